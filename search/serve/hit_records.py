@@ -18,24 +18,24 @@ def previewed(engine: Engine, words: Sequence[str], records: Sequence[dict[str, 
     Args:
         engine: that has found them.
         words: of the question; none: the first lines are shown.
-        records: the hits as :func:`search.engine.show.result` makes them.
+        records: the hits, each with its ``row``.
     """
     rarity = rarities(words, engine.index.lexical)
-    return [each | _preview_record(engine.index, each, rarity) for each in records]
+    return [{**each, **_preview_record(engine.index, each["row"], rarity)} for each in records]
 
 
-def _preview_record(index: Index, record: Mapping[str, Any], rarity: Mapping[str, float]) -> dict[str, Any]:
-    source, path = record["source"], record["path"]
-    found = preview(source, record["start_line"], rarity, path=path, name=record["name"])
+def _preview_record(index: Index, row: int, rarity: Mapping[str, float]) -> dict[str, Any]:
+    text, name = index.split.text(row), index.names[row]
+    found = preview(text.source, text.start_line, rarity, path=text.path, name=name)
     told = {
         "start_line": found.start_line,
         "end_line": found.end_line,
         "best_line": found.best_line,
         "text": found.text,
-        "kinds": _kinds(found, source, path) if index.file(record["row"]).parsed else [],
+        "kinds": _kinds(found, text.source, text.path) if index.file(row).parsed else [],
         "words": [*word_places(found.text, rarity)] if rarity else [],
     }
-    return {"preview": told, "indent": indentation(source, path, record["name"])}
+    return {"preview": told, "indent": indentation(text.source, text.path, name)}
 
 
 def _kinds(found: Preview, source: str, path: str) -> list[Span]:

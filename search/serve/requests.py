@@ -176,8 +176,9 @@ class Turns:
         freshness = CURRENT if index else await run_in_threadpool(self.live.catch_up)
         now = await self.opened(request)
         check_index(now, index, row)
-        told = {"notice": self.live.trouble, **await self.turn(request, lambda: answer(now))}
-        return json_answer({"index": now.name, **told, **freshness.told})
+        older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
+        told = await self.turn(request, lambda: answer(now))
+        return json_answer({"index": now.name, "notice": freshness.line or older, **told, **freshness.told})
 
     async def turn(self, request: Request, work: Callable[[], Done]) -> Done:
         """Run ``work`` in a thread, one at a time, unless the client has disconnected."""

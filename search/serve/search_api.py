@@ -13,7 +13,6 @@ from data_prep.bounds import shown
 from data_prep.files.printable import one_line
 from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
-from search.engine.preview import indentation
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_name, language_names
@@ -178,7 +177,7 @@ def _in_context(engine: Engine, query: str, context: str, language: str, top: in
         "model": "context" if words else "base",
         "took_ms": round(1000 * (time.perf_counter() - started), 2),
         "certainty": engine.certainty(query, hits).record,
-        "results": [_attributed(engine, hit) for hit in hits],
+        "results": previewed(engine, engine.asked(query)[0], [_attributed(engine, hit) for hit in hits]),
     }
 
 
@@ -192,7 +191,6 @@ def _attributed(engine: Engine, hit: Hit) -> dict[str, Any]:
         **({"repository": repository} if repository else {}),
         "identifier": index.names[hit.row],
         "code": text.source,
-        "indent": indentation(text.source, text.path, index.names[hit.row]),
         "copies": copies_of(index, hit),
         "path": text.path,
         "start_line": text.start_line,

@@ -109,7 +109,7 @@ async function tellAbout(waited = false) {
     byId("tab-quality").parentElement.hidden = Boolean(told.shared);
     if (waited) route();
     if (waited) complain(trouble, "");
-    if (told.trouble) complain(byId("notice"), `Results come from an older index: ${told.trouble}`);
+    if (told.trouble) complain(byId("notice"), `results come from an older index: ${told.trouble}`);
   } catch (error) {
     complain(trouble, error.message);
     if (error.status === 503) setTimeout(tellAbout, OPENING, true);

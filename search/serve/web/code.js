@@ -58,17 +58,12 @@ function at(span, place, end) {
 export function codeBlock({ name, source, firstLine, kinds = [], words = [], indent = 0 }) {
   const lit = [];
   const lines = linesOf(source, kinds, words, indent).map((pieces, number) => {
-    const line = make("span", { class: "line", "data-number": firstLine ? String(firstLine + number) : "" });
-    for (const { text, kind, word } of pieces) {
-      if (!kind && !word) line.append(text);
-      else {
-        const piece = make("span", { class: [kind, word && "word"].filter(Boolean).join(" ") }, text);
-        if (word) lit.push([word, piece]);
-        line.append(piece);
-      }
-    }
-    line.append("\n");
-    return line;
+    const shown = pieces.map((each) => {
+      const piece = pieceOf(each, "word");
+      if (each.word) lit.push([each.word, piece]);
+      return piece;
+    });
+    return lineOf(shown, firstLine && firstLine + number);
   });
   const element = make("pre", { class: "code", tabindex: "0", role: "region", "aria-label": `Code of ${seen(name)}` }, make("code", {}, ...lines));
   const light = (strengths) => {
@@ -87,13 +82,12 @@ export function codeBlock({ name, source, firstLine, kinds = [], words = [], ind
  * @param {boolean} numbered whether the numbers of its lines are known
  */
 export function glance(preview, numbered) {
-  const words = preview.words.map(([start, end]) => [start, end, "found"]);
-  const lines = linesOf(preview.text, preview.kinds, words, 0);
+  const words = preview.words.map(([start, end]) => [start, end, "found"]), lines = linesOf(preview.text, preview.kinds, words, 0);
   const best = preview.best_line - preview.start_line, other = beside(preview.text.split("\n"), best);
   return make("pre", { class: "glance" }, make("code", {}, ...lines.map((pieces, place) => {
-    const near = place === best || place === other;
-    const number = numbered ? String(preview.start_line + place) : "";
-    return make("span", { class: near ? "line" : "line far", "data-number": number }, ...pieces.map(pieceOf), "\n");
+    const line = lineOf(pieces.map((each) => pieceOf(each, "found")), numbered && preview.start_line + place);
+    line.classList.toggle("far", place !== best && place !== other);
+    return line;
   })));
 }
 
@@ -104,8 +98,14 @@ function beside(lines, best) {
   return next > 0 ? next : best > 0 ? says.lastIndexOf(true, best - 1) : -1;
 }
 
-function pieceOf({ text, kind, word }) {
-  return kind || word ? make("span", { class: [kind, word].filter(Boolean).join(" ") }, text) : text;
+/** A piece of a line; one that is a word has that class. */
+function pieceOf({ text, kind, word }, wordClass) {
+  return kind || word ? make("span", { class: [kind, word && wordClass].filter(Boolean).join(" ") }, text) : text;
+}
+
+/** A line with its number, 0 if that is not known; tabs in it are counted from where the code begins. */
+function lineOf(pieces, number) {
+  return make("span", { class: "line", "data-number": number ? String(number) : "" }, make("span", { class: "text" }, ...pieces, "\n"));
 }
 
 /** Code as it stands alone: without the indentation that its first line has lost. */

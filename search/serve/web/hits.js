@@ -9,8 +9,9 @@ let count = 0; // of cards, for their ids
 
 /**
  * A hit: its element, its row, the button at its head, and the function that opens or closes it.
- * @param {{q: string, index: string, tell: (line: string) => void, stale: () => void}} about the question, "" for code;
- *   the index that answered; what shows a line; what is done when rows have changed since
+ * @param {{q: string, index: string, tell: (line: string) => void, stale: () => void, changed: string[]}} about the question, ""
+ *   for code; the index that answered; what shows a line; what is done when rows have changed since; paths of files that
+ *   have changed since
  */
 export function card(hit, about) {
   const id = `hit-${++count}`;
@@ -21,7 +22,7 @@ export function card(hit, about) {
   const look = hit.preview ? glance(hit.preview, !hit.whole_file) : make("p", { class: "signature" }, seen(hit.signature));
   const element = make("li", { class: "hit", "data-row": String(hit.row) },
     make("div", { class: "title" }, make("h2", {}, head), make("p", { class: "place" }, fileLink(seen(hit.path), hit, { class: "in-file" }), make("span", { class: "lines" }, `:${linesText(hit)}`)),
-      ...tagsOf(hit), copies, make("p", { class: "acts" }, linkTo(hit.url, hit.name), copy)),
+      ...tagsOf(hit, about.changed), copies, make("p", { class: "acts" }, linkTo(hit.url, hit.name), copy)),
     places, look, body);
   let filled = false;
   function toggle() {
@@ -45,9 +46,9 @@ function choose(element) {
   element.classList.add("chosen");
 }
 
-function tagsOf(hit) {
+function tagsOf(hit, changed = []) {
   const copied = { exact: "copy", near: "near copy" }[hit.copy];
-  return [hit.whole_file ? "file" : "", copied ?? ""].filter(Boolean).map((text) => make("span", { class: "tag" }, text));
+  return [hit.whole_file ? "file" : "", changed.includes(hit.path) ? "may be old" : "", copied ?? ""].filter(Boolean).map((text) => make("span", { class: "tag" }, text));
 }
 
 /** A button that says how many copies a hit has, and the list of their places, which it shows; nulls if there are none. */

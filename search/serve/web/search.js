@@ -76,6 +76,7 @@ export function offerExamples({ questions = [], name = "", path: folder = "" }) 
   path.placeholder = folder ? `${seen(folder)} or *test*` : "src or *test*";
   byId("examples").replaceChildren(
     make("p", {}, "Describe what code does, or type a name", ...(name ? [" such as ", asks(name)] : []), "."),
+    make("p", {}, "Narrow it in the question: ", make("code", {}, `path:${seen(folder) || "src"}/`), " ", make("code", {}, "type:function"), " ", make("code", {}, "test:no"), "."),
     ...(questions.length ? [make("p", {}, "For example:"), make("ul", {}, ...questions.map((each) => make("li", {}, asks(each))))] : []));
 }
 
@@ -102,7 +103,7 @@ function show(q, told) {
   hits.removeAttribute("aria-busy");
   const open = top > FIRST ? [...hits.querySelectorAll("[aria-expanded=true]")].map((each) => each.dataset.row) : [];
   const focused = document.activeElement.closest?.(".hit")?.dataset.row;
-  const cards = told.results.map((hit) => card(hit, { q, index: told.index, tell, stale: search }));
+  const cards = told.results.map((hit) => card(hit, { q, index: told.index, tell, stale: search, changed: told.freshness?.changed }));
   hits.replaceChildren(...cards.map((each) => each.element));
   for (const each of cards.filter((card) => open.includes(card.row))) each.toggle();
   if (focused !== undefined) (cards.find((each) => each.row === focused)?.head ?? query).focus();
