@@ -47,7 +47,7 @@ FILES = {
     "sub/gate.py": GATE,
     "sub/crlf.ts": "export function openShop(a: string) {\r\n  const x = a;\r\n  log('heron shop')\r\n}\r\n",
     "sub/script.py": "# Prints lines.\nimport sys\n\nfor heron_line in sys.stdin:\n    print(heron_line)\n",
-    "long.js": "function minified(a) {\n" + "x=1;" * 300 + "needle(a);" + "y=2;" * 300 + "\n}\nfunction b() {}\n",
+    "long.js": "function minified(a) {\n" + "x=1;" * 60 + "needle(a);" + "y=2;" * 60 + "\n}\n" + "let b = 1;\n" * 30,
     "copy/gate.py": GATE,
 }
 
