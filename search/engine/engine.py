@@ -17,7 +17,7 @@ from evaluation.fusion import weighted, z_scores
 from search.engine.certainty import Certainty, Level
 from search.engine.copies import folded, without_doubles
 from search.engine.file_ranking import file_ranking
-from search.engine.filters import path_filter, read_question
+from search.engine.filters import allowed_rows, read_question
 from search.engine.question import Names, Spelt, asked_words, asks_for_tests, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
@@ -280,17 +280,7 @@ class Engine:
         self, path: str, languages: Collection[str], files: Collection[str] | None = None
     ) -> Bool[np.ndarray, " rows"]:
         """Which rows are in files that match ``path`` and are among ``languages`` and ``files``: :meth:`search`."""
-        if not path and not languages and files is None:
-            return np.ones(len(self.index), dtype=np.bool_)
-        matches = path_filter(path or "*")
-        return self._spread(
-            [
-                matches(file.path)
-                and (not languages or language in languages)
-                and (files is None or file.path in files)
-                for file, language in zip(self.index.files, self._languages, strict=True)
-            ]
-        )
+        return allowed_rows(self.index, path, self._languages if languages else (), languages, files)
 
     def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
         return np.searchsorted(self.index.file_edges, rows, side="right") - 1

@@ -7,7 +7,7 @@ somebody has pasted. A value in quotes may have both: ``path:"my folder/*"``. A 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
@@ -142,6 +142,28 @@ def path_filter(pattern: str) -> Callable[[str], bool]:
         return is_meant
     matches = path_matcher(f"{pattern}*" if is_folder else pattern)
     return (lambda path: matches(path) or matches(path.rpartition("/")[2])) if "/" not in pattern else matches
+
+
+def allowed_rows(
+    index: Index, path: str, spoken: Sequence[str], languages: Collection[str], files: Collection[str] | None
+) -> Bool[np.ndarray, " rows"]:
+    """Which rows are in the files that are asked for.
+
+    Args:
+        index: of the rows.
+        path: as :func:`path_filter` takes it; empty: all.
+        spoken: the language of each file; read only if some are asked for.
+        languages: those that are asked for; empty: all.
+        files: paths of files; None: all.
+    """
+    allowed = np.ones(len(index.files), np.bool_)
+    if path:
+        allowed &= np.fromiter(map(path_filter(path), (file.path for file in index.files)), np.bool_, len(allowed))
+    if languages:
+        allowed &= np.fromiter((each in languages for each in spoken), np.bool_, len(allowed))
+    if files is not None:
+        allowed &= np.fromiter((file.path in files for file in index.files), np.bool_, len(allowed))
+    return np.repeat(allowed, np.diff(index.file_edges))
 
 
 def _checked(found: Filter) -> Filter:
