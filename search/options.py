@@ -3,9 +3,10 @@
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown, whole
+from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown
 from data_prep.errors import UserError
 from experiments.terminal.options import named_options, parse
+from search.answer_options import AnswerOptions
 from search.engine.settings import RankingSettings
 
 
@@ -25,6 +26,8 @@ class IndexOptions:
     documents: Literal["", "true", "false"] = ""
     """true: texts and configuration (Markdown, reStructuredText, txt, TOML, YAML, JSON, properties, Gradle, XML) are
     indexed too, each as a whole file; empty: as in the existing index, else false."""
+    submodules: Literal["", "true", "false"] = ""
+    """true: the git submodules of the folder are indexed too; empty: as for the existing index, else false."""
     json: bool = False
     """Print one JSON object: what is indexed, by language and kind, what is left out and why, and how long it took."""
 
@@ -33,49 +36,47 @@ class IndexOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(AnswerOptions):
     """Options of ``search``."""
 
     list: str = ""
     """File that lists repositories, as for index; all are searched together."""
     index: str = ""
-    """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
+    """File of an index; empty: that of DIR, or of this folder or the nearest one above it in its repository, which is
+    made if there is none, in the user's cache folder."""
     model: str = ""
     """Folder of a run or of a packed model; empty: the shipped model; none: BM25 alone."""
-    top: int = 10
-    """Number of hits."""
-    path: str = ""
-    """Pattern that the paths of hits must match, such as src/*; empty: all."""
-    language: str = ""
-    """Languages that hits must be in, such as python,go; empty: all, with --at that of its file."""
     at: str = ""
     """FILE:LINE of a cursor: the text above it is part of the question, which may also stand in a comment on the line,
     such as # search: retry with backoff; the index is that of the file's folder or of the nearest one above it."""
     by: str = "method"
     """method: every function, method, type, constant or file; file: the best hit of each file."""
-    json: bool = False
-    """Print one JSON object."""
-    explain: bool = False
-    """Show what each query word is aligned with, and which stage determined a hit's rank."""
     snippet: str = ""
     """File with code or a stack trace that is the question; - in place of the question: from standard input."""
-    nearest: str = ""
-    """How the vectors beside an index are searched: exact, faiss, a file NAME.db or the URI of a Milvus; none: not at
-    all; empty: exact or, from 250,000 rows on if it is installed, faiss."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, {"top": whole(1, 100_000)})
+        AnswerOptions.__post_init__(self)
         if self.by not in ("method", "file"):
             raise UserError(f"--by takes method or file, not {self.by!r}")
         if self.list and (self.index or self.nearest not in ("", "none")):
             raise UserError(
                 "--list names the indexes, each searched with its own vectors: leave out --index, --nearest"
             )
-        _check_languages(self.language)
 
 
 @dataclass(frozen=True, slots=True)
-class RelatedOptions:
+class IndexesOptions:
+    """Options of ``indexes``."""
+
+    remove: str = ""
+    """Remove the index of this folder, which need not exist any more; or, by its name, one whose folder is not known;
+    gone: those of all folders that do not exist any more."""
+    json: bool = False
+    """Print one JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedOptions(AnswerOptions):
     """Options of ``related``."""
 
     index: str = ""
@@ -83,22 +84,11 @@ class RelatedOptions:
     folder."""
     model: str = ""
     """none: without vectors."""
-    top: int = 10
-    """Number of hits."""
-    path: str = ""
-    """Pattern that the paths of hits must match, such as src/*; empty: all."""
-    language: str = ""
-    """Languages that hits must be in, such as python,go; empty: all."""
-    json: bool = False
-    """Print one JSON object."""
-    nearest: str = ""
-    """As for search."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, {"top": whole(1, 100_000)})
+        AnswerOptions.__post_init__(self)
         if self.model not in ("", "none"):
             raise UserError(f"--model takes none or nothing here, since no model scores code, not {self.model!r}")
-        _check_languages(self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +258,3 @@ class ServeOptions:
             )
         if self.posts not in ("", "none"):
             raise UserError("--posts is not for --shared: who may see posts is not known")
-
-
-def _check_languages(typed: str) -> None:
-    if typed:
-        from search.files.languages import chosen_languages
-
-        chosen_languages(typed)

@@ -102,7 +102,7 @@ class AgentTools:
         engine = self._index.engine
         row = _row_at(engine.index, path, line)
         hits = engine.search(question, top=len(engine.index))
-        hit = next((each for each in hits if each.row == row), None)
+        hit = next((each for each in hits if row in each.rows), None)
         if hit is None:
             return {"question": question, "name": engine.index.names[row], "rank": None, "words": []}
         alignment = aligned(engine, question, hit)

@@ -104,7 +104,7 @@ export class Actions implements vscode.Disposable {
 }
 
 async function copy({ language }: Shown, result: Result): Promise<void> {
-  await vscode.env.clipboard.writeText(standingAlone(result.code, language));
+  await vscode.env.clipboard.writeText(standingAlone(result.code, language, result.indent));
   briefly("Copied", 2000);
 }
 
@@ -116,7 +116,7 @@ async function insert(shown: Shown, result: Result): Promise<void> {
   const [source, licence] = attribution(result);
   const lines = [
     `${shown.language.mark} ${source}, ${licence}`,
-    ...standingAlone(result.code, shown.language).split("\n"),
+    ...standingAlone(result.code, shown.language, result.indent).split("\n"),
   ];
   const { line, character } = editor.selection.active;
   const before = editor.document.lineAt(line).text.slice(0, character);

@@ -3,6 +3,8 @@
 import * as vscode from "vscode";
 
 import { type Action, panelPage, READY, wishOf } from "./core/panel.ts";
+import { oneLine } from "./core/plain.ts";
+import { folderName } from "./core/results_document.ts";
 import type { Shown } from "./results_view.ts";
 
 /** Does what a button asks for; `explain` gives an explanation by {@link ResultsPanel.send}. */
@@ -28,7 +30,9 @@ export class ResultsPanel implements vscode.Disposable {
     if (this.shown !== shown) {
       this.shown = shown;
       this.waiting = [];
-      panel.title = `Results of ${shown.language.title}`;
+      panel.title = oneLine(
+        `Results of ${shown.language.title} ${folderName(shown.answer) && `in ${folderName(shown.answer)}`}`,
+      );
       panel.webview.html = this.page(panel.webview, shown);
     }
     panel.reveal(undefined, true);
@@ -71,10 +75,10 @@ export class ResultsPanel implements vscode.Disposable {
     return panel;
   }
 
-  private page(webview: vscode.Webview, { answer, judged }: Shown): string {
+  private page(webview: vscode.Webview, { answer, judged, language }: Shown): string {
     const file = (...parts: string[]): string =>
       webview.asWebviewUri(vscode.Uri.joinPath(this.folder, ...parts)).toString();
     const files = { origin: webview.cspSource, script: file("dist", "panel.js"), style: file("media", "panel.css") };
-    return panelPage(answer, judged, files);
+    return panelPage(answer, judged, language, files);
   }
 }

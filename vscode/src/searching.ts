@@ -8,11 +8,15 @@ import { contextOf } from "./core/context.ts";
 import { lackingFailure } from "./core/failure.ts";
 import { hasOtherFile } from "./core/folder_files.ts";
 import { type Language, languageOf, LANGUAGES } from "./core/languages.ts";
+import { doubt } from "./core/results_document.ts";
 import { isEnter, queryBelow, queryOf } from "./core/trigger.ts";
 import { ResultsView, SCHEME, shownOf } from "./results_view.ts";
 import { folderNear, type Server } from "./server.ts";
 import * as settings from "./settings.ts";
-import { chosen, typed, withProgress } from "./telling.ts";
+import { briefly, chosen, typed, withProgress } from "./telling.ts";
+
+/** How long it is said that an answer is not certain, or may be old. */
+const DOUBT_MILLISECONDS = 10_000;
 
 export interface Searching {
   readonly server: Server;
@@ -66,6 +70,8 @@ async function search({ server, view }: Searching, { query, language, context, f
       server.ask((client) => client.search(question, signal), from, signal),
     );
     await view.show(shownOf(answer, language, from));
+    const said = [doubt(answer), answer.notice].filter(Boolean).join("; ");
+    if (said) briefly(said, DOUBT_MILLISECONDS);
   } catch (error) {
     if (!(error instanceof ServerError) || error.kind !== "lacking") throw error;
     throw lackingFailure(error.message, language.title, await hasOthers(language, from));

@@ -15,6 +15,9 @@ test("what is missing or of another type in an answer has a value of its own", (
     path: "",
     startLine: 0,
     endLine: 0,
+    indent: undefined,
+    preview: "",
+    copies: [],
     row: -1,
   });
   assert.deepEqual([found.milliseconds, found.model, found.index, found.folder], [0, "", "", ""]);
@@ -26,6 +29,27 @@ test("no more results are taken than were asked for, and no text that is longer 
   const found = answerOf({ results: [...results, null] }, "q", 15);
   assert.equal(found.results.length, 15);
   assert.equal(found.results[0]?.identifier, "");
+});
+
+test("certainty, notice and copies are taken as far as they have their form", () => {
+  const certainty = { level: "weak", text: "weak match", nearest: ["QueuePool", 3, "", ..."abcdef"] };
+  const copies = [{ path: "b.py", start_line: 3, end_line: 4 }, null, { path: 7 }, "x"];
+  const preview = { text: "def f():", start_line: 1 };
+  const body = { results: [{ code: "x", indent: 4, preview, copies }], certainty, notice: "older" };
+  const found = answerOf(body, "q", 15);
+  assert.deepEqual(found.certainty, { level: "weak", text: "weak match", nearest: ["QueuePool", "a", "b"] });
+  assert.equal(found.notice, "older");
+  assert.deepEqual(found.results[0]?.copies, [{ path: "b.py", startLine: 3, endLine: 4 }]);
+  assert.deepEqual([found.results[0]?.indent, found.results[0]?.preview], [4, "def f():"]);
+  for (const odd of [null, 3, [], { level: "certain" }]) {
+    const none = answerOf(
+      { results: [{ code: "x", copies: odd, preview: odd }], certainty: odd, notice: odd },
+      "q",
+      15,
+    );
+    assert.deepEqual(none.certainty, { level: "", text: "", nearest: [] });
+    assert.deepEqual([none.notice, none.results[0]?.copies, none.results[0]?.preview], ["", [], ""]);
+  }
 });
 
 const EXPLAINED = {
@@ -72,6 +96,11 @@ test("code is cut at spans, which count characters of more than one unit once", 
       [")", ""],
     ],
   );
+});
+
+test("lines but the first are indented less by so many characters", () => {
+  const { pieces } = explanationOf({ spans: [[4, 5, "f"]] }, "def f():\n        return 1\n  # two", 4);
+  assert.equal(pieces.map(({ text }) => text).join(""), "def f():\n    return 1\n# two");
 });
 
 test("spans that overlap or lead out of the code are left out, and all of the code stays", () => {

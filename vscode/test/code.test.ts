@@ -30,6 +30,14 @@ const CASES: readonly [string, string, string][] = [
   ["java", "", ""],
 ];
 
+test("the indentation that the server names, of which a line may have less", () => {
+  const code = "def f(self):\r\n        return [\n            1,\n        ]\n  # two\n\n";
+  const expected = "def f(self):\n    return [\n        1,\n    ]\n# two";
+  assert.equal(standingAlone(code, named("python"), 4), expected);
+  assert.equal(standingAlone("int f() {\n\t}", named("java"), 0), "int f() {\n\t}");
+  assert.equal(standingAlone("int f() {\n\t}", named("java"), -3), "int f() {\n\t}");
+});
+
 test("the indentation that the first line has lost", () => {
   for (const [name, code, expected] of CASES) assert.equal(standingAlone(code, named(name)), expected);
 });

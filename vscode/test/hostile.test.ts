@@ -8,7 +8,7 @@ import { ServerError } from "../src/core/client.ts";
 import { panelPage } from "../src/core/panel.ts";
 import { filesOf, lineOf } from "../src/core/places.ts";
 import { notice } from "../src/core/plain.ts";
-import { attribution, place, resultsDocument } from "../src/core/results_document.ts";
+import { attribution, doubt, folderName, place, resultsDocument } from "../src/core/results_document.ts";
 import { answers, asked } from "./answering.ts";
 import { answer, named, result } from "./samples.ts";
 
@@ -34,8 +34,13 @@ const HIT = {
   url: "https://example.com/a",
   license: "MIT",
   score: 0.5,
+  indent: 4,
+  preview: { text: "def f():", start_line: 1, end_line: 1, best_line: 1, kinds: [], words: [] },
+  copies: [{ path: "src/b.py", start_line: 1, end_line: 2 }],
 };
-const FOUND = { language: "python", model: "context", took_ms: 1.5, index: "abc", folder: "/src", results: [HIT, HIT] };
+const CERTAINTY = { level: "weak", absent: ["a"], nearest: ["f"], text: "weak match; no file has a" };
+const ABOUT = { language: "python", model: "context", took_ms: 1.5, index: "abc", folder: "/src", notice: "older" };
+const FOUND = { ...ABOUT, certainty: CERTAINTY, results: [HIT, HIT] };
 const EXPLAINED = {
   query: ["read", "of"],
   code: ["f", "return"],
@@ -151,7 +156,8 @@ async function checked(found: Answer): Promise<void> {
   assert.equal(headings.length, found.results.length);
   for (const line of text.split(/\r\n|[\n\r\u2028\u2029]/))
     assert.ok(line === "" || line === "CODE" || line.startsWith("#"), line);
-  const page = panelPage(found, new Map(), FILES);
+  isPlain(notice([doubt(found), found.notice, folderName(found)].join("; ")));
+  const page = panelPage(found, new Map(), named("python"), FILES);
   assert.deepEqual(page.match(/<script[^>]*>/g), [`<script src="${FILES.script}">`]);
   for (const each of found.results) {
     for (const value of [each.code, each.identifier, each.url, each.license, each.path])

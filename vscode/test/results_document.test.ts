@@ -71,6 +71,43 @@ test("attribution: a link only over https, eight digits, and what is not known",
   ]);
 });
 
+test("how certain the answer is comes first if it is not, then the folder, and at the end that it may be old", () => {
+  const certainty = {
+    level: "weak",
+    text: "weak match; no file has QeuePool",
+    nearest: ["QueuePool", "Queue"],
+  } as const;
+  const weak = answer([result()], { certainty, folder: "/home/x/httpx", notice: "2 files have\nchanged" });
+  assert.deepEqual(resultsDocument(weak, named("python")).text.split("\n").slice(0, 5), [
+    "# weak match; no file has QeuePool; nearest names: QueuePool, Queue",
+    "# 1 example of Python in httpx: read lines",
+    "# with the text above the query, in 42 ms",
+    "# 2 files have changed",
+    "",
+  ]);
+  const strong = answer([result()], { certainty: { level: "strong", text: "strong match", nearest: [] } });
+  assert.deepEqual(resultsDocument(strong, named("python")).text.split("\n").slice(0, 3), [
+    "# 1 example of Python: read lines",
+    "# strong match, with the text above the query, in 42 ms",
+    "",
+  ]);
+  const none = { level: "none", text: "", nearest: [] } as const;
+  assert.match(
+    resultsDocument(answer([], { certainty: none }), named("go")).text,
+    /^\/\/ nothing found\n\/\/ No examples/,
+  );
+});
+
+test("copies are one line below a result, the first few by their places", () => {
+  const copies = Array.from({ length: 5 }, (_, at) => ({ path: `copy${at}.py`, startLine: at + 1, endLine: at + 2 }));
+  assert.equal(
+    attribution(result({ copies }))[3],
+    "and 5 copies: copy0.py:1-2, copy1.py:2-3, copy2.py:3-4, and 2 more",
+  );
+  assert.equal(attribution(result({ copies: copies.slice(0, 1) }))[3], "and 1 copy: copy0.py:1-2");
+  assert.equal(attribution(result()).length, 3);
+});
+
 test("no results, and one", () => {
   assert.match(
     resultsDocument(answer([], { model: "base" }), named("go")).text,

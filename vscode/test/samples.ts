@@ -16,6 +16,9 @@ export function result(more: Partial<Result> = {}): Result {
     identifier: "lines",
     license: "MIT",
     score: 0.67110825,
+    indent: undefined,
+    preview: "",
+    copies: [],
     ...place,
     ...more,
   };
@@ -29,6 +32,8 @@ export function answer(results: readonly Result[], more: Partial<Answer> = {}): 
     milliseconds: 41.7,
     index: "f8bf7ffd02280d98",
     folder: "",
+    certainty: { level: "", text: "", nearest: [] },
+    notice: "",
     results,
     ...more,
   };

@@ -73,7 +73,7 @@ def test_code_on_standard_input(pasted, capsys):
     pasted(COPY.encode())
     assert main(["search", "-", "--top=1"]) == 0
     assert "repeat" in (shown := capsys.readouterr().out)
-    assert "app/store.py:15-16  copy" in shown
+    assert "app/store.py:15  copy" in shown
 
 
 def test_a_trace_on_standard_input(folder, tmp_path, pasted, capsys):
@@ -149,8 +149,7 @@ def test_what_never_ends_is_not_waited_for(tmp_path, capsys, kind):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["-", "--by=file"], "--by, --explain and --at are for questions in words"),
-        (["-", "--explain"], "--by, --explain and --at are for questions in words"),
+        (["-", "--by=file"], "--by and --at are for questions in words"),
         (["a thing", "--snippet=x.py"], "expected one question"),
         (["-", "--language=java"], "--language=java matches none of the index's"),
         (["-", "--path=nowhere/*"], "--path=nowhere/* matches none of the index's"),
@@ -182,9 +181,10 @@ def test_a_place_is_found_from_elsewhere(folder, tmp_path, monkeypatch, capsys):
     assert found["place"]["path"] == "app/store.py"
 
 
-def test_a_file_that_has_changed_is_told(tmp_path, monkeypatch, capsys):
+def test_a_file_that_has_changed_and_is_not_read_in_time_is_told(tmp_path, capsys, monkeypatch):
     path = indexed(tmp_path / "project") / "app/store.py"
     monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setattr("search.index.updating.brought_up_to_date", lambda _index, _root, known: known)
     capsys.readouterr()
     path.write_text("# more\n" * 3 + path.read_text())
     assert main(["related", "app/store.py:16", "--json"]) == 0
@@ -224,5 +224,5 @@ def test_places_that_are_none_are_refused_in_one_line(capsys, typed, message):
 def test_without_an_index_there_is_one_line(tmp_path, monkeypatch, pasted, capsys):
     monkeypatch.chdir(tmp_path)
     pasted(COPY.encode())
-    assert "there is no index of" in refused(capsys, "search", "-")
-    assert "there is no index of" in refused(capsys, "related", "a.py:1")
+    assert "has no source file" in refused(capsys, "search", "-")
+    assert "has no source file" in refused(capsys, "related", "a.py:1")

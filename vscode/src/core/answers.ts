@@ -1,6 +1,15 @@
 // What the server answers, checked: nothing in it is trusted.
 
-export interface Result {
+import { outdented } from "./code.ts";
+
+/** Lines of a file in the indexed folder, from 1, both inclusive. */
+export interface Place {
+  readonly path: string;
+  readonly startLine: number;
+  readonly endLine: number;
+}
+
+export interface Result extends Place {
   readonly code: string;
   readonly identifier: string;
   /** "" if there is none. */
@@ -9,12 +18,24 @@ export interface Result {
   readonly license: string;
   /** The similarity of vectors, from 0 to 1; undefined if the index has none. */
   readonly score: number | undefined;
-  /** The place in the indexed folder; path "" if the server has none. */
-  readonly path: string;
-  readonly startLine: number;
-  readonly endLine: number;
+  /** Characters of indentation that the first line of its code has lost; undefined if the server does not say it. */
+  readonly indent: number | undefined;
+  /** The lines that show it at a glance; "" if the server names none. */
+  readonly preview: string;
+  /** What has the same text. */
+  readonly copies: readonly Place[];
   /** Number of its row in the index; -1 if the server has none. */
   readonly row: number;
+}
+
+/** How certain an answer is. */
+export interface Certainty {
+  /** "" if the server does not say it. */
+  readonly level: "strong" | "weak" | "none" | "";
+  /** The same in a line. */
+  readonly text: string;
+  /** Names that exist, nearest to one that does not. */
+  readonly nearest: readonly string[];
 }
 
 export interface Answer {
@@ -27,6 +48,9 @@ export interface Answer {
   readonly index: string;
   /** The indexed folder; "" if the server does not name it. */
   readonly folder: string;
+  readonly certainty: Certainty;
+  /** Why it may be old; "" if it is not. */
+  readonly notice: string;
   readonly results: readonly Result[];
 }
 
@@ -53,6 +77,8 @@ const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 /** Characters of a text that is not code, words of a query, and spans of a code: at most. */
 const [LONGEST_TEXT, MOST_WORDS, MOST_SPANS] = [10_000, 1000, 20_000];
+/** Copies and near names that are taken, at most. */
+const [MOST_COPIES, MOST_NAMES] = [1000, 5];
 const text = (value: unknown): string => (typeof value === "string" && value.length <= LONGEST_TEXT ? value : "");
 const number = (value: unknown, without: number): number =>
   typeof value === "number" && Number.isFinite(value) ? value : without;
@@ -73,8 +99,22 @@ export function answerOf(body: unknown, query: string, top: number): Answer {
     milliseconds: number(body["took_ms"], 0),
     index: text(body["index"]),
     folder: text(body["folder"]),
+    certainty: certaintyOf(body["certainty"]),
+    notice: text(body["notice"]),
     results: body["results"].slice(0, top).map(resultOf),
   };
+}
+
+function certaintyOf(value: unknown): Certainty {
+  if (!isObject(value)) return { level: "", text: "", nearest: [] };
+  const level = (["strong", "weak", "none"] as const).find((each) => each === value["level"]) ?? "";
+  const nearest = list(value["nearest"]).slice(0, MOST_NAMES).map(text).filter(Boolean);
+  return { level, text: text(value["text"]), nearest };
+}
+
+function placeOf(value: unknown): Place {
+  const { path, start_line: start, end_line: end } = isObject(value) ? value : {};
+  return { path: text(path), startLine: whole(start, 0), endLine: whole(end, 0) };
 }
 
 function resultOf(value: unknown): Result {
@@ -85,15 +125,22 @@ function resultOf(value: unknown): Result {
     url: text(value["url"]),
     license: text(value["license"]),
     score: typeof value["score"] === "number" ? number(value["score"], 0) : undefined,
-    path: text(value["path"]),
-    startLine: whole(value["start_line"], 0),
-    endLine: whole(value["end_line"], 0),
+    ...placeOf(value),
+    indent: Number.isSafeInteger(value["indent"]) ? (value["indent"] as number) : undefined,
+    preview: isObject(value["preview"]) ? text(value["preview"]["text"]) : "",
+    copies: list(value["copies"])
+      .slice(0, MOST_COPIES)
+      .map(placeOf)
+      .filter(({ path }) => path),
     row: whole(value["row"], -1),
   };
 }
 
-/** What each word of a query is aligned with in `code`, from the answer of /api/explain. */
-export function explanationOf(body: unknown, code: string): Explanation {
+/**
+ * What each word of a query is aligned with in `code`, from the answer of /api/explain; of its lines but the first
+ * `indent` characters of indentation are left out.
+ */
+export function explanationOf(body: unknown, code: string, indent = 0): Explanation {
   if (!isObject(body)) throw new Error("it has no explanation");
   const leastAgreement = number(body["least_agreement"], 0);
   const leastWeight = number(body["least_weight"], 0);
@@ -107,7 +154,14 @@ export function explanationOf(body: unknown, code: string): Explanation {
     const strong = found.filter(({ weight }) => weight >= leastWeight).sort((one, other) => other.weight - one.weight);
     return { word: text(word), with: weak ? [] : strong };
   });
-  return { words: aligned, pieces: piecesOf(code, list(body["spans"]).slice(0, MOST_SPANS)) };
+  const pieces = piecesOf(code, list(body["spans"]).slice(0, MOST_SPANS));
+  return { words: aligned, pieces: pieces.map(({ text, word }) => ({ text: flush(text, indent), word })) };
+}
+
+/** A piece of code whose lines but the first are indented less; an identifier has no line break. */
+function flush(piece: string, indent: number): string {
+  const [first = "", ...rest] = piece.split("\n");
+  return [first, ...rest.map((line) => outdented(line, indent))].join("\n");
 }
 
 /** `code` cut at spans [start, end, word], which count Unicode code points and are in order. */

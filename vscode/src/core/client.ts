@@ -58,7 +58,7 @@ export class Client {
   async explain(query: string, index: string, result: Result, signal?: AbortSignal): Promise<Explanation> {
     const asked = new URLSearchParams({ q: wellFormed(query), row: String(result.row), index });
     const body = await this.ask("GET", `/api/explain?${asked}`, undefined, signal);
-    return this.checked(() => explanationOf(body, result.code));
+    return this.checked(() => explanationOf(body, result.code, result.indent));
   }
 
   /** Save whether a result answers a query; null: neither any more. As {@link search}. */

@@ -3,10 +3,15 @@
 
 import type { Answer, Result } from "./answers.ts";
 import { escaped, oneLine, safeUrl } from "./plain.ts";
-import { place, scoreOf } from "./results_document.ts";
+import { standingAlone } from "./code.ts";
+import type { Language } from "./languages.ts";
+import { copiesLine, doubt, folderName, place, scoreOf } from "./results_document.ts";
 
 /** What the page's script sends when it runs; what was sent to it before is lost. */
 export const READY = "ready";
+
+/** Lines of code that are shown at once. */
+const SHORT = 10;
 
 /** What a button of a result asks for. */
 export const ACTIONS = ["explain", "source", "copy", "insert", "relevant", "irrelevant"] as const;
@@ -37,10 +42,15 @@ export interface Files {
 export function panelPage(
   answer: Answer,
   judged: ReadonlyMap<number, boolean>,
+  language: Language,
   { origin, script, style }: Files,
 ): string {
   const policy = `default-src 'none'; script-src ${origin}; style-src ${origin}; base-uri 'none'; form-action 'none'`;
-  const results = answer.results.map((result, at) => article(result, at, judged.get(at))).join("\n");
+  const results = answer.results.map((result, at) => article(result, at, judged.get(at), language)).join("\n");
+  const { level, text } = answer.certainty;
+  const strong = level === "strong" ? `${oneLine(text)}: ` : "";
+  const within = folderName(answer) && ` in ${folderName(answer)}`;
+  const how = answer.model === "context" ? "with the text above the query" : "by the query alone";
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -52,7 +62,7 @@ export function panelPage(
 </head>
 <body>
 <h1>${escaped(oneLine(answer.query, 200))}</h1>
-<p class="about">${answer.results.length} results ${answer.model === "context" ? "with the text above the query" : "by the query alone"}.
+${line("doubt", doubt(answer))}${line("notice", oneLine(answer.notice))}<p class="about">${escaped(`${strong}${answer.results.length} results${within} ${how}.`)}
 Point at a word to see what it is aligned with.</p>
 ${results || "<p>Nothing was found.</p>"}
 <script src="${escaped(script)}"></script>
@@ -61,7 +71,11 @@ ${results || "<p>Nothing was found.</p>"}
 `;
 }
 
-function article(result: Result, at: number, relevant: boolean | undefined): string {
+function line(kind: string, text: string): string {
+  return text && `<p class="${kind}">${escaped(text)}</p>\n`;
+}
+
+function article(result: Result, at: number, relevant: boolean | undefined, language: Language): string {
   const from = safeUrl(result.url) || place(result);
   const about = [oneLine(from, 2000), oneLine(result.license) || "licence not known", `score ${scoreOf(result, 3)}`];
   const buttons = ACTIONS.map((action) => {
@@ -72,10 +86,20 @@ function article(result: Result, at: number, relevant: boolean | undefined): str
   return `<article data-result="${at}">
 <h2>${at + 1} <span>${escaped(oneLine(result.identifier, 200))}</span></h2>
 <p class="about">${about.filter(Boolean).map(escaped).join(" · ")}</p>
-<p>${buttons.join(" ")}</p>
+${line("about", copiesLine(result))}<p>${buttons.join(" ")}</p>
 <div class="words" hidden></div>
-<pre><code>${escaped(result.code)}</code></pre>
+${codeOf(result, language)}
 </article>`;
+}
+
+/** The code of a result, folded behind the lines that show it at a glance if it is long. */
+function codeOf(result: Result, language: Language): string {
+  const code = standingAlone(result.code, language, result.indent);
+  const whole = `<pre><code>${escaped(code)}</code></pre>`;
+  const lines = code.split("\n").length;
+  if (!result.preview || lines <= SHORT) return whole;
+  const glance = `<pre class="glance">${escaped(result.preview)}</pre>`;
+  return `${glance}\n<details><summary>All ${lines} lines</summary>${whole}</details>`;
 }
 
 /** A wish that the panel has sent, checked; undefined if it is none. */

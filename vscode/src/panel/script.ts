@@ -38,6 +38,7 @@ function judge(article: HTMLElement, relevant: boolean | null): void {
 
 function explain(article: HTMLElement, { words, pieces }: Explanation): void {
   const code = article.querySelector("code");
+  article.querySelector("details")?.setAttribute("open", "");
   const box = article.querySelector<HTMLElement>(".words");
   if (!code || !box) return;
   code.replaceChildren(...pieces.map(({ text, word }) => (word ? element("mark", text, word) : text)));

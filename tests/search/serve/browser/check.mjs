@@ -33,6 +33,7 @@ const path = page.getByRole("searchbox", { name: "Only in paths with" });
 const head = (name, state = {}) => page.getByRole("button", { name, exact: true, ...state });
 const lines = "Lines.readAllLines";
 const heads = page.locator(".hit .head");
+const language = page.getByRole("combobox", { name: "Language" });
 const searches = () => asked.filter((url) => url.includes("/api/search")).length;
 const fresh = async (hash = "") => {
   await page.goto("about:blank");
@@ -48,15 +49,113 @@ await check("typing gives results, and not a question a key", async () => {
   await head(lines, { expanded: false }).waitFor();
   assert.equal(await heads.first().textContent(), lines);
   assert.ok(searches() >= 1 && searches() <= 6, `${searches()} questions`);
-  assert.match(await page.getByRole("status").first().textContent(), /^\d+ results in \d+ ms$/);
+  assert.match(await page.getByRole("status").first().textContent(), /^strong match · \d+ results in \d+ ms$/);
   assert.match(await page.locator("#about").textContent(), /^9 functions, types and files of 3 files$/);
 });
 
-await check("a hit tells path, lines, signature, documentation and licence", async () => {
+await check("the folder names the page, and its own code gives the examples", async () => {
+  assert.equal(await page.title(), "read all lines of a file – tree – code search");
+  assert.match(await page.locator("h1").innerText(), /^tree\s+Code search$/);
+  await fresh();
+  await page.locator("#examples a").first().waitFor();
+  assert.equal(await page.title(), "tree – code search");
+  const shown = await page.locator("#examples").innerText();
+  assert.ok(!shown.includes("HashMap"), shown);
+  const links = page.locator("#examples a"), name = await links.first().innerText();
+  assert.match(name, /^(Lines|Hostile)\.\w+$/);
+  await links.first().click();
+  await head(name).waitFor();
+  assert.equal(await query.inputValue(), name);
+  assert.equal(await path.getAttribute("placeholder"), "io or *test*");
+});
+
+await check("a hit shows its best lines as they stand in its file; the chosen one more of them", async () => {
+  await fresh("#q=close the socket of a connection");
+  await head("Lines.closeQuietly").waitFor();
+  const hit = page.locator(".hit", { hasText: "Lines.closeQuietly" });
+  const lines = () => hit.locator(".glance .line").filter({ visible: true }).allTextContents();
+  assert.deepEqual(await lines(), ["public void closeQuietly(Socket socket) {\n", "    try {\n"]);
+  assert.deepEqual(await hit.locator(".found").filter({ visible: true }).allTextContents(), ["closeQuietly", "Socket", "socket"]);
+  await head("Lines.closeQuietly").click();
+  await head("Lines.closeQuietly").click();
+  assert.deepEqual((await lines()).slice(2), ["        socket.close();\n", "    } catch (IOException ignored) {\n", '        log.fine("not closed");\n', "    }\n"]);
+  assert.ok((await hit.locator(".glance .keyword").allTextContents()).includes("public"));
+  await fresh("#q=read lines of paths&language=python");
+  await head("read_lines").waitFor();
+  await head("read_lines").click();
+  await page.locator(".code .keyword").first().waitFor();
+  assert.deepEqual(await page.locator(".code .line").allTextContents(), ["def read_lines(paths):\n", "    lines = []\n", "    for path in paths:\n", "        lines += read(path)\n", "    return lines\n"]);
+});
+
+await check("an open hit tells signature, documentation, licence and score", async () => {
+  await fresh("#q=read all lines of a file");
+  await head(lines).click();
+  await page.locator(".chip").first().waitFor();
   const text = await page.locator(".hit").first().innerText();
-  for (const part of ["io/Lines.java:7–20", "readAllLines(Path path, Charset charset)", "Reads all lines of a file.", "licence not known", "score\u00a0"]) {
-    assert.ok(text.includes(part) || text.includes(part.replace(":7–20", ":8–19")), `${part} is not in ${text}`);
+  assert.equal(await page.locator(".place").first().textContent(), "io/Lines.java:8–19");
+  for (const part of ["readAllLines(Path path, Charset charset)", "Reads all lines of a file.", "licence not known", "score\u00a0"]) {
+    assert.ok(text.includes(part), `${part} is not in ${text}`);
   }
+});
+
+const answered = async (change, health = {}) => {
+  await page.route(/api\/search/, async (route) => {
+    const told = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...told, ...change(told) } });
+  });
+  await page.route(/\/health/, async (route) => route.fulfill({ json: { ...(await (await route.fetch()).json()), ...health } }));
+};
+const unanswered = () => Promise.all([page.unroute(/api\/search/), page.unroute(/\/health/)]);
+
+await check("the first line says how certain the answer is, and links the nearest names", async () => {
+  const hurt = "<img src=x onerror=window.hurt=1>";
+  await answered(() => ({ certainty: { level: "weak", absent: [hurt], nearest: ["Lines.countWords", hurt], text: `weak match; no file has ${hurt}` }, notice: `2 files have changed: ${hurt}`, freshness: { line: "", changed: ["io/Lines.java"], changed_count: 2 } }), { unread: { ".md": 2, ".rs": 1200, [hurt]: 1 } });
+  await fresh("#q=lines&language=java");
+  const status = page.locator("#status");
+  await page.locator("#status[data-level=weak]").waitFor();
+  assert.match(await status.innerText(), /^weak match; no file has <img[^]* · \d+ results in \d+ ms\s+Nearest names: Lines\.countWords, <img/);
+  assert.equal(await page.locator("#notice").innerText(), `2 files have changed: ${hurt}`);
+  const old = await page.locator(".hit", { has: page.locator(".tag", { hasText: "may be old" }) }).locator(".place a").allTextContents();
+  assert.deepEqual([...new Set(old)], ["io/Lines.java"]);
+  assert.ok(old.length < (await heads.count()));
+  await page.locator("#unread").waitFor();
+  assert.equal(await page.locator("#unread").innerText(), `Not read: 1,200 .rs, 2 .md, 1 ${hurt}.`);
+  assert.equal(await page.locator("main img").count(), 0);
+  await page.getByRole("link", { name: "Lines.countWords", exact: true }).click();
+  await page.waitForFunction(() => document.querySelector("#query").value === "Lines.countWords");
+  assert.equal(await language.inputValue(), "java");
+  await unanswered();
+  await answered(() => ({ certainty: { level: "none", absent: ["zzzz"], nearest: [], text: "nothing found: no file has these words" }, results: [] }));
+  await fresh("#q=zzzz");
+  await page.locator("#status[data-level=none]").waitFor();
+  assert.equal(await status.innerText(), "nothing found: no file has these words");
+  await unanswered();
+});
+
+await check("copies are folded behind their hit", async () => {
+  const path = "copied/<img src=x onerror=window.hurt=1>.java";
+  await answered(({ results: [first, ...rest] }) => ({ results: [{ ...first, copies: [{ path, start_line: 3, end_line: 4 }, { path: "io/Lines.java", start_line: 7, end_line: 20 }] }, ...rest] }));
+  await fresh("#q=read all lines of a file");
+  const shows = page.getByRole("button", { name: `${lines} and 2 copies` });
+  await shows.waitFor();
+  assert.equal(await page.locator(".copies").isVisible(), false);
+  await shows.click();
+  assert.deepEqual(await page.locator(".copies a").allTextContents(), [`${path}:3–4`, "io/Lines.java:7–20"]);
+  assert.equal(await page.locator("main img").count(), 0);
+  await page.locator(".copies a").nth(1).click();
+  await page.locator(".line.on").first().waitFor();
+  await unanswered();
+});
+
+await check("ten hits are seen at once", async () => {
+  await answered(({ results }) => ({ results: Array.from({ length: 20 }, (_, place) => ({ ...results[0], rank: place + 1, row: place })) }));
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await fresh("#q=read all lines of a file");
+  await heads.nth(19).waitFor();
+  const bottom = await page.locator(".hit").nth(9).evaluate((each) => each.getBoundingClientRect().bottom);
+  assert.ok(bottom <= 900, `the tenth ends at ${bottom}`);
+  await page.setViewportSize({ width: 1200, height: 900 });
+  await unanswered();
 });
 
 await check("an answer that comes too late is dropped", async () => {
@@ -117,7 +216,7 @@ await check("code is cut into kinds, with its line numbers", async () => {
   assert.deepEqual(await kinds("comment"), ["// no more than that"]);
   assert.deepEqual(await kinds("string"), ['"a // text with \\" quotes"']);
   assert.ok((await kinds("type")).includes("Buffered") && !(await kinds("type")).includes("LIMIT"));
-  const told = await page.locator(".line").evaluateAll((all) => all.map((each) => [each.dataset.number, each.textContent]));
+  const told = await page.locator(".code .line").evaluateAll((all) => all.map((each) => [each.dataset.number, each.textContent]));
   assert.equal(told.length, 12);
   assert.match(told[1][1], /^public List<String> readAllLines/);
   assert.match(told[2][1], /^ {4}\/\/ no/);
@@ -153,7 +252,7 @@ await check("keys do all there is to do", async () => {
   await page.keyboard.press("c");
   await page.locator(".copy", { hasText: "Copied" }).waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
-  assert.match(copied, /^@Override\n    public List<String> readAllLines[^]*\}$/);
+  assert.match(copied, /^@Override\npublic List<String> readAllLines[^]*\n\}$/);
   await page.keyboard.press("k");
   assert.equal(await active(), "query");
   await page.keyboard.press("Enter");
@@ -290,7 +389,6 @@ await check("when the index was replaced since, the question is asked again", as
 });
 
 const shown = (name) => page.getByRole("navigation", { name: "Views" }).getByRole("link", { name, exact: true });
-const language = page.getByRole("combobox", { name: "Language" });
 
 await check("a language is chosen among those of the index; the address keeps it", async () => {
   await fresh("#q=lines");
@@ -357,7 +455,7 @@ await check("a pasted trace has its frames, and code like it; related code of a 
   await page.getByRole("button", { name: "Find code" }).click();
   await head("read_lines").waitFor();
   await head("read_lines").click();
-  await page.locator("#paste-hits .keyword").first().waitFor();
+  await page.locator("#paste-hits .code .keyword").first().waitFor();
   await page.locator("#paste-hits .related").first().click();
   await page.getByText("Code like read_lines").waitFor();
 });

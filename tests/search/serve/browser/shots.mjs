@@ -6,7 +6,7 @@ const [base, chromium, folder, question] = process.argv.slice(2);
 const browser = await launch(chromium);
 const shots = [
   { name: "search-page", colorScheme: "light", viewport: { width: 1120, height: 900 }, word: 2 },
-  { name: "search-phone", colorScheme: "dark", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true, word: 2 },
+  { name: "search-phone", colorScheme: "dark", viewport: { width: 390, height: 844 }, deviceScaleFactor: 1.5, isMobile: true, hasTouch: true, word: 2 },
 ];
 for (const { name, word, ...options } of shots) {
   const page = await browser.newPage(options);
@@ -21,6 +21,7 @@ for (const { name, word, ...options } of shots) {
 }
 const page = await browser.newPage({ colorScheme: "light", viewport: { width: 1120, height: 900 } });
 await page.goto(`${base}/#${new URLSearchParams({ q: question })}`);
+await page.locator(".head").first().waitFor();
 await page.locator(".place a").first().click();
 await page.locator(".line.on").first().waitFor();
 await page.locator("#file-outline summary").click();

@@ -146,4 +146,4 @@ def test_the_page_in_a_browser(browser, port, tmp_path):
         check=False,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    assert done.stdout.count("\nok ") >= 22, done.stdout
+    assert done.stdout.count("\nok ") >= 28, done.stdout

@@ -1,0 +1,163 @@
+"""What a page or an editor shows beside hits: previews, copies, how certain an answer is, and what may be asked."""
+
+import pytest
+from repositories import write
+from serving import ask, index_of, post, running
+
+from search.index.freshness import CURRENT, Freshness
+from search.serve.examples import examples_of
+from search.serve.live_index import LiveIndex, reranker_maker
+
+JARS = '''class Jar:
+    """A jar of cookies."""
+
+    def merge(
+        self,
+        cookies,
+    ):
+        """Merges two jars of many cookies."""
+        names = [
+            "a",
+        ]
+        for cookie in cookies:
+            self.add(cookie, names)  # \u00e4 \U0001f600
+
+        return self
+'''
+COPIED = 'def shout(text):\n    """Writes a text in capital letters."""\n    return text.upper()\n'
+FILES = {
+    "http/jars.py": JARS,
+    "http/shout.py": COPIED,
+    "other/shout.py": COPIED,
+}
+FILES |= {"test_jars.py": "def test_it():\n    pass\n"}
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("asked")
+    return LiveIndex(index_of(write(folder / "tree", FILES), folder / "index"), reranker_maker("none"))
+
+
+@pytest.fixture(scope="module")
+def port(live):
+    with running(live) as port:
+        yield port
+
+
+def hit_of(told, name):
+    (hit,) = [each for each in told["results"] if each["name"] == name]
+    return hit
+
+
+def test_a_hit_has_the_lines_around_the_best_one(port):
+    hit = hit_of(ask(port, "/api/search", {"q": "add a cookie and its names"}).told, "Jar.merge")
+    preview = hit["preview"]
+    assert hit["indent"] == 4
+    assert (preview["start_line"], preview["best_line"], preview["end_line"]) == (10, 13, 15)
+    best = "        self.add(cookie, names)  # \u00e4 \U0001f600"
+    lines = ['        "a",', "    ]", "    for cookie in cookies:", best, "", "    return self"]
+    assert preview["text"].split("\n") == lines
+    text = preview["text"]
+    kinds = [(text[start:end], kind) for start, end, kind in preview["kinds"]]
+    assert kinds == [
+        ('"a"', "string"),
+        ("for", "keyword"),
+        ("in", "keyword"),
+        ("# \u00e4 \U0001f600", "comment"),
+        ("return", "keyword"),
+    ]
+    assert [text[start:end] for start, end in preview["words"]] == ["cookie", "cookies", "add", "cookie", "names"]
+
+
+def test_code_like_code_has_its_first_lines(port):
+    told = post(port, "/api/code", {"text": COPIED}).told
+    hit = told["results"][0]
+    assert hit["preview"]["text"] == COPIED.strip()
+    assert (hit["preview"]["words"], hit["preview"]["best_line"]) == ([], 1)
+    assert told["notice"] == ""
+
+
+def test_an_answer_says_how_certain_it_is(port):
+    told = ask(port, "/api/search", {"q": "merge zanzibar"}).told
+    assert told["certainty"]["absent"] == ["zanzibar"]
+    assert {*told["certainty"]} == {"level", "absent", "nearest", "text"}
+    assert ask(port, "/api/search", {"q": "zanzibar"}).told["certainty"]["level"] == "none"
+    assert post(port, "/api/search", {"query": "zanzibar"}).told["certainty"]["level"] == "none"
+
+
+def test_an_answer_of_an_older_index_says_so(live):
+    with running(live) as port:
+        assert ask(port, "/api/search", {"q": "merge"}).told["notice"] == ""
+        before, live.trouble = live.trouble, "the new file is damaged"
+        live._next_look = float("inf")
+        try:
+            told = [ask(port, "/api/search", {"q": "merge"}).told, post(port, "/api/search", {"query": "merge"}).told]
+        finally:
+            live.trouble, live._next_look = before, 0.0
+        assert [each["notice"] for each in told] == ["results come from an older index: the new file is damaged"] * 2
+
+
+def test_an_answer_that_may_be_old_says_which_files_have_changed(live):
+    class Stale:
+        trouble = ""
+
+        def opened(self, _=None):
+            return live.opened()
+
+        def catch_up(self):
+            return Freshness(("http/jars.py",))
+
+    with running(Stale()) as port:
+        told = ask(port, "/api/search", {"q": "merge"}).told
+    assert told["freshness"]["changed"] == ["http/jars.py"]
+    assert told["notice"] == told["freshness"]["line"] != ""
+
+
+def test_both_searches_tell_copies(port):
+    places = {("http/shout.py", 1, 3), ("other/shout.py", 1, 3)}
+    for told in (ask(port, "/api/search", {"q": "shout"}).told, post(port, "/api/search", {"query": "shout"}).told):
+        (hit,) = [each for each in told["results"] if "shout" in (each.get("name"), each.get("identifier"))]
+        all_of_it = [hit, *hit["copies"]]
+        assert {(each["path"], each["start_line"], each["end_line"]) for each in all_of_it} == places
+
+
+def test_the_editor_is_told_how_deep_a_hit_stood(port):
+    told = post(port, "/api/search", {"query": "merge cookies", "language": "python"}).told
+    (hit,) = [each for each in told["results"] if each["identifier"] == "Jar.merge"]
+    assert (hit["indent"], hit["copies"]) == (4, [])
+
+
+def test_examples_are_of_the_code_itself(live, port):
+    examples = {"questions": ["merges two jars of many cookies", "writes a text in capital letters"]}
+    examples |= {"name": "Jar.merge", "path": "http"}
+    found = examples_of(live.opened().engine.index)
+    assert {**found, "questions": sorted(found["questions"])} == examples
+    assert ask(port, "/health").told["examples"] == found
+
+
+def test_nothing_hostile_is_an_example(tmp_path):
+    hostile = {
+        "<b>/a.py": 'def f<b>():\n    """Shows <b>all lines of</b> a file."""\n',
+        "<b>/c.py": 'class C:\n    """Reads ../../secret of a file."""\n\n    def _():\n        pass\n',
+    }
+    live = LiveIndex(index_of(write(tmp_path / "tree", hostile), tmp_path / "index"), reranker_maker("none"))
+    assert examples_of(live.opened().engine.index) == {}
+
+
+def test_files_that_were_not_read_are_told_by_kind(live):
+    engine = live.opened().engine
+
+    class Lacking:
+        trouble = ""
+
+        def opened(self, _=None):
+            object.__setattr__(engine.index, "unread", {".rs": 3})
+            return live.opened()
+
+        def catch_up(self):
+            return CURRENT
+
+    with running(Lacking()) as port:
+        assert ask(port, "/health").told["unread"] == {".rs": 3}
+    object.__delattr__(engine.index, "unread")
