@@ -98,9 +98,12 @@ def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
-    """The stem of each word of a question -> how much it says: the logarithm of how few rows have it."""
+    """The stem of each word of a question -> how much it says: the logarithm of how few rows have it.
+
+    One that none has says most: it may stand in a text.
+    """
     found = {stem: lexical.holders(stem) for stem in terms_of(words)} if words else {}
-    return {stem: math.log1p(lexical.size / holders) for stem, holders in found.items() if holders}
+    return {stem: math.log1p(lexical.size / max(1, holders)) for stem, holders in found.items()}
 
 
 def indentation(source: str, path: str, name: str = "") -> int:
