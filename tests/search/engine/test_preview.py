@@ -125,6 +125,10 @@ class TestRarities:
         assert found["zebra"] >= found["cooki"] > found["pars"] > 0
         assert rarities([], lexical) == {}
 
+    def test_words_of_sentences_count_only_alone(self, lexical):
+        assert list(rarities(["where", "from", "is", "header"], lexical)) == ["header"]
+        assert list(rarities(["from"], lexical)) == ["from"]
+
 
 def test_words_are_found_inside_of_identifiers():
     text = "self.parseHeaders(cookie_jar)  # headers' order"
