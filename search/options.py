@@ -3,9 +3,10 @@
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown, whole
+from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown
 from data_prep.errors import UserError
 from experiments.terminal.options import named_options, parse
+from search.answer_options import AnswerOptions
 from search.engine.settings import RankingSettings
 
 
@@ -35,7 +36,7 @@ class IndexOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(AnswerOptions):
     """Options of ``search``."""
 
     list: str = ""
@@ -45,45 +46,22 @@ class SearchOptions:
     made if there is none, in the user's cache folder."""
     model: str = ""
     """Folder of a run or of a packed model; empty: the shipped model; none: BM25 alone."""
-    top: int = 10
-    """Number of hits."""
-    path: str = ""
-    """Folder, file or pattern that the paths of hits must match, such as src/ or src/*; empty: all. As filters in the
-    question: path:src/ type:class|function|method|constant|file lang:python test:no|only|yes ext:py, each but test also
-    with a minus."""
-    language: str = ""
-    """Languages that hits must be in, such as python,go; empty: all, with --at that of its file."""
-    changed: bool = False
-    """Only files that git calls changed: modified, added or untracked."""
     at: str = ""
     """FILE:LINE of a cursor: the text above it is part of the question, which may also stand in a comment on the line,
     such as # search: retry with backoff; the index is that of the file's folder or of the nearest one above it."""
     by: str = "method"
     """method: every function, method, type, constant or file; file: the best hit of each file."""
-    json: bool = False
-    """Print one JSON object."""
-    files: bool = False
-    """Print the path of each file with an answer, the best first, one on a line."""
-    vimgrep: bool = False
-    """Print path:line:column:text for each hit, for an editor's list of places."""
-    explain: bool = False
-    """Show what each query word is aligned with, which stage determined a hit's rank, licences and copies."""
     snippet: str = ""
     """File with code or a stack trace that is the question; - in place of the question: from standard input."""
-    nearest: str = ""
-    """How the vectors beside an index are searched: exact, faiss, a file NAME.db or the URI of a Milvus; none: not at
-    all; empty: exact or, from 250,000 rows on if it is installed, faiss."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, {"top": whole(1, 100_000)})
+        AnswerOptions.__post_init__(self)
         if self.by not in ("method", "file"):
             raise UserError(f"--by takes method or file, not {self.by!r}")
-        check_form(self)
         if self.list and (self.index or self.nearest not in ("", "none")):
             raise UserError(
                 "--list names the indexes, each searched with its own vectors: leave out --index, --nearest"
             )
-        _check_languages(self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +76,7 @@ class IndexesOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class RelatedOptions:
+class RelatedOptions(AnswerOptions):
     """Options of ``related``."""
 
     index: str = ""
@@ -106,31 +84,11 @@ class RelatedOptions:
     folder."""
     model: str = ""
     """none: without vectors."""
-    top: int = 10
-    """Number of hits."""
-    path: str = ""
-    """As for search."""
-    language: str = ""
-    """Languages that hits must be in, such as python,go; empty: all."""
-    changed: bool = False
-    """As for search."""
-    json: bool = False
-    """Print one JSON object."""
-    files: bool = False
-    """As for search."""
-    vimgrep: bool = False
-    """As for search."""
-    explain: bool = False
-    """Show scores and licences."""
-    nearest: str = ""
-    """As for search."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, {"top": whole(1, 100_000)})
+        AnswerOptions.__post_init__(self)
         if self.model not in ("", "none"):
             raise UserError(f"--model takes none or nothing here, since no model scores code, not {self.model!r}")
-        check_form(self)
-        _check_languages(self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,21 +258,3 @@ class ServeOptions:
             )
         if self.posts not in ("", "none"):
             raise UserError("--posts is not for --shared: who may see posts is not known")
-
-
-def check_form(options: SearchOptions | RelatedOptions) -> None:
-    """Refuse an answer in two forms.
-
-    Raises:
-        UserError: there are two.
-    """
-    forms = [name for name in ("json", "files", "vimgrep") if getattr(options, name)]
-    if len(forms) > 1:
-        raise UserError(f"--{forms[0]} and --{forms[1]} are two forms of one answer: leave one out")
-
-
-def _check_languages(typed: str) -> None:
-    if typed:
-        from search.files.languages import chosen_languages
-
-        chosen_languages(typed)

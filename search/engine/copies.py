@@ -30,20 +30,20 @@ def without_doubles(index: Index, found: Candidates) -> Candidates:
 
 
 def folded(
-    index: Index, rows: Int64[np.ndarray, " found"], order: Int64[np.ndarray, " places"], top: int, *, by_file: bool
+    index: Index, candidates: Candidates, order: Int64[np.ndarray, " places"], top: int, *, by_file: bool
 ) -> list[tuple[int, list[int]]]:
-    """The ``top`` best places, each with those of its copies, best first.
+    """The ``top`` best places, each with those of its copies, best first; of equally good ones that with a short path.
 
     Args:
         index: of the rows.
-        rows: the candidates.
-        order: places in ``rows``, best first.
+        candidates: the rows.
+        order: places of candidates, best first.
         top: how many.
         by_file: whether a row stands for its file, so that files are compared.
     """
     found: dict[Hashable, list[int]] = {}
     names: set[str] = set()
-    placed = rows[order]
+    placed = candidates.rows[order]
     files = (np.searchsorted(index.file_edges, placed, side="right") - 1).tolist()
     whole = (index.kinds[placed] == WHOLE_FILE).tolist()
     for place, row, file, is_file in zip(order.tolist(), placed.tolist(), files, whole, strict=True):
@@ -56,7 +56,17 @@ def folded(
         elif len(found) < top:
             found[key] = [place]
             names.add(name)
-    return [(first, others) for first, *others in found.values()]
+    return [_with_best_place(index, candidates, group) for group in found.values()]
+
+
+def _with_best_place(index: Index, candidates: Candidates, group: list[int]) -> tuple[int, list[int]]:
+    """One of the equally good places of a group, which is in few folders, and the others."""
+    if len(group) == 1:
+        return group[0], []
+    best = [place for place in group if candidates.scores[place] == candidates.scores[group[0]]]
+    paths = {place: index.file(int(candidates.rows[place])).path for place in best}
+    first = min(best, key=lambda place: (paths[place].count("/"), len(paths[place]), place))
+    return first, [place for place in group if place != first]
 
 
 def _only_unit(index: Index, row: int) -> int | None:

@@ -95,7 +95,7 @@ class Engine:
         order = found.order
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
-        groups = folded(self.index, found.rows, order, top, by_file=by_file)
+        groups = folded(self.index, found, order, top, by_file=by_file)
         return [
             Hit(
                 rank=rank,

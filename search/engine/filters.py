@@ -105,7 +105,8 @@ def read_question(typed: str, index: Index | None = None) -> Question:
         is_one = found["quoted"] or re.fullmatch(_FORM[name], value) or (name == "path" and _is_part(value, index))
         if not is_one:
             return found[0]
-        values = (value,) if name in ("path", "test") else tuple(each.strip(" .") for each in value.split(","))
+        values = (value,) if name == "path" else tuple(each.strip(" .") for each in value.split(","))
+        values = tuple(map(str.lower, values)) if name in ("type", "test", "lang") else values
         filters.append(_checked(Filter(name, values, bool(found["without"]), found[0])))
         return " "
 
@@ -151,7 +152,7 @@ def _checked(found: Filter) -> Filter:
     """
     if found.name == "lang":
         try:
-            known = chosen_languages(",".join(_SHORT.get(each.lower(), each) for each in found.values))
+            known = chosen_languages(",".join(_SHORT.get(each, each) for each in found.values))
         except UserError as error:
             raise QueryError(f"{found.typed}: {error}{_IN_QUOTES}") from error
         return replace(found, values=sorted(known))

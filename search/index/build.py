@@ -27,6 +27,7 @@ from search.files.languages import indexed_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
 from search.files.tree_stamps import Seen
 from search.index.code_index import Index, Origin, with_own_words
+from search.index.freshness import differing
 from search.index.index_file import (
     UnusableIndexError,
     open_index,
@@ -120,7 +121,7 @@ def refresh(
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
         summed = beside.submit(_usable, read_whole_head, path, tell)
         found = found_files(root, suffixes, tell, checkout, submodules=submodules, seen=seen)
-        noticed(_differing(record.files if record else (), found))
+        noticed(differing(record.files if record else (), found))
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
         raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
@@ -150,11 +151,6 @@ def _note(record: TreeRecord, path: Path) -> None:
     """Save the record beside an index, which can be used without."""
     with suppress(OSError):
         save_record(record, path)
-
-
-def _differing(before: Sequence[Found], now: Sequence[Found]) -> Sequence[str]:
-    """The paths of files that have changed, are new or gone."""
-    return sorted({each.path for each in {*before} ^ {*now}})
 
 
 def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str], None]) -> Read | None:

@@ -80,7 +80,9 @@ def hit_lines(view: View, rank: int, row: int, copies: Sequence[int], note: str,
     text, code, whole = index.split.text(row), view.lines(row), index.is_whole_file(row)
     number = next((line.number for line in code if line.best), 0) if whole else text.start_line
     name = cut(index.names[row], width)
-    yield f"{rank:>2}  {paint(BOLD, name)}  {paint(CYAN, view.place(row, number))}{note}"
+    repository = index.repository(row)
+    where = f"{paint(CYAN, view.place(row, number))}{paint(DIM, f'  {repository}') if repository else ''}"
+    yield f"{rank:>2}  {paint(BOLD, name)}  {where}{note}"
     what = (
         f"the whole file, {text.end_line:,} line{'s' * (text.end_line > 1)}"
         if whole

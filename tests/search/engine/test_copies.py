@@ -48,6 +48,13 @@ def test_by_file_only_whole_files_are_copies(engine):
     assert len({engine.index.file(row).path for hit in hits for row in hit.rows}) == sum(len(hit.rows) for hit in hits)
 
 
+def test_of_equal_ones_that_in_few_folders_is_the_hit(tmp_path):
+    files = {f"{folder}/paging.py": OTHER for folder in ("a/b/c", "abc", "d")}
+    engine = Engine(open_index(index_of(write(tmp_path / "tree", files), tmp_path / "index")), None)
+    (first, *_) = engine.search("wrap_long_words")
+    assert [engine.index.file(row).path for row in first.rows] == ["d/paging.py", "a/b/c/paging.py", "abc/paging.py"]
+
+
 def test_equal_names_with_other_text_are_no_copies(tmp_path):
     files = {"a.py": "def read_it():\n    return 1\n", "b.py": "def read_it():\n    return 2\n"}
     engine = Engine(open_index(index_of(write(tmp_path / "tree", files), tmp_path / "index")), None)

@@ -90,6 +90,7 @@ def test_what_only_looks_like_a_filter_is_none(engine, text):
         ("ext:.py,java -path:tests/", {"src/store.py", "my folder/Item.java"}),
         ("type:class", {"src/store.py", "my folder/Item.java"}),
         ("type:constant", {"src/store.py"}),
+        ("type:Constant lang:Python test:NO", {"src/store.py"}),
     ],
 )
 def test_hits_are_what_the_filters_leave(engine, filters, expected):

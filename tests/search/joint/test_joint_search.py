@@ -168,7 +168,7 @@ def test_hits_name_their_repository_and_its_licence(halves, tmp_path, capsys):
     code = tmp_path / "like.py"
     code.write_text("def settle_invoice(bill):\n    bill()\n")
     assert main(["search", f"--snippet={code}", f"--list={tmp_path / 'list.tsv'}"]) == 0
-    assert "team/shop/pay.py" in capsys.readouterr().out
+    assert "shop/pay.py:1  team/shop" in capsys.readouterr().out
 
 
 def test_a_list_without_an_index_is_one_line(tmp_path, capsys):

@@ -47,7 +47,7 @@ FILES = {
     "sub/gate.py": GATE,
     "sub/crlf.ts": "export function openShop(a: string) {\r\n  const x = a;\r\n  log('heron shop')\r\n}\r\n",
     "sub/script.py": "# Prints lines.\nimport sys\n\nfor heron_line in sys.stdin:\n    print(heron_line)\n",
-    "long.js": "function minified(a) {\n" + "x=1;" * 300 + "needle(a);" + "y=2;" * 300 + "\n}\nfunction b() {}\n",
+    "long.js": "function minified(a) {\n" + "x=1;" * 60 + "needle(a);" + "y=2;" * 60 + "\n}\n" + "let b = 1;\n" * 30,
     "copy/gate.py": GATE,
 }
 
@@ -140,7 +140,7 @@ def test_line_ends_tabs_and_long_lines(engine, root):
     told = shown(engine, root, "open shop heron", top=1)
     assert "    > 3 |   log('heron shop')" in told
     assert not any("\r" in line or "\ufffd" in line for line in told)
-    (line,) = [line for line in shown(engine, root, "needle minified", top=1)[2:] if "needle" in line]
+    (line,) = [line for line in shown(engine, root, "needle minified type:function", top=1)[2:] if "needle" in line]
     assert len(line) <= 110
     assert line.startswith("    > 2 | ...")
 
