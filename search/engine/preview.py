@@ -27,6 +27,9 @@ _READ: Final = 100_000
 """Characters of a source that are looked at."""
 _STEP: Final = 4
 """Spaces that a block is indented by, where nothing else says it."""
+_LIST: Final = "all any can do does from how i its my one some we what when where which who why you"
+_LITTLE: Final = frozenset(_LIST.split())
+"""Words of sentences that say little, though few identifiers have them."""
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 _DECLARED: Final = re.compile(r"\s*(?:@|(?:async\s+def|def|class)\b)")
 _CLOSING: Final = re.compile(r"\s*[)\]}]")
@@ -98,9 +101,13 @@ def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
-    """The stem of each word of a question -> how much it says: the logarithm of how few rows have it."""
-    found = {stem: lexical.holders(stem) for stem in terms_of(words)} if words else {}
-    return {stem: math.log1p(lexical.size / holders) for stem, holders in found.items() if holders}
+    """The stem of each word of a question -> how much it says: the logarithm of how few rows have it.
+
+    One that none has says most: it may stand in a text.
+    """
+    telling = [word for word in words if word not in _LITTLE] or words
+    found = {stem: lexical.holders(stem) for stem in terms_of(telling)} if telling else {}
+    return {stem: math.log1p(lexical.size / max(1, holders)) for stem, holders in found.items()}
 
 
 def indentation(source: str, path: str, name: str = "") -> int:

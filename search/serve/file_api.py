@@ -4,11 +4,12 @@ An index from elsewhere cannot show files of this machine: a file is read only i
 one whose bytes have the hash that the index has is shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -71,8 +72,7 @@ class FileApi:
         file, row = index.files[place], FrameLocator(index).row_at(place, line)
         path, note = file.path, file.trouble
         try:
-            root, own = index.source(place) if isinstance(index, JointIndex) else (self._root, file)
-            source = around(read_indexed(root, own), path, line, parsed=file.parsed)
+            source = around(read_indexed(*_own(index, place, self._root)), path, line, parsed=file.parsed)
         except ChangedFileError as trouble:
             note, source = str(trouble), _from_index(index, row)
         rows = [row for row in range(*index.file_edges[place : place + 2].tolist()) if not index.is_whole_file(row)]
@@ -112,6 +112,24 @@ def _units(index: Index, rows: Sequence[int], line: int) -> list[dict[str, Any]]
         {"row": row, "name": index.names[row], "start_line": start, "end_line": -end}
         for start, end, row in found[first : first + MOST_UNITS]
     ]
+
+
+def reader_of(root: Path | None) -> Callable[[Index, int], str]:
+    """What reads a row's file as it was indexed, and gives "" if that cannot be; ``root`` as for :class:`FileApi`."""
+
+    def read(index: Index, row: int) -> str:
+        place = int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        try:
+            return read_indexed(*_own(index, place, root))
+        except ChangedFileError:
+            return ""
+
+    return read
+
+
+def _own(index: Index, place: int, root: Path | None) -> tuple[Path | None, IndexedFile]:
+    """The folder and the name there of the file at a place."""
+    return index.source(place) if isinstance(index, JointIndex) else (root, index.files[place])
 
 
 def read_indexed(root: Path | None, file: IndexedFile) -> str:

@@ -1,6 +1,6 @@
 """What a page or an editor shows of a hit beside the fields of search/engine/show.py: a preview."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from search.engine.engine import Engine
@@ -12,30 +12,40 @@ _COLOURED: Final = 20_000
 """Characters of a source up to which its preview is coloured: all before it must be parsed."""
 
 
-def previewed(engine: Engine, words: Sequence[str], records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+Read = Callable[[Index, int], str]
+"""Gives the whole text of a row's file; "" if it cannot be had as it was indexed."""
+
+
+def previewed(
+    engine: Engine, words: Sequence[str], records: Sequence[dict[str, Any]], read: Read = lambda *_: ""
+) -> list[dict[str, Any]]:
     """Hits as JSON, each with the lines that show it at a glance.
 
     Args:
         engine: that has found them.
         words: of the question; none: the first lines are shown.
         records: the hits, each with its ``row``.
+        read: of hits that are whole files; the index has only their first lines.
     """
     rarity = rarities(words, engine.index.lexical)
-    return [{**each, **_preview_record(engine.index, each["row"], rarity)} for each in records]
+    return [{**each, **_preview_record(engine.index, each["row"], rarity, read)} for each in records]
 
 
-def _preview_record(index: Index, row: int, rarity: Mapping[str, float]) -> dict[str, Any]:
-    text, name = index.split.text(row), index.names[row]
-    found = preview(text.source, text.start_line, rarity, path=text.path, name=name)
+def _preview_record(index: Index, row: int, rarity: Mapping[str, float], read: Read) -> dict[str, Any]:
+    text, name, is_file = index.split.text(row), index.names[row], index.is_whole_file(row)
+    whole = read(index, row) if is_file and rarity else ""
+    source, start_line = (whole, 1) if whole else (text.source, text.start_line)
+    found = preview(source, start_line, rarity, path=text.path, name="" if is_file else name)
     told = {
         "start_line": found.start_line,
         "end_line": found.end_line,
         "best_line": found.best_line,
+        "numbered": bool(whole) or not is_file,
         "text": found.text,
-        "kinds": _kinds(found, text.source, text.path) if index.file(row).parsed else [],
+        "kinds": _kinds(found, source, text.path) if index.file(row).parsed else [],
         "words": [*word_places(found.text, rarity)] if rarity else [],
     }
-    return {"preview": told, "indent": indentation(text.source, text.path, name)}
+    return {"preview": told, "indent": 0 if is_file else indentation(text.source, text.path, name)}
 
 
 def _kinds(found: Preview, source: str, path: str) -> list[Span]:

@@ -19,7 +19,7 @@ from search.files.languages import language_name, language_names
 from search.index.code_index import Index
 from search.serve.examples import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
-from search.serve.hit_records import previewed
+from search.serve.hit_records import Read, previewed
 from search.serve.live_index import Opened
 from search.serve.requests import (
     MOST_HITS,
@@ -44,7 +44,7 @@ _IN_CONTEXT: Final = {"query": "", "context": "", "language": "", "top": USUAL}
 class SearchApi:
     """Questions, explanations, and what there is."""
 
-    def __init__(self, turns: Turns, model: str, about: Mapping[str, Any], feedback: str) -> None:
+    def __init__(self, turns: Turns, model: str, about: Mapping[str, Any], feedback: str, read: Read) -> None:
         """The API.
 
         Args:
@@ -52,8 +52,9 @@ class SearchApi:
             model: the name that is reported for the model.
             about: what else is reported of the server.
             feedback: address of a form for what users think of answers; "": there is none.
+            read: of files that are hits.
         """
-        self._turns, self._model, self._about = turns, model, about
+        self._turns, self._model, self._about, self._read = turns, model, about, read
         self._told_to_editors = {name: about[name] for name in about if name != "posts"}
         self._told_to_editors |= {"feedback_url": feedback} if feedback else {}
         self._exemplified: tuple[str, dict[str, Any]] = "", {}
@@ -102,7 +103,7 @@ class SearchApi:
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             certainty = now.engine.certainty(asked["q"], hits).record
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
-            results = previewed(now.engine, now.engine.asked(asked["q"])[0], results)
+            results = previewed(now.engine, now.engine.asked(asked["q"])[0], results, self._read)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer)

@@ -33,7 +33,7 @@ from data_prep.languages.registry import languages
 from search.joint.repository_list import USER
 from search.quality.query_file import Judgements
 from search.serve.code_api import CodeApi, PostsApi
-from search.serve.file_api import FileApi
+from search.serve.file_api import FileApi, reader_of
 from search.serve.live_index import Answering
 from search.serve.quality_api import QualityApi
 from search.serve.requests import GROUPS, Turns, json_answer, refused
@@ -162,7 +162,7 @@ def web_app(
     turns = Turns(live)
     found_posts = PostsApi(turns, posts) if posts else None
     about: dict[str, Any] = {"shared": True} if proxy else {"folder": str(root or "")}
-    api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about}, feedback)
+    api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about}, feedback, reader_of(root))
     by_code, quality = CodeApi(turns), QualityApi(turns, judgements, model)
     answers = {
         ("GET", "/health"): api.health,

@@ -78,7 +78,7 @@ test("how certain the answer is, where it is from, that it may be old, and copie
     named("python"),
     FILES,
   );
-  assert.match(sure, /strong match: 1 results in httpx with the text above the query\./);
+  assert.match(sure, /strong match: 1 result in httpx with the text above the query\./);
   assert.doesNotMatch(sure, /class="doubt"|class="notice"/);
 });
 

@@ -19,7 +19,7 @@ export function card(hit, about) {
   const body = make("div", { id: `${id}-body`, class: "body", hidden: true });
   const copy = button("Copy", { class: "quiet copy", "aria-label": `Copy the code of ${seen(hit.name)}` }, () => copyCode(hit, copy, about.tell));
   const [copies, places] = copiesOf(hit, id);
-  const look = hit.preview ? glance(hit.preview, !hit.whole_file) : make("p", { class: "signature" }, seen(hit.signature));
+  const look = hit.preview ? glance(hit.preview, hit.preview.numbered) : make("p", { class: "signature" }, seen(hit.signature));
   const element = make("li", { class: "hit", "data-row": String(hit.row) },
     make("div", { class: "title" }, make("h2", {}, head), make("p", { class: "place" }, fileLink(seen(hit.path), hit, { class: "in-file" }), make("span", { class: "lines" }, `:${linesText(hit)}`)),
       ...tagsOf(hit, about.changed), copies, make("p", { class: "acts" }, linkTo(hit.url, hit.name), copy)),

@@ -70,6 +70,21 @@ def test_a_hit_has_the_lines_around_the_best_one(port):
     assert [text[start:end] for start, end in preview["words"]] == ["cookie", "cookies", "add", "cookie", "names"]
 
 
+def test_of_a_whole_file_the_best_line_is_shown_if_it_is_as_it_was(tmp_path):
+    lines = [f"value_{number} = {number}" for number in range(200)]
+    files = {"settings.py": "\n".join([*lines, 'print("the zanzibar quota is exhausted")', ""])}
+    root = write(tmp_path / "tree", files)
+    live = LiveIndex(index_of(root, tmp_path / "index"), reranker_maker("none"))
+    with running(live, root=root) as port:
+        asked = {"q": "zanzibar quota exhausted"}
+        (hit,) = [each for each in ask(port, "/api/search", asked).told["results"] if each["whole_file"]]
+        assert (hit["preview"]["best_line"], hit["preview"]["numbered"], hit["indent"]) == (201, True, 0)
+        assert 'print("the zanzibar quota' in hit["preview"]["text"]
+        (root / "settings.py").unlink()
+        (hit,) = [each for each in ask(port, "/api/search", asked).told["results"] if each["whole_file"]]
+        assert hit["preview"]["numbered"] is False
+
+
 def test_code_like_code_has_its_first_lines(port):
     told = post(port, "/api/code", {"text": COPIED}).told
     hit = told["results"][0]

@@ -196,6 +196,9 @@ class Unasked:
     def opened(self, groups=None):  # noqa: ARG002 - as an index
         raise AssertionError("asked")
 
+    def catch_up(self):
+        raise AssertionError("asked")
+
 
 OTHER_SITES = [
     {"Sec-Fetch-Site": "cross-site"},

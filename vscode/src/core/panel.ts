@@ -49,6 +49,7 @@ export function panelPage(
   const results = answer.results.map((result, at) => article(result, at, judged.get(at), language)).join("\n");
   const { level, text } = answer.certainty;
   const strong = level === "strong" ? `${oneLine(text)}: ` : "";
+  const count = answer.results.length === 1 ? "1 result" : `${answer.results.length} results`;
   const within = folderName(answer) && ` in ${folderName(answer)}`;
   const how = answer.model === "context" ? "with the text above the query" : "by the query alone";
   return `<!DOCTYPE html>
@@ -62,7 +63,7 @@ export function panelPage(
 </head>
 <body>
 <h1>${escaped(oneLine(answer.query, 200))}</h1>
-${line("doubt", doubt(answer))}${line("notice", oneLine(answer.notice))}<p class="about">${escaped(`${strong}${answer.results.length} results${within} ${how}.`)}
+${line("doubt", doubt(answer))}${line("notice", oneLine(answer.notice))}<p class="about">${escaped(`${strong}${count}${within} ${how}.`)}
 Point at a word to see what it is aligned with.</p>
 ${results || "<p>Nothing was found.</p>"}
 <script src="${escaped(script)}"></script>

@@ -45,7 +45,10 @@ const lit = () => page.locator(".word.lit").evaluateAll((all) => all.map((each) 
 await check("typing gives results, and not a question a key", async () => {
   await fresh();
   assert.equal(await active(), "query");
+  const whole = page.waitForResponse(/api\/search\?q=read\+all\+lines\+of\+a\+file&/);
   await query.pressSequentially("read all lines of a file", { delay: 20 });
+  await whole;
+  await page.waitForFunction(() => !document.querySelector("#hits[aria-busy]"));
   await head(lines, { expanded: false }).waitFor();
   assert.equal(await heads.first().textContent(), lines);
   assert.ok(searches() >= 1 && searches() <= 6, `${searches()} questions`);
@@ -98,14 +101,19 @@ await check("an open hit tells signature, documentation, licence and score", asy
   }
 });
 
-const answered = async (change, health = {}) => {
-  await page.route(/api\/search/, async (route) => {
+const changed = (pattern, change) => page.route(pattern, async (route) => {
+  try {
     const told = await (await route.fetch()).json();
     await route.fulfill({ json: { ...told, ...change(told) } });
-  });
-  await page.route(/\/health/, async (route) => route.fulfill({ json: { ...(await (await route.fetch()).json()), ...health } }));
+  } catch {
+    // the page was left, or typed on, before the answer came
+  }
+});
+const answered = async (change, health = {}) => {
+  await changed(/api\/search/, change);
+  await changed(/\/health/, () => health);
 };
-const unanswered = () => Promise.all([page.unroute(/api\/search/), page.unroute(/\/health/)]);
+const unanswered = () => page.unrouteAll({ behavior: "ignoreErrors" });
 
 await check("the first line says how certain the answer is, and links the nearest names", async () => {
   const hurt = "<img src=x onerror=window.hurt=1>";

@@ -5,8 +5,8 @@ import { launch } from "./browser.mjs";
 const [base, chromium, folder, question] = process.argv.slice(2);
 const browser = await launch(chromium);
 const shots = [
-  { name: "search-page", colorScheme: "light", viewport: { width: 1120, height: 900 }, word: 2 },
-  { name: "search-phone", colorScheme: "dark", viewport: { width: 390, height: 844 }, deviceScaleFactor: 1.5, isMobile: true, hasTouch: true, word: 2 },
+  { name: "search-page", colorScheme: "light", viewport: { width: 1120, height: 840 }, word: 1 },
+  { name: "search-phone", colorScheme: "dark", viewport: { width: 390, height: 844 }, deviceScaleFactor: 1.25, isMobile: true, hasTouch: true, word: 1 },
 ];
 for (const { name, word, ...options } of shots) {
   const page = await browser.newPage(options);
@@ -15,6 +15,7 @@ for (const { name, word, ...options } of shots) {
   await page.locator(".matrix").waitFor({ state: "attached" });
   const chip = page.locator(".chip").nth(word);
   await (options.isMobile ? chip.tap() : chip.hover());
+  await page.locator("details[open] summary").evaluateAll((all) => all.forEach((each) => each.click())); // others are seen below
   await page.waitForTimeout(400);
   await page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
