@@ -17,6 +17,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import cache_folder
+from data_prep.files.reading import raise_if_passing
 from data_prep.files.sealed import read_sealed, write_sealed
 from search.files.tree import Found
 from search.files.tree_stamps import How, Stamp, unchanged
@@ -79,11 +80,16 @@ def save_record(record: TreeRecord, index: Path) -> None:
 
 
 def read_record(index: Path) -> TreeRecord | None:
-    """The record of the file ``index``; None if there is none, or it cannot be used."""
+    """The record of the file ``index``; None if there is none, or it cannot be used.
+
+    Raises:
+        OSError: it cannot be read at this moment, which says nothing about it.
+    """
     try:
         about, content = read_sealed(record_path(index), _FORMAT)
         return _record(about, content)
-    except (UserError, OSError, ValueError, KeyError, TypeError, IndexError):
+    except (UserError, OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise_if_passing(error)
         return None
 
 

@@ -27,6 +27,7 @@ from data_prep.sources.places import place_of
 from evaluation.saved_counts import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
+from search.index.tree_record import read_record, record_path
 from search.index.vector_file import maker_of, up_to_date, vectors_path
 from search.opening import index_place
 from search.retrieval.ann.faiss_index import _read
@@ -57,7 +58,9 @@ def failing(number: int, name: str) -> Iterator[None]:
 
 
 def contents(*folders: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+    """All files but the notes of what was seen of a tree, which each look at it may renew."""
+    files = (path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".tree")
+    return {path: path.read_bytes() for path in files}
 
 
 @pytest.fixture
@@ -141,6 +144,16 @@ def test_an_index_and_its_vectors_stay(tree, tmp_path, capsys, number, end):
     assert name in error[0]
     assert contents(tmp_path / "cache") == before
     assert all("answered without them" in line for line in error[1:])
+
+
+def test_what_an_index_is_of_is_not_forgotten(tree):
+    assert main(["index", str(tree), "--submodules=true", "--vectors=none"]) == 0
+    index = index_place(tree)
+    with failing(errno.EMFILE, record_path(index).name):
+        assert main(["index", str(tree)]) == 2
+    record = read_record(index)
+    assert record is not None
+    assert (record.submodules, record.vectors) == (True, False)
 
 
 @pytest.mark.parametrize("ask", [maker_of, lambda index: up_to_date(index, "")])

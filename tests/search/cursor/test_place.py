@@ -90,7 +90,7 @@ def test_the_command_asks_the_index_of_the_file(root, tmp_path, monkeypatch, cap
     ("words", "line"),
     [
         ([], "expected one question"),
-        (["a", "b", "--at=work.py:3"], "expected one question"),
+        (["a b", "nowhere", "--at=work.py:3"], "there is no folder nowhere"),
         (["--at=work.py:1"], "is no comment like"),
         (["?!", "--at=work.py:1"], "expected a question in words or a name, got '?!'"),
         (["--at=work.py:3", "--language=go"], "--language=go matches none of the index's 4 files"),
