@@ -6,11 +6,11 @@ is in a private repository, has a link too, which leads nowhere or to a login pa
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -24,6 +24,7 @@ from data_prep.worker_pool import Guard, map_ordered
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
+from search.index.build_watch import Watch, likely_first
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.index_file import (
     UnusableIndexError,
@@ -70,7 +71,13 @@ class Refreshed:
 
 
 def refresh(
-    root: Path, path: Path, *, processes: int, tell: Callable[[str, str], None], documents: bool | None = None
+    root: Path,
+    path: Path,
+    *,
+    processes: int,
+    tell: Callable[[str, str], None],
+    documents: bool | None = None,
+    watch: Watch | None = None,
 ) -> Refreshed:
     """Make the index of the folder ``root`` in the file ``path``, or update it.
 
@@ -83,6 +90,7 @@ def refresh(
             0: this one reads them, without limits.
         tell: called with a path and what is wrong with it.
         documents: whether texts and configuration are indexed too; None: as in the existing index, else not.
+        watch: told what is read, the likeliest files first.
 
     Raises:
         UserError: there is no such folder, no source file in it, or ``path`` is not a file.
@@ -109,7 +117,7 @@ def refresh(
     places = {each.path: numbers.get(each) for each in found}
     kept = {name: number for name, number in places.items() if number is not None}
     changed = [each for each in found if each.path not in kept]
-    fresh = list(_read(root, changed, processes))
+    fresh = list(_read(root, changed, processes) if watch is None else watched(root, changed, processes, watch))
     for each in chain.from_iterable(part.files for part in fresh):
         if each.trouble:
             tell(each.path, each.trouble)
@@ -117,6 +125,15 @@ def refresh(
     index = replace(_together(old, sorted(kept.values()), fresh, origin, committed), documents=documents)
     save_index(index, path)
     return Refreshed(len(index), len(index.files), len(changed), len(numbers) - len(kept), written=True)
+
+
+def watched(root: Path, found: Sequence[Found], processes: int, watch: Watch) -> Generator[Part, None, None]:
+    """Read files in the order of ``watch``, to whom each part is given; the caller closes what it does not end."""
+    watch.begin(len(found))
+    with closing(_read(root, likely_first(found, watch.asked), processes, watch.chunk)) as parts:
+        for part in parts:
+            watch.take(part)
+            yield part
 
 
 def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str], None]) -> Read | None:
@@ -128,14 +145,19 @@ def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str],
         return None
 
 
-def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[Part]:
-    tasks = [Task(root, found[start : start + _CHUNK]) for start in range(0, len(found), _CHUNK)]
+def _read(root: Path, found: Sequence[Found], processes: int, chunk: int = _CHUNK) -> Generator[Part, None, None]:
+    tasks = [Task(root, found[start : start + chunk]) for start in range(0, len(found), chunk)]
     guard = _GUARD if processes else None
     parts = map_ordered("search.index.read_part:read_part", tasks, min(processes, len(tasks)) or 1, guard)
     with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
         for part in parts:
             yield part
             bar.update(len(part.files))
+
+
+def index_of(parts: Sequence[Part]) -> Index:
+    """An index in memory of what was read, without links."""
+    return _together(None, (), parts, None, {})
 
 
 def _together(
@@ -150,7 +172,7 @@ def _together(
     ``committed``: path -> hash of the content that the commit of ``origin`` has there.
     """
     whole = Part.joined([*([Part.of_index(old, kept)] if old else []), *fresh])
-    if old:
+    if old or any(after.path < before.path for before, after in pairwise(whole.files)):
         whole = whole.taken(sorted(range(len(whole.files)), key=lambda place: whole.files[place].path))
         split = with_own_words(whole.split)
         whole = replace(whole, split=replace(split, texts=joined_texts(split.texts)))

@@ -1,0 +1,46 @@
+"""Who is told what is read of a folder while its index is being made, and what is read first."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, Protocol
+
+from search.engine.question import asked_words
+from search.files.tree import Found, is_test
+from search.index.read_part import Part
+from search.retrieval.bm25_index import terms_of
+
+_LARGE: Final = 200_000
+"""Bytes from which on a file is more likely generated than looked for."""
+
+
+class Watch(Protocol):
+    """Who is told what is read."""
+
+    chunk: int
+    """Files that are read together."""
+    asked: str
+    """What is waited for: a question, or the path of a file."""
+
+    def begin(self, files: int) -> None:
+        """So many files will be read."""
+
+    def take(self, part: Part) -> None:
+        """These were read."""
+
+
+def likely_first(found: Sequence[Found], asked: str = "") -> list[Found]:
+    """Files that are likely to be wanted first: those whose paths have more of the words that are ``asked`` for.
+
+    Of equal ones sources come before tests and large files, and those near the top before deep ones.
+    """
+    wanted = frozenset(terms_of(asked_words(asked)))
+
+    @cache
+    def words(part: str) -> frozenset[str]:
+        return wanted.intersection(terms_of(asked_words(part)))
+
+    def place(file: Found) -> tuple[bool, int, bool, int, str]:
+        has = frozenset[str]().union(*map(words, file.path.split("/"))) if wanted else ()
+        return is_test(file.path), -len(has), file.size > _LARGE, file.path.count("/"), file.path
+
+    return sorted(found, key=place)

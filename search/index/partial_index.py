@@ -1,0 +1,58 @@
+"""An index in memory of the files that were read so far, while the index of a folder is being made."""
+
+import threading
+from pathlib import Path
+from typing import Final
+
+from search.files.languages import indexed_suffixes
+from search.files.tree import checkout_of, found_files
+from search.index.build import index_of, watched
+from search.index.build_watch import Watch
+from search.index.code_index import Index
+from search.index.read_part import Part
+
+_GROWN: Final = 1.5
+"""How many times as many files must have been read to make it again."""
+_ALONE: Final = 2000
+"""Most files that are read while another process makes the index."""
+
+
+class PartialIndex(Watch):
+    """What was read so far. Thread-safe."""
+
+    chunk = 8  # few, so that the first ones are there soon
+
+    def __init__(self, asked: str = "") -> None:
+        """Nothing was read yet; ``asked`` as in :class:`Watch`."""
+        self.asked, self.files, self.read = asked, 0, 0
+        self.ended = False
+        """Whether nobody needs it any more."""
+        self._parts: list[Part] = []
+        self._lock, self._made, self._index = threading.Lock(), 0, None
+
+    def begin(self, files: int) -> None:
+        """So many files will be read."""
+        self.files = files
+
+    def take(self, part: Part) -> None:
+        """These were read."""
+        self._parts.append(part)
+        self.read += len(part.files)
+
+    def index(self) -> tuple[Index | None, int]:
+        """The index of what was read so far or a little earlier, and its number of files; None before the first."""
+        with self._lock:
+            parts, read = [*self._parts], self.read
+            grown = read > _GROWN * self._made or read == self.files > self._made
+            if parts and grown:
+                self._index, self._made = index_of(parts), read
+            return self._index, self._made
+
+    def read_alone(self, root: Path) -> None:
+        """Read the likeliest files of a folder, until :attr:`ended`, while another process makes the index."""
+        found = found_files(
+            root, indexed_suffixes(documents=False), lambda *_: None, checkout_of(root, lambda *_: None)
+        )
+        for _ in watched(root, found, 1, self):
+            if self.ended or self.read >= _ALONE:
+                return
