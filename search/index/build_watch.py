@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from search.engine.question import asked_words
 from search.files.tree import Found, is_test
@@ -13,6 +13,7 @@ _LARGE: Final = 200_000
 """Bytes from which on a file is more likely generated than looked for."""
 
 
+@runtime_checkable
 class Watch(Protocol):
     """Who is told what is read."""
 
@@ -29,9 +30,10 @@ class Watch(Protocol):
 
 
 def likely_first(found: Sequence[Found], asked: str = "") -> list[Found]:
-    """Files that are likely to be wanted first: those whose paths have more of the words that are ``asked`` for.
+    """Files that are likely to be wanted first: those whose paths have all the words that are ``asked`` for.
 
-    Of equal ones sources come before tests and large files, and those near the top before deep ones.
+    Then sources come before tests, paths with more of the words before others, large files after them, and those near
+    the top before deep ones.
     """
     wanted = frozenset(terms_of(asked_words(asked)))
 
@@ -39,8 +41,9 @@ def likely_first(found: Sequence[Found], asked: str = "") -> list[Found]:
     def words(part: str) -> frozenset[str]:
         return wanted.intersection(terms_of(asked_words(part)))
 
-    def place(file: Found) -> tuple[bool, int, bool, int, str]:
-        has = frozenset[str]().union(*map(words, file.path.split("/"))) if wanted else ()
-        return is_test(file.path), -len(has), file.size > _LARGE, file.path.count("/"), file.path
+    def place(file: Found) -> tuple[bool, bool, int, bool, int, str]:
+        has = len(frozenset[str]().union(*map(words, file.path.split("/")))) if wanted else 0
+        some = not has or has < len(wanted)
+        return some, is_test(file.path), -has, file.size > _LARGE, file.path.count("/"), file.path
 
     return sorted(found, key=place)

@@ -38,8 +38,8 @@ _LEAST: Final = 200
 """Characters of a source that are worth to be shown."""
 
 
-def as_text(answer: Mapping[str, Any]) -> str:
-    """An answer as it is sent."""
+def as_text(answer: Any) -> str:
+    """An answer, or a part of it, as it is sent."""
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     return _ESCAPED.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
 
@@ -70,11 +70,11 @@ def with_hits(head: Record, hits: Sequence[Record], most: int) -> Record:
         hits: by :func:`hit_record`, best first.
         most: characters.
     """
-    head = _fitting(head, most - (_LEAST if hits else 30))
-    answer = {**head, "results": [], "left_out": len(hits)}
-    room = most - size_of(answer) - 1
-    entries = _heads(hits, room)
-    answer |= {"results": entries, "left_out": len(hits) - len(entries)}
+    for kept in (_LEAST, most - _LEAST // 2) if hits else (30,):
+        answer = {**_fitting(head, most - kept), "results": [], "left_out": len(hits)}
+        if entries := _heads(hits, most - size_of(answer) - 1):
+            answer |= {"results": entries, "left_out": len(hits) - len(entries)}
+            break
     _add_sources(answer, hits, most)
     return answer
 

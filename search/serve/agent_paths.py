@@ -68,6 +68,7 @@ def _spellings(root: Path, path: str) -> Iterator[str]:
         yield short
         for folder in dict.fromkeys((str(root), os.path.realpath(root))):
             yield posixpath.relpath(short, folder) if short.startswith("/") else short
+        yield short.removeprefix(f"{root.name}/")
     if plain.startswith("/") and "\0" not in plain:  # through a link to the folder
         yield os.path.relpath(os.path.realpath(plain), os.path.realpath(root))
 
@@ -86,7 +87,7 @@ def _by_its_end(index: Index, root: Path, path: str) -> str:
         if with_end:
             raise UserError(f"{len(with_end):,} indexed files end in {shown(path)}: name one of {_named(with_end)}")
     inside = next((each for each in _spellings(root, path) if each and not each.startswith(("/", ".."))), "")
-    there = "\0" not in inside and inside and (root / inside).is_file()
+    there = "\0" not in inside and os.path.isfile(root / inside)  # noqa: PTH113 - False for names that are too long
     what = f"{shown(path)} is not indexed" if there else f"there is no indexed file {shown(path)}"
     near = nearest_paths(index, short)
     raise UserError(f"{what}; the nearest are {_named(near)}" if near else what)

@@ -72,7 +72,7 @@ class AgentTools:
             raise UserError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip()) == bool(snippet.strip()):
             raise UserError("expected a question in words or a name, or a snippet of code, and not both")
-        now = self._index.current(question or snippet[:_LONGEST])
+        now = self._index.current(question or snippet[:LONGEST_QUERY])
         languages = _languages(now.engine, language)
         if snippet.strip():
             return self._of_code(now, answer_text(now.engine, snippet, Wanted(top, path, languages)), budget)

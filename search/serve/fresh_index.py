@@ -21,6 +21,7 @@ from search.engine.packed_reranker import scored_without_torch
 from search.engine.signals import Reranker
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
+from search.index.index_file import UnusableIndexError
 from search.index.partial_index import PartialIndex
 from search.index.vector_file import maker_of, update_vectors
 from search.models.folder import DEFAULT_MODEL
@@ -32,7 +33,9 @@ LOOKED: Final = 2.0
 PATIENCE: Final = 3.0
 """Seconds for which a question waits until files are read that are new or have changed."""
 _LONGEST: Final = 4.0
-"""The same if none is read until then, or more than half."""
+"""The same if more than half is read until then, or it is still looked for."""
+_FIRST: Final = 20.0
+"""The same until the first ones are read, which takes as long as processes need to start."""
 _BRIEF: Final = 0.1
 """Seconds between looks at what is read."""
 _AGAIN: Final = 0.5
@@ -98,7 +101,7 @@ class FreshIndex:
         self.root, self.path, self.trouble = root, index_place(root), ""
         check_way(root, self.path)
         self._model, self._tell = model, tell
-        self._lock, self._making = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         self._live: LiveIndex | None = None
         self._opened: Opened | None = None
         self._round: _Round | None = None
@@ -117,7 +120,7 @@ class FreshIndex:
         """
         now = self._begun(asked)
         now.done.wait(max(now.begun + PATIENCE - time.monotonic(), _AGAIN))
-        while self._is_worth_waiting(now) and time.monotonic() < now.begun + _LONGEST and not now.done.wait(_BRIEF):
+        while time.monotonic() < now.begun + self._worth_waiting(now) and not now.done.wait(_BRIEF):
             pass
         if now.done.is_set() and now.error and not (isinstance(now.error, OSError) and self._can_answer(now)):
             raise now.error
@@ -151,10 +154,14 @@ class FreshIndex:
         if self._own:
             shutil.rmtree(self._own, ignore_errors=True)
 
-    def _is_worth_waiting(self, now: _Round) -> bool:
-        """Whether nothing is read yet, or most of it."""
+    def _worth_waiting(self, now: _Round) -> float:
+        """The seconds for which a question waits after the first ones, from the begin of the reading."""
         reading = now.reading
-        return not self._can_answer(now) or (self._opened is None and 2 * reading.read > reading.files)
+        if self._opened is not None:
+            return 0.0
+        if reading.read or not reading.files:
+            return _LONGEST if 2 * reading.read >= reading.files else 0.0
+        return _FIRST
 
     def _can_answer(self, now: _Round) -> bool:
         return self._opened is not None or now.reading.read > 0
@@ -188,6 +195,9 @@ class FreshIndex:
                 now.alone = PartialIndex(now.partial.asked)
                 threading.Thread(target=self._read_alone, args=(now.alone,), daemon=True, name="reading").start()
 
+        if self._opened is None and self.path.is_file():
+            with suppress(UnusableIndexError):  # it is made again
+                self._open()
         with sole_maker(self.path, tell_waiting):
             refresh(self.root, self.path, processes=os.cpu_count() or 1, tell=self._tell, watch=now.partial)
             if now.alone:
