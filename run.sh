@@ -2,14 +2,15 @@
 # The single entry point: bash run.sh ...
 #
 #   index DIR|--list=FILE [--out=FILE]          index the methods, types and files of one folder or many
-#   search ["QUESTION"] [--at=FILE:LINE]        search by a question, a name, or a comment `# search: ...`
-#   serve [--port=8765]                         a web page that searches, at http://127.0.0.1:8765
+#   search ["QUESTION"] [DIR] [--at=FILE:LINE]  search by a question, a name, or a comment `# search: ...`
+#   serve [DIR] [--port=8765]                   a web page that searches, at http://127.0.0.1:8765
 #   DATASET MODEL [--section.field=value ...]   prepare, train, test; writes a folder in runs/
 #   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
 # more of the search:
 #   related FILE:LINE [--json]                  find code like that at a place, such as src/app.py:120
 #   mcp [DIR] [--configure=CLIENT]              an MCP server for coding agents, on its standard streams
 #   quality DIR [--queries=FILE.json]           measure the search on your documented methods or queries
+#   indexes [--remove=DIR|gone]                 list the indexes: folder, size, age; remove some
 # data and runs:
 #   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
 #   corpus NAME [--data.field=value ...]        statistics of the corpus repositories or installed
@@ -114,7 +115,7 @@ case "${1:-help}" in
     requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   test_editor) shift; search_needs; check_in_editor "$@" ;;
   # The products of a search are too small to be divided among numpy's threads.
-  index|search|related|serve|mcp|quality)
+  index|search|related|serve|mcp|quality|indexes)
     export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
     case $1 in mcp) search_needs requirements-agents.txt ;; *) search_needs ;; esac
     experiments "$@" ;;

@@ -53,13 +53,13 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.options:IndexOptions",
     ),
     "search": Command(
-        '["QUESTION"] [--at=FILE:LINE]',
+        '["QUESTION"] [DIR] [--at=FILE:LINE]',
         "search by a question, a name, or a comment `# search: ...`",
         "search.cli:search",
         "search.options:SearchOptions",
     ),
     "serve": Command(
-        "[--port=8765]",
+        "[DIR] [--port=8765]",
         "a web page that searches, at http://127.0.0.1:8765",
         "search.serve.server:serve",
         "search.options:ServeOptions",
@@ -85,6 +85,12 @@ COMMANDS: Final[dict[str, Command]] = {
         "measure the search on your documented methods or queries",
         "search.quality.command:quality",
         "search.options:QualityOptions",
+    ),
+    "indexes": Command(
+        "[--remove=DIR|gone]",
+        "list the indexes: folder, size, age; remove some",
+        "search.upkeep:indexes",
+        "search.options:IndexesOptions",
     ),
     "prepare": Command(
         "DATASET [--data.field=value ...]",

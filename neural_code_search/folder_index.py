@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
+from search.engine.engine import Engine
 from search.engine.show import result
 from search.engine.signals import Stage
 from search.index.build import refresh, sole_maker
+from search.index.index_file import OtherVersionError
+from search.index.updating import Updates
 from search.index.vector_file import maker_of, update_vectors
 from search.opening import check_way, index_place, reranker_maker
 from search.serve.live_index import LiveIndex
@@ -57,7 +60,8 @@ class SearchHit:
 class CodeIndex:
     """The index of a folder, ready to be searched; :func:`index_folder` and :func:`open_index` return one.
 
-    If any process replaces the file by a newer index, that one is used within a second.
+    Each question is of the files as they are: what has changed is read before it is answered, as far as half a second
+    suffices, else in a thread, and :attr:`freshness` says which hits may be old.
     """
 
     def __init__(self, path: Path, model: "CodeModel | None" = None) -> None:
@@ -67,16 +71,24 @@ class CodeIndex:
         """
         self.path: Final = path
         """File of the index."""
-        self._live = LiveIndex(path, model.reranker if model else reranker_maker(""))
+        updates = Updates(path, None, _tell)
+        self._live = LiveIndex(path, model.reranker if model else reranker_maker(""), updates=updates)
+        self.freshness: str = ""
+        """Which hits of the last answer may be old, and why, in one line; "" if none."""
+
+    def _engine(self) -> Engine:
+        """The engine over the files as they are, as far as they could be read in time."""
+        self.freshness = self._live.catch_up().line
+        return self._live.opened().engine
 
     def __len__(self) -> int:
         """Methods and types."""
-        return len(self._live.opened().engine.index)
+        return len(self._engine().index)
 
     @property
     def files(self) -> Sequence[str]:
         """Paths of the files in the folder, in order."""
-        return [file.path for file in self._live.opened().engine.index.files]
+        return [file.path for file in self._engine().index.files]
 
     def search(self, question: str, top: int = 10, *, path: str = "", by_file: bool = False) -> list[SearchHit]:
         """The best methods and types for a question, best first; fewer than ``top`` if there are not as many.
@@ -92,7 +104,7 @@ class CodeIndex:
         """
         if top < 1:
             raise UserError(f"expected top to be 1 or more, got {top}")
-        engine = self._live.opened().engine
+        engine = self._engine()
         found = engine.search(question, top=top, path=path, by_file=by_file)
         results = [result(engine, question, hit, explain=False) for hit in found]
         return [SearchHit(**{each.name: told[each.name] for each in fields(SearchHit)}) for told in results]
@@ -130,7 +142,7 @@ def index_folder(
 
 
 def open_index(path: _Path, *, model: "CodeModel | None" = None) -> CodeIndex:
-    """Open an index as it is.
+    """Open an index; one that another version made of a folder is made again.
 
     Args:
         path: the file of an index, or a folder that :func:`index_folder` or the command line has indexed.
@@ -143,7 +155,13 @@ def open_index(path: _Path, *, model: "CodeModel | None" = None) -> CodeIndex:
     found = index_place(named) if named.is_dir() else named
     if not found.exists():
         raise UserError(f"there is no index of {named}: make one with index_folder")
-    return CodeIndex(found, model)
+    try:
+        return CodeIndex(found, model)
+    except OtherVersionError:
+        if not named.is_dir():
+            raise
+        _log.warning("the index of %s is of another version of this program: it is made again", named)
+        return index_folder(named, model=model)
 
 
 def _tell(path: str, trouble: str) -> None:

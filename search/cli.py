@@ -1,7 +1,7 @@
 """The command ``bash run.sh search``."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,35 +9,46 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from experiments.terminal.options import parsed
+from search.asked import check_guesses, named_folder, question_and_folder
 from search.making import complain_about
 from search.options import SearchOptions
 
 if TYPE_CHECKING:
     from search.cursor import Cursor
     from search.engine.engine import Engine
+    from search.index.freshness import Freshness
 
 
 def search(arguments: Sequence[str]) -> bool:
     """Answer a question; returns whether something was found."""
-    words, options = parsed(arguments, SearchOptions)
-    if words == ["-"] or (options.snippet and not words):
+    from search.engine.filters import begins_with_filter
+
+    check_guesses(arguments)
+    typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
+    words, options = parsed(typed, SearchOptions)
+    if words[:1] == ["-"] or (options.snippet and len(words) < 2):
         from search.snippets.command import search_code
 
-        return search_code(options)
-    if (len(words) != 1 and not (options.at and not words)) or options.snippet:
+        named = words[1:] if words[:1] == ["-"] else words
+        return search_code(options, named_folder(*named) if named else None)
+    if (not words and not options.at) or options.snippet:
         raise UserError(
             'expected one question: bash run.sh search "read all lines of a file", a comment `# search: ...`, by '
             "--at=FILE:LINE, or code, by - or --snippet=FILE"
         )
+    asked, folder, understood = question_and_folder(words)
+    if understood:
+        console.complain(understood)
     from search.engine.question import words_of
-    from search.engine.show import as_json, as_text
     from search.files.languages import chosen_languages
     from search.opening import check_answers
+    from search.terminal.answer import Answer, show_answer
+    from search.terminal.changed import changed_files
 
-    cursor = _cursor(options.at, *words) if options.at else None
-    question = cursor.query if cursor else words[0]
+    cursor = _cursor(options.at, asked) if options.at else None
+    question = cursor.query if cursor else asked
     words_of(question)  # a bad query is reported before anything is opened
-    engine = _engine(options, cursor.file.parent if cursor else None)
+    engine, freshness, root = _engine(options, folder, cursor.file.parent if cursor else None)
     languages = chosen_languages(options.language or (cursor.language if cursor else ""))
     check_answers(engine.index, options.path, languages)
     started = time.perf_counter()
@@ -46,28 +57,43 @@ def search(arguments: Sequence[str]) -> bool:
         top=options.top,
         path=options.path,
         languages=languages,
-        by_file=options.by == "file",
+        by_file=options.files or options.by == "file",
         context=cursor.context if cursor else (),
+        files=changed_files(engine.index, root) if options.changed else None,
     )
     seconds = time.perf_counter() - started
-    answer: Callable[..., str] = as_json if options.json else as_text
-    console.show(answer(engine, question, hits, seconds, explain=options.explain), painted=not options.json)
-    return bool(hits)
+    if freshness.line:
+        console.complain(freshness.line)
+    sure = engine.certainty(question, hits)
+    show_answer(Answer(engine, question, hits, sure, seconds, root, freshness.told), options)
+    return sure.level != "none"
 
 
-def _engine(options: SearchOptions, folder: Path | None) -> "Engine":
-    """The engine that answers; ``folder``: that whose index is asked if none is named, None: the current one."""
+def _engine(options: SearchOptions, folder: Path | None, start: Path | None) -> "tuple[Engine, Freshness, Path | None]":
+    """The engine that answers, which of its hits may be old, and the folder, if it is known and one.
+
+    Args:
+        options: as typed.
+        folder: the folder that is named; None: none is.
+        start: where the way up to an index begins; None: in the current folder.
+    """
+    from search.index.freshness import CURRENT
+
     if options.list:
         from search.joint.opening import opened_list
 
+        if folder:
+            raise UserError("--list names the folders: leave out DIR")
         near = options.model != "none" and options.nearest != "none"
-        return opened_list(named_path(options.list), options.model, near=near, tell=complain_about)
+        return opened_list(named_path(options.list), options.model, near=near, tell=complain_about), CURRENT, None
     from search.engine.engine import Engine
-    from search.opening import index_path, opened, reranker_of
+    from search.first_use import source_of
+    from search.opening import opened, reranker_of
 
     nearest = "none" if options.model == "none" else options.nearest
-    found, retriever = opened(index_path(options.index, folder), nearest, mapped=True)
-    return Engine(found, reranker_of(found, options.model), retriever=retriever)
+    source = source_of(options.index, folder, start, vectors=nearest != "none")
+    found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
+    return Engine(found, reranker_of(found, options.model), retriever=retriever), source.freshness, source.root
 
 
 def _cursor(typed: str, query: str = "") -> "Cursor":

@@ -69,10 +69,11 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         told.append((where, what))
         complain_about(where, what)
 
-    processes, documents = options.processes or os.cpu_count() or 1, {"true": True, "false": False}
+    processes, choices = options.processes or os.cpu_count() or 1, {"true": True, "false": False}
+    chosen = {"documents": choices.get(options.documents), "submodules": choices.get(options.submodules)}
     with sole_maker(path, console.complain if options.json else say) if root.is_dir() else nullcontext():
         started = time.perf_counter()
-        done = refresh(root, path, processes=processes, tell=tell, documents=documents.get(options.documents))
+        done = refresh(root, path, processes=processes, tell=tell, **chosen)
         seconds = time.perf_counter() - started
         if not options.json:
             from search.index.code_index import rows_of_files
@@ -108,8 +109,10 @@ def build_vectors(run: str, path: Path, tell: Callable[[str], None] = say) -> No
 
     If it is empty, existing vectors are updated by the model that made them. ``tell`` is called with what was done.
     """
+    from search.index.tree_record import want_vectors
     from search.index.vector_file import maker_of, remove_vectors, update_vectors
 
+    want_vectors(path, wanted=run != "none")
     if run == "none":
         return remove_vectors(path)
     known = maker_of(path)

@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, Final
 from data_prep.errors import UserError
 from data_prep.files.named_paths import cache_folder, named_path, own_folder
 from experiments.terminal import console
-from search.files.languages import language_name, path_matcher
+from search.files.languages import language_name
 
 if TYPE_CHECKING:
     from search.engine.signals import Reranker, Retriever
     from search.index.code_index import Index
+    from search.index.index_file import Head
 
 _INDEXES: Final = "indexes"
 _FILE: Final = "index"
+_ATTEMPTS: Final = 5
+"""Attempts to open an index that is replaced meanwhile."""
 
 
 def index_place(folder: Path) -> Path:
@@ -52,11 +55,31 @@ def judgements_place(index: Path) -> Path:
 
 
 def indexed_above(folder: Path) -> tuple[Path, Path] | None:
-    """``folder`` or the nearest folder above it that has an index, and the index."""
-    for each in (folder, *folder.parents):
+    """``folder`` or the nearest folder above it that has an index, and the index.
+
+    A git repository ends the way up: the index of a folder around it is of another tree.
+    """
+    for each in _way_up(folder):
         if (place := index_place(each)).is_file():
             return each, place
     return None
+
+
+def tree_top(folder: Path) -> Path:
+    """The top of the git checkout that contains ``folder``; the folder itself, if there is none."""
+    top = _way_up(folder)[-1]
+    return top if os.path.lexists(top / ".git") else folder
+
+
+def _way_up(folder: Path) -> list[Path]:
+    """``folder`` and the folders above it, to the top of the git checkout or of the file system."""
+    way: list[Path] = []
+    real = Path(os.path.realpath(folder))
+    for each in (real, *real.parents):
+        way.append(each)
+        if os.path.lexists(each / ".git"):
+            break
+    return way
 
 
 def check_way(folder: Path, file: Path) -> None:
@@ -83,7 +106,7 @@ def index_path(typed: str, folder: Path | None = None) -> Path:
         UserError: there is none.
     """
     if typed:
-        return named_path(typed)
+        return named_index(typed)
     here = folder or named_path(".")
     if found := indexed_above(here):
         return found[1]
@@ -93,36 +116,57 @@ def index_path(typed: str, folder: Path | None = None) -> Path:
     )
 
 
+def named_index(typed: str) -> Path:
+    """The file that ``--index`` names.
+
+    Raises:
+        UserError: it is a folder.
+    """
+    path = named_path(typed)
+    if path.is_dir():
+        raise UserError(f"--index names the file of an index; a folder comes last: bash run.sh search QUESTION {path}")
+    return path
+
+
 def indexed_folder(index: Path) -> Path | None:
     """The current folder or the nearest one above it whose index is ``index``; None: the index is of another one."""
     here, real = named_path("."), os.path.realpath(index)  # which, unlike resolve, knows no error: links may be a loop
     return next((each for each in (here, *here.parents) if os.path.realpath(index_place(each)) == real), None)
 
 
-def opened(path: Path, how: str, *, mapped: bool = False) -> "tuple[Index, Retriever | None]":
+def opened(
+    path: Path, how: str, *, mapped: bool = False, tell: Callable[[str], None] = console.complain
+) -> "tuple[Index, Retriever | None]":
     """An index, memory-mapped if ``mapped``, and a retriever over its vectors; ``how`` is the option ``nearest``.
 
-    Vectors that cannot be used are reported; this is an error only if ``how`` asks for them.
+    Vectors that cannot be used are told, as those that are being made; this is an error only if ``how`` asks for them.
     """
-    from search.index.index_file import UnusableIndexError, open_index, read_head
     from search.index.vector_file import vectors_path
 
-    there = vectors_path(path).exists()
-    before = read_head(path)
-    found = open_index(path, mapped=mapped)
-    if how == "none" or (how == "" and not there):
+    found, head = _opened_whole(path, mapped=mapped)
+    if how == "none" or (how == "" and not vectors_path(path).exists()):
         return found, None
-    if read_head(path) != before:
-        raise UnusableIndexError(f"the index {path} was replaced while it was opened: ask again")
     from search.index.dense_retriever import near_rows
 
     try:
-        return found, near_rows(path, before.content, len(found), how)
+        return found, near_rows(path, head.content, len(found), how)
     except (UserError, OSError) as error:
         if how:
             raise
-        console.complain(f"{error}; answered without them")
+        tell(f"{error}; answered without them")
         return found, None
+
+
+def _opened_whole(path: Path, *, mapped: bool) -> "tuple[Index, Head]":
+    """An index and its head, which is that of the same file even if another one takes its place meanwhile."""
+    from search.index.index_file import UnusableIndexError, open_index, read_head
+
+    for _ in range(_ATTEMPTS):
+        head = read_head(path)
+        found = open_index(path, mapped=mapped)
+        if read_head(path) == head:
+            return found, head
+    raise UnusableIndexError(f"the index {path} is replaced again and again: ask again")
 
 
 def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -> None:
@@ -133,7 +177,9 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
     """
     if not len(index):
         raise UserError("the index is empty: index a folder that has source files, by `bash run.sh index DIR`")
-    if paths and not any(map(path_matcher(paths), (file.path for file in index.files))):
+    from search.engine.filters import path_filter
+
+    if paths and not any(map(path_filter(paths), (file.path for file in index.files))):
         raise UserError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
         )

@@ -25,6 +25,8 @@ class IndexOptions:
     documents: Literal["", "true", "false"] = ""
     """true: texts and configuration (Markdown, reStructuredText, txt, TOML, YAML, JSON, properties, Gradle, XML) are
     indexed too, each as a whole file; empty: as in the existing index, else false."""
+    submodules: Literal["", "true", "false"] = ""
+    """true: the git submodules of the folder are indexed too; empty: as for the existing index, else false."""
     json: bool = False
     """Print one JSON object: what is indexed, by language and kind, what is left out and why, and how long it took."""
 
@@ -39,15 +41,20 @@ class SearchOptions:
     list: str = ""
     """File that lists repositories, as for index; all are searched together."""
     index: str = ""
-    """File of the index; empty: that of this folder or of the nearest one above it, in the user's cache folder."""
+    """File of an index; empty: that of DIR, or of this folder or the nearest one above it in its repository, which is
+    made if there is none, in the user's cache folder."""
     model: str = ""
     """Folder of a run or of a packed model; empty: the shipped model; none: BM25 alone."""
     top: int = 10
     """Number of hits."""
     path: str = ""
-    """Pattern that the paths of hits must match, such as src/*; empty: all."""
+    """Folder, file or pattern that the paths of hits must match, such as src/ or src/*; empty: all. As filters in the
+    question: path:src/ type:class|function|method|constant|file lang:python test:no|only|yes ext:py, each but test also
+    with a minus."""
     language: str = ""
     """Languages that hits must be in, such as python,go; empty: all, with --at that of its file."""
+    changed: bool = False
+    """Only files that git calls changed: modified, added or untracked."""
     at: str = ""
     """FILE:LINE of a cursor: the text above it is part of the question, which may also stand in a comment on the line,
     such as # search: retry with backoff; the index is that of the file's folder or of the nearest one above it."""
@@ -55,8 +62,12 @@ class SearchOptions:
     """method: every function, method, type, constant or file; file: the best hit of each file."""
     json: bool = False
     """Print one JSON object."""
+    files: bool = False
+    """Print the path of each file with an answer, the best first, one on a line."""
+    vimgrep: bool = False
+    """Print path:line:column:text for each hit, for an editor's list of places."""
     explain: bool = False
-    """Show what each query word is aligned with, and which stage determined a hit's rank."""
+    """Show what each query word is aligned with, which stage determined a hit's rank, licences and copies."""
     snippet: str = ""
     """File with code or a stack trace that is the question; - in place of the question: from standard input."""
     nearest: str = ""
@@ -67,11 +78,23 @@ class SearchOptions:
         check_bounds(self, {"top": whole(1, 100_000)})
         if self.by not in ("method", "file"):
             raise UserError(f"--by takes method or file, not {self.by!r}")
+        check_form(self)
         if self.list and (self.index or self.nearest not in ("", "none")):
             raise UserError(
                 "--list names the indexes, each searched with its own vectors: leave out --index, --nearest"
             )
         _check_languages(self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexesOptions:
+    """Options of ``indexes``."""
+
+    remove: str = ""
+    """Remove the index of this folder, which need not exist any more; or, by its name, one whose folder is not known;
+    gone: those of all folders that do not exist any more."""
+    json: bool = False
+    """Print one JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +109,19 @@ class RelatedOptions:
     top: int = 10
     """Number of hits."""
     path: str = ""
-    """Pattern that the paths of hits must match, such as src/*; empty: all."""
+    """As for search."""
     language: str = ""
     """Languages that hits must be in, such as python,go; empty: all."""
+    changed: bool = False
+    """As for search."""
     json: bool = False
     """Print one JSON object."""
+    files: bool = False
+    """As for search."""
+    vimgrep: bool = False
+    """As for search."""
+    explain: bool = False
+    """Show scores and licences."""
     nearest: str = ""
     """As for search."""
 
@@ -98,6 +129,7 @@ class RelatedOptions:
         check_bounds(self, {"top": whole(1, 100_000)})
         if self.model not in ("", "none"):
             raise UserError(f"--model takes none or nothing here, since no model scores code, not {self.model!r}")
+        check_form(self)
         _check_languages(self.language)
 
 
@@ -268,6 +300,17 @@ class ServeOptions:
             )
         if self.posts not in ("", "none"):
             raise UserError("--posts is not for --shared: who may see posts is not known")
+
+
+def check_form(options: SearchOptions | RelatedOptions) -> None:
+    """Refuse an answer in two forms.
+
+    Raises:
+        UserError: there are two.
+    """
+    forms = [name for name in ("json", "files", "vimgrep") if getattr(options, name)]
+    if len(forms) > 1:
+        raise UserError(f"--{forms[0]} and --{forms[1]} are two forms of one answer: leave one out")
 
 
 def _check_languages(typed: str) -> None:

@@ -15,11 +15,13 @@ from jaxtyping import Bool, Float, Float32, Int64
 
 from evaluation.fusion import weighted, z_scores
 from search.engine.certainty import Certainty, Level
+from search.engine.copies import folded, without_doubles
 from search.engine.file_ranking import file_ranking
+from search.engine.filters import path_filter, read_question
 from search.engine.question import Names, Spelt, asked_words, asks_for_tests, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
-from search.files.languages import language_name, path_matcher
+from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.bm25_index import terms_of
 
@@ -66,27 +68,34 @@ class Engine:
         by_file: bool = False,
         languages: Collection[str] = (),
         context: Sequence[str] = (),
+        files: Collection[str] | None = None,
     ) -> list[Hit]:
-        """The best rows for ``query``, best first.
+        """The best rows for ``query``, best first; one whose text another has too stands behind it (``Hit.copies``).
 
         Args:
-            query: a question in words, or a name.
+            query: a question in words, or a name; perhaps with filters (:mod:`search.engine.filters`).
             top: how many.
             path: a pattern such as ``src/*`` that the paths of hits must match; empty: all.
             by_file: only the best hit of each file.
             languages: names of languages, such as python, that hits must be in; empty: all.
             context: the words above the cursor (:func:`search.cursor.words_above`), nearest last; empty: none.
+            files: paths of files that hits must be in; None: all.
 
         Raises:
-            QueryError: the query is empty or too long.
+            QueryError: the query is empty or too long, or its filters leave nothing.
             ValueError: ``path`` is too long.
         """
-        words, spelt = self.asked(query)
-        allowed = self.allowed(path, languages)
-        found = self._closely(words, allowed, spelt, query, by_file=by_file, context=context)
+        asked = read_question(query, self.index)
+        words, spelt = self.asked(asked.text)
+        allowed = self.allowed(path, languages, files) & asked.rows(self.index)
+        found = self._closely(
+            words, allowed, spelt, asked.text, by_file=by_file, context=context, for_tests=asked.with_tests
+        )
+        found = found if by_file else without_doubles(self.index, found)
         order = found.order
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
+        groups = folded(self.index, found.rows, order, top, by_file=by_file)
         return [
             Hit(
                 rank=rank,
@@ -97,12 +106,14 @@ class Engine:
                 near=None if found.near is None else float(found.near[place]),
                 of_file=float(found.of_file[place]),
                 stage="name" if found.rows[place] in spelt.own else "words" if found.neural is None else "model",
+                copies=found.rows[copies].tolist(),
             )
-            for rank, place in enumerate(order[:top].tolist(), start=1)
+            for rank, (place, copies) in enumerate(groups, start=1)
         ]
 
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
+        query = read_question(query, self.index).text
         absent = [word for word in asked_words(query) if not any(map(self.index.lexical.holders, terms_of([word])))]
         level: Level = "none" if not hits or len(absent) == len(asked_words(query)) else "strong"
         return Certainty(level, absent)
@@ -136,6 +147,7 @@ class Engine:
         Raises:
             QueryError: the query is empty or too long.
         """
+        query = read_question(query, self.index).text
         words, spelt = words_of(query), self._names.spelt(query, self.ranking)
         return asked_words(spelt.rest) or words, spelt
 
@@ -148,13 +160,14 @@ class Engine:
         *,
         by_file: bool = False,
         context: Sequence[str] = (),
+        for_tests: bool = False,
     ) -> Candidates:
         """The candidates and their scores, with ``by_file`` those that order files."""
         ranking = self.ranking
         if by_file:
             ranking = replace(ranking, files=ranking.by_file, vector_weight=ranking.vector_weight_by_file)
         lexical = self.index.lexical.scores(words)
-        of_files = self._of_files(words, query, ranking.files)
+        of_files = self._of_files(words, query, ranking.files, for_tests=for_tests)
         named = [row for row in self._also(spelt) if allowed[row]]
         also = [*named, *self._best_of_files(of_files, lexical, allowed)]
         rows = self._shortlist(words, lexical, allowed, also, context)
@@ -166,7 +179,7 @@ class Engine:
         if ranking.files:
             scores[self.index.kinds[rows] == WHOLE_FILE] = 0.0  # the mean; the score of the file says more
         scores -= self.ranking.constant * (self.index.kinds[rows] == CONSTANT)
-        if not asks_for_tests(words):
+        if not (for_tests or asks_for_tests(words)):
             scores -= self.ranking.test * self._of_tests[rows]
         if neural is not None:
             scores += self.ranking.file * best_beside(scores, self._file_of(rows))
@@ -176,7 +189,9 @@ class Engine:
             scores += np.array([spelt.gain(row) for row in rows.tolist()])
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
-    def _of_files(self, words: Sequence[str], query: str, weight: float) -> Float[np.ndarray, " files"]:
+    def _of_files(
+        self, words: Sequence[str], query: str, weight: float, *, for_tests: bool = False
+    ) -> Float[np.ndarray, " files"]:
         """The score of each whole file for the words of a query, and for the query as typed if that is known.
 
         0 if its ``weight`` is.
@@ -184,7 +199,7 @@ class Engine:
         if not weight:
             return np.zeros(len(self.index.files))
         asked = asked_words(query) or words
-        for_tests, comments = asks_for_tests(asked), self.ranking.comments > 0
+        for_tests, comments = for_tests or asks_for_tests(asked), self.ranking.comments > 0
         return self._files.scores(asked, query, for_tests=for_tests, comments=comments)
 
     def _best_of_files(
@@ -196,10 +211,11 @@ class Engine:
         """The best row of each of the best files whose rows are allowed, by BM25, the first of equal ones."""
         edges = self.index.file_edges
         files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
-        files = files[allowed[edges[files]]]
+        before, scores = np.cumsum(np.append(0, allowed)), np.where(allowed, lexical, -1.0)
+        files = files[before[edges[files + 1]] > before[edges[files]]]
         best = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
         return [
-            int(start + np.argmax(lexical[start:end])) for start, end in zip(edges[best], edges[best + 1], strict=True)
+            int(start + np.argmax(scores[start:end])) for start, end in zip(edges[best], edges[best + 1], strict=True)
         ]
 
     def _also(self, spelt: Spelt) -> list[int]:
@@ -260,14 +276,18 @@ class Engine:
         """A value per file, repeated for each row of the file."""
         return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
 
-    def allowed(self, path: str, languages: Collection[str]) -> Bool[np.ndarray, " rows"]:
-        """Which rows are in files that match ``path`` and of one of ``languages``; both as in :meth:`search`."""
-        if not path and not languages:
+    def allowed(
+        self, path: str, languages: Collection[str], files: Collection[str] | None = None
+    ) -> Bool[np.ndarray, " rows"]:
+        """Which rows are in files that match ``path`` and are among ``languages`` and ``files``: :meth:`search`."""
+        if not path and not languages and files is None:
             return np.ones(len(self.index), dtype=np.bool_)
-        matches = path_matcher(path or "*")
+        matches = path_filter(path or "*")
         return self._spread(
             [
-                matches(file.path) and (not languages or language in languages)
+                matches(file.path)
+                and (not languages or language in languages)
+                and (files is None or file.path in files)
                 for file, language in zip(self.index.files, self._languages, strict=True)
             ]
         )

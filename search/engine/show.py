@@ -1,23 +1,18 @@
-"""Hits as text for a terminal and as JSON (docs/search.md lists the fields), and the heads of declarations for both."""
+"""Hits as JSON (docs/search.md lists the fields), and the heads of declarations, which a terminal shows too."""
 
 import json
-import os
 import re
-import sys
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
 from data_prep.languages.registry import language_of
 from search.engine.engine import Engine
 from search.engine.signals import Alignment, Hit
-from search.index.code_index import IndexedFile
+from search.index.code_index import Index, IndexedFile
 
 _LONGEST_LICENCE: Final = 200  # characters
-_BOLD, _DIM, _GREEN, _CYAN = "1", "2", "32", "36"
-_SHOWN: Final = 3
-"""Code words shown for a query word."""
 LEAST_WEIGHT: Final = 0.05
 """Attention below which a code word is not shown."""
 LEAST_AGREEMENT: Final = 0.3
@@ -37,10 +32,25 @@ _LAST_OF_LINES: Final = re.compile(r",?[ \t]*+\n\s*([)\]])")
 _LONGEST: Final = 4000  # characters that are looked at
 
 
-def as_json(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
-    """One JSON object: query, milliseconds, results."""
+def as_json(
+    engine: Engine,
+    query: str,
+    hits: Sequence[Hit],
+    seconds: float,
+    *,
+    explain: bool,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """One JSON object: query, milliseconds, certainty, results, and what there is ``more``."""
     results = [result(engine, query, hit, explain=explain) for hit in hits]
-    told = {"query": query, "milliseconds": round(1000 * seconds, 2), "results": results}
+    certainty = engine.certainty(query, hits).record
+    told = {
+        "query": query,
+        "milliseconds": round(1000 * seconds, 2),
+        "certainty": certainty,
+        "results": results,
+        **more,
+    }
     return json.dumps(told, indent=1).replace("\x7f", "\\u007f")  # the one control character that json does not escape
 
 
@@ -66,12 +76,19 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "stage": hit.stage,
         "license": licence_of(index.file(hit.row)),
         "url": index.url(hit.row),
+        "copies": copies_of(index, hit),
     }
     if repository := index.repository(hit.row):
         found["repository"] = repository
     if explain and (alignment := aligned(engine, query, hit)):
         found["alignment"] = explained(alignment)
     return found
+
+
+def copies_of(index: Index, hit: Hit) -> list[dict[str, Any]]:
+    """The places of what has the same text as a hit."""
+    texts = map(index.split.text, hit.copies)
+    return [{"path": each.path, "start_line": each.start_line, "end_line": each.end_line} for each in texts]
 
 
 def licence_of(file: IndexedFile) -> str:
@@ -98,45 +115,6 @@ def explained(alignment: Alignment) -> list[dict[str, Any]]:
         agrees = float(agreement) >= LEAST_AGREEMENT
         rows.append({"word": word, "agreement": round(float(agreement), 4), "aligned": words if agrees else []})
     return rows
-
-
-def as_text(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
-    """One paragraph per hit, in colour on a terminal."""
-    if not hits:
-        return "nothing found: none of these words is in a name, an identifier, a call or a comment"
-    paint = painter()
-    lines = [line for hit in hits for line in _lines(engine, query, hit, explain=explain, paint=paint)]
-    return "\n".join([*lines, paint(_DIM, f"{len(hits)} of {len(engine.index):,} in {1000 * seconds:.0f} ms")])
-
-
-def _lines(engine: Engine, query: str, hit: Hit, *, explain: bool, paint: Any) -> Iterator[str]:
-    found = result(engine, query, hit, explain=explain)
-    place = f"{found['path']}:{found['start_line']}-{found['end_line']}"
-    licence = found["license"] or "licence not known"
-    yield f"{hit.rank:>2}  {paint(_BOLD, found['name'])}  {paint(_CYAN, place)}"
-    yield f"    {paint(_GREEN, textwrap.shorten(found['signature'], 110, placeholder=' ...'))}"
-    if found["documentation"]:
-        yield f"    {one_line(found['documentation'])[:110]}"
-    yield paint(_DIM, "    " + "  ".join([_scores(hit), licence, *filter(None, [found["url"]])]))
-    for row in found.get("alignment", []):
-        words = ", ".join(
-            f"{one_line(each['word'])} {each['weight']:.2f} ({each['field']})" for each in row["aligned"][:_SHOWN]
-        )
-        yield f"      {one_line(row['word']):>16} -> {words or paint(_DIM, 'no alignment')}"
-
-
-def _scores(hit: Hit) -> str:
-    others = [
-        f", {name} {score:.2f}" for name, score in (("model", hit.neural), ("vectors", hit.near)) if score is not None
-    ]
-    return f"{hit.score:.2f} by {hit.stage} (BM25 {hit.lexical:.1f}{''.join(others)})"
-
-
-def painter() -> Any:
-    """A function that makes text printable, and colours it on a terminal."""
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        return lambda code, text: f"\x1b[{code}m{one_line(text)}\x1b[0m"
-    return lambda _, text: one_line(text)
 
 
 def signature(source: str, path: str) -> str:

@@ -75,6 +75,11 @@ class Hit:
     stage: Stage
     copies: Sequence[int] = ()  # rows with the same text, which stand behind it and are no hits of their own
 
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Its row and its copies."""
+        return (self.row, *self.copies)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidates:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from data_prep.files.reading import raise_if_passing, read_regular, reason
 from search.files.git_patterns import FOLDER, Kind, Line, Part, parts_of, read_line, regex_of
+from search.files.tree_stamps import How
 
 Tell = Callable[[str, str], None]
 """Called with the path of what is left out, and the reason."""
@@ -113,9 +114,14 @@ def seen_from(patterns: Patterns, prefix: str) -> Patterns:
 class IgnoreFiles:
     """The ignore files of one tree, and what may still be spent on them."""
 
-    def __init__(self, tell: Tell) -> None:
-        """``tell``: called once for each limit that is met."""
-        self._tell, self._left = tell, _MOST
+    def __init__(self, tell: Tell, look: Callable[[str, How], None] = lambda *_: None) -> None:
+        """Nothing is read yet.
+
+        Args:
+            tell: called once for each limit that is met.
+            look: called with the path of each file that is looked for, before it is read.
+        """
+        self._tell, self._look, self._left = tell, look, _MOST
         self._compiled: dict[bytes, re.Pattern[bytes]] = {}  # many folders have equal ones
 
     def patterns_of(self, root: Path, folder: str, names: Iterable[str], *, follow: bool = False) -> Patterns:
@@ -136,6 +142,7 @@ class IgnoreFiles:
         return (Own(start, "", *tables, [line.excludes for line in lines], sum(table.size for table in tables)),)
 
     def _lines(self, root: Path, path: str, *, follow: bool) -> Sequence[Line]:
+        self._look(f"{root}/{path}", "target" if follow else "itself")
         try:
             data, _ = read_regular(f"{root}/{path}", _MAX_IGNORE_FILE + 1, follow=follow)
         except (FileNotFoundError, NotADirectoryError):

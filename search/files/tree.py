@@ -24,6 +24,8 @@ from data_prep.languages.registry import language_of
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
+from search.files.submodules import Submodules
+from search.files.tree_stamps import Seen
 
 _BINARY_WITHIN: Final = 8 << 10  # bytes
 IGNORE_FILE: Final = ".galmignore"
@@ -90,7 +92,15 @@ def checkout_of(root: Path, tell: Tell) -> Checkout | None:
     return Checkout(repository, "" if prefix == "." else f"{prefix}/")
 
 
-def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Checkout | None) -> list[Found]:
+def found_files(
+    root: Path,
+    suffixes: Collection[str],
+    tell: Tell,
+    checkout: Checkout | None,
+    *,
+    submodules: bool = False,
+    seen: Seen | None = None,
+) -> list[Found]:
     """The regular files in ``root`` that end in one of ``suffixes`` (".java"), sorted by path.
 
     Args:
@@ -98,6 +108,8 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
         suffixes: of file names.
         tell: called with a path and why it is left out.
         checkout: the one that contains ``root``, as found by :func:`checkout_of`.
+        submodules: whether the submodules of the checkout are looked into.
+        seen: is told of all that decides which files are found.
 
     Raises:
         UserError: ``root`` is missing or not a folder.
@@ -107,11 +119,15 @@ def found_files(root: Path, suffixes: Collection[str], tell: Tell, checkout: Che
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
     ends, tell = tuple(suffixes), _once(tell)
-    ignored = IgnoreFiles(tell)
+    seen = seen or Seen(root)
+    seen.look_for_checkout()
+    ignored = IgnoreFiles(tell, seen.look)
     left_out: list[str] | None = [] if checkout else None
-    paths = list(_walked(root, ends, ignored, _above(checkout, ignored), left_out, tell))
+    inside = Submodules(root, checkout.repository.top, checkout.prefix, seen) if submodules and checkout else None
+    paths = list(_walked(root, ends, ignored, _above(checkout, ignored), left_out, tell, seen, inside))
     if checkout and left_out:
-        paths += _without_ignored(root, _tracked(checkout, left_out, ends, tell), ignored, tell)
+        seen.look(str(checkout.repository.own / "index"), "target")
+        paths += _without_ignored(root, _tracked(checkout, left_out, ends, tell), ignored, tell, seen)
     found, start = [], f"{root}/"
     for path in paths:
         try:
@@ -183,7 +199,7 @@ def _as_text(name: bytes, tell: Tell) -> str | None:
         return None
 
 
-def _without_ignored(root: Path, paths: Sequence[str], ignored: IgnoreFiles, tell: Tell) -> Iterator[str]:
+def _without_ignored(root: Path, paths: Sequence[str], ignored: IgnoreFiles, tell: Tell, seen: Seen) -> Iterator[str]:
     """Those of git's paths that no ``.galmignore`` file excludes and that are not below a link."""
     known: dict[str, Patterns | None] = {"": ignored.patterns_of(root, "", (IGNORE_FILE,))}
     for folder, inside in groupby(paths, lambda path: path.rpartition("/")[0]):
@@ -194,6 +210,8 @@ def _without_ignored(root: Path, paths: Sequence[str], ignored: IgnoreFiles, tel
         for each in reversed(unknown):
             patterns = known[each.rpartition("/")[0]]
             known[each] = None
+            if patterns is not None:
+                seen.look(f"{root}/{each}")
             if patterns is not None and _is_folder(root, each, tell) and not ignored.leaves_out(patterns, f"{each}/"):
                 known[each] = ignored.patterns_of(root, each, (IGNORE_FILE,)) + patterns
         patterns = known[folder]
@@ -202,26 +220,30 @@ def _without_ignored(root: Path, paths: Sequence[str], ignored: IgnoreFiles, tel
 
 
 def _walked(
-    root: Path, ends: tuple[str, ...], ignored: IgnoreFiles, above: Patterns, left_out: list[str] | None, tell: Tell
+    root: Path,
+    ends: tuple[str, ...],
+    ignored: IgnoreFiles,
+    above: Patterns,
+    left_out: list[str] | None,
+    tell: Tell,
+    seen: Seen,
+    submodules: Submodules | None,
 ) -> Iterator[str]:
     """The files that no ignore file excludes.
 
     Inside of a checkout ``left_out`` is a list, to which excluded files and folders (with "/" at the end) are added,
-    since git may track them; other repositories are skipped.
+    since git may track them; other repositories are skipped, but for ``submodules``.
     """
     waiting: list[tuple[str, Patterns]] = [("", above)]
     while waiting:
         folder, above = waiting.pop()
-        try:
-            with os.scandir(f"{root}/{folder}") as entries:
-                inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-        except OSError as error:
-            raise_if_passing(error)
-            tell(folder or ".", reason(error))
-            continue
-        if left_out is not None and folder and any(name == ".git" for name, _ in inside):
-            tell(folder, "a git repository of its own, not looked into")
-            continue
+        seen.look(f"{root}/{folder}" if folder else str(root))
+        inside = _entries(root, folder, tell)
+        if left_out is not None and folder and (".git" in (name for name, _ in inside)):
+            if not (submodules and submodules.has(folder)):
+                tell(folder, "a git repository of its own, not looked into")
+                continue
+            above = ()  # git applies no patterns of the repository around it
         files = [name for name, is_folder in inside if not is_folder]
         ignore_files = [name for name in _WALK_IGNORE_FILES if name in files]
         patterns = ignored.patterns_of(root, folder, ignore_files) + above
@@ -237,6 +259,17 @@ def _walked(
         yield from found
         if left_out is not None and len(found) < len(wanted):
             left_out += set(wanted).difference(found)
+
+
+def _entries(root: Path, folder: str, tell: Tell) -> list[tuple[str, bool]]:
+    """The name of each entry of a folder, and whether it is a folder; none if it cannot be read, which is told."""
+    try:
+        with os.scandir(f"{root}/{folder}") as entries:
+            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    except OSError as error:
+        raise_if_passing(error)
+        tell(folder or ".", reason(error))
+        return []
 
 
 def _is_folder(root: Path, folder: str, tell: Tell) -> bool:

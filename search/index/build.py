@@ -5,10 +5,11 @@ read (:mod:`data_prep.sources.git_repository`); the network is never used. So a 
 is in a private repository, has a link too, which leads nowhere or to a login page.
 """
 
+import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
@@ -24,6 +25,7 @@ from data_prep.worker_pool import Guard, map_ordered
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
+from search.files.tree_stamps import Seen
 from search.index.build_watch import Watch, likely_first
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.index_file import (
@@ -35,6 +37,7 @@ from search.index.index_file import (
     tree_sha256,
 )
 from search.index.read_part import Part, Task, read_part
+from search.index.tree_record import TreeRecord, read_record, save_record
 from search.retrieval.bm25_index import Bm25Index
 
 Read = TypeVar("Read")
@@ -54,9 +57,14 @@ _PLACE: Final = re.compile(r"[\w.+~-]+(?:/[\w.+~-]+)+", re.ASCII)
 @contextmanager
 def sole_maker(index: Path, say: Callable[[str], None]) -> Iterator[None]:
     """Wait until no other process makes the file ``index``: else the vectors could be of the other index's rows."""
-    lock, waiting = index.with_name(f".{index.name}.lock"), f"waiting for another process that makes {index}"
-    with sole_holder(lock, lambda: say(waiting), private=True):
+    waiting = f"waiting for another process that makes {index}"
+    with sole_holder(lock_of(index), lambda: say(waiting), private=True):
         yield
+
+
+def lock_of(index: Path) -> Path:
+    """The lock file of whoever makes the file ``index``."""
+    return index.with_name(f".{index.name}.lock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,9 @@ def refresh(
     processes: int,
     tell: Callable[[str, str], None],
     documents: bool | None = None,
+    submodules: bool | None = None,
+    noticed: Callable[[Sequence[str]], None] = lambda _: None,
+    reads: Callable[[Task], Part] | None = None,
     watch: Watch | None = None,
 ) -> Refreshed:
     """Make the index of the folder ``root`` in the file ``path``, or update it.
@@ -90,6 +101,9 @@ def refresh(
             0: this one reads them, without limits.
         tell: called with a path and what is wrong with it.
         documents: whether texts and configuration are indexed too; None: as in the existing index, else not.
+        submodules: whether submodules are looked into; None: as for the existing index, else not.
+        noticed: called with the files that are about to be read or left out, once they are known.
+        reads: reads a few files at less cost than new processes, with limits too; None: nothing does.
         watch: told what is read, the likeliest files first.
 
     Raises:
@@ -101,15 +115,22 @@ def refresh(
     if documents is None:
         before = _usable(read_head, path, lambda *_: None)
         documents = before is not None and before.documents
+    record, seen = read_record(path), Seen(root)
+    if submodules is None:
+        submodules = record is not None and record.submodules
     checkout, suffixes = checkout_of(root, tell), indexed_suffixes(documents=documents)
     with ThreadPoolExecutor(2) as beside:  # one waits for git, the other computes a checksum, which releases the GIL
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
         summed = beside.submit(_usable, read_whole_head, path, tell)
-        found = found_files(root, suffixes, tell, checkout)
+        found = found_files(root, suffixes, tell, checkout, submodules=submodules, seen=seen)
+        noticed(_differing(record.files if record else (), found))
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
         raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
+    wanted = record.vectors if record else True
+    new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted)
     if head and (head.tree, head.documents) == (tree_sha256(origin, found), documents):
+        _note(replace(new, index=head.content), path)
         return Refreshed(head.rows, head.files, 0, 0, written=False)
     old = _usable(open_index, path, tell) if head else None
     known = [each for each in enumerate(old.files) if each[1].blobs or each[1].trouble] if old else []
@@ -117,19 +138,33 @@ def refresh(
     places = {each.path: numbers.get(each) for each in found}
     kept = {name: number for name, number in places.items() if number is not None}
     changed = [each for each in found if each.path not in kept]
-    fresh = list(_read(root, changed, processes) if watch is None else watched(root, changed, processes, watch))
+    fresh = _few(root, changed, reads, watch) or list(watched(root, changed, processes, watch))
     for each in chain.from_iterable(part.files for part in fresh):
         if each.trouble:
             tell(each.path, each.trouble)
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
     index = replace(_together(old, sorted(kept.values()), fresh, origin, committed), documents=documents)
     save_index(index, path)
+    _note(replace(new, index=read_head(path).content), path)
     return Refreshed(len(index), len(index.files), len(changed), len(numbers) - len(kept), written=True)
 
 
-def watched(root: Path, found: Sequence[Found], processes: int, watch: Watch) -> Generator[Part, None, None]:
-    """Read files in the order of ``watch``, to whom each part is given; the caller closes what it does not end."""
-    watch.begin(len(found))
+def _note(record: TreeRecord, path: Path) -> None:
+    """Save the record beside an index, which can be used without."""
+    with suppress(OSError):
+        save_record(record, path)
+
+
+def _differing(before: Sequence[Found], now: Sequence[Found]) -> Sequence[str]:
+    """The paths of files that have changed, are new or gone."""
+    return sorted({each.path for each in {*before} ^ {*now}})
+
+
+def watched(root: Path, found: Sequence[Found], processes: int, watch: Watch | None) -> Generator[Part, None, None]:
+    """Read files, with a ``watch`` in its order, who is given each part; the caller closes what it does not end."""
+    if watch is None:
+        yield from _read(root, found, processes)
+        return
     with closing(_read(root, likely_first(found, watch.asked), processes, watch.chunk)) as parts:
         for part in parts:
             watch.take(part)
@@ -143,6 +178,18 @@ def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str],
     except UnusableIndexError as error:
         tell(str(path), f"rebuilt: {error}")
         return None
+
+
+def _few(root: Path, found: Sequence[Found], reads: Callable[[Task], Part] | None, watch: Watch | None) -> list[Part]:
+    """A few files as ``reads`` reads them; nothing if they are many, or one of them ends that process."""
+    if watch:
+        watch.begin(len(found))
+    if reads is None or not 0 < len(found) <= _CHUNK:
+        return []
+    try:
+        return [reads(Task(root, found))]
+    except ChildProcessError:  # which of them it is, is found out one by one
+        return []
 
 
 def _read(root: Path, found: Sequence[Found], processes: int, chunk: int = _CHUNK) -> Generator[Part, None, None]:

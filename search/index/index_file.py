@@ -8,6 +8,7 @@ old one and renamed, so that there is always a complete one. The same tree gives
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -41,11 +42,16 @@ _ALIGNED: Final = 64
 """What follows the first line begins at a multiple of this, so that its arrays can be mapped."""
 _LENGTH: Final = 8
 _TYPES: Final = {"U8": "u1", "U16": "<u2", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
+_VERSION: Final = re.compile(rb"galm index \d{1,9}(?= )")
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
 
 class UnusableIndexError(UserError):
     """An index that cannot be used; the message says why, and what to do."""
+
+
+class OtherVersionError(UnusableIndexError):
+    """An index that another version of this program made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +122,16 @@ def read_head(path: Path) -> Head:
     return _opened(path, "head")[0]
 
 
+def version_of(path: Path) -> str:
+    """The format that an index names, of any version; "" if the file is none."""
+    try:
+        with reading(path) as file:
+            found = _VERSION.match(file.readline(_LONGEST_HEAD))
+    except OSError:
+        return ""
+    return found[0].decode() if found else ""
+
+
 def read_whole_head(path: Path) -> Head:
     """The first line of an index, after verifying the checksum of the whole file.
 
@@ -171,6 +187,10 @@ def _opened(path: Path, how: Literal["head", "mapped", "read"]) -> tuple[Head, m
 def _head(path: Path, line: bytes, size: int) -> Head:
     """The head in the first ``line`` of a file of ``size`` bytes."""
     if not line.startswith(f"{FORMAT} ".encode()):
+        if version := _VERSION.match(line):
+            raise OtherVersionError(
+                f"the index {path} is of another version of this program, {version[0].decode()!r}: {_AGAIN}"
+            )
         raise UnusableIndexError(f"{path} does not begin {FORMAT!r}, but {line[:20]!r}: {_AGAIN}")
     try:
         head = checked_record(Head, parse_json(line.removeprefix(FORMAT.encode())))

@@ -53,6 +53,7 @@ class PartialIndex(Watch):
         found = found_files(
             root, indexed_suffixes(documents=False), lambda *_: None, checkout_of(root, lambda *_: None)
         )
+        self.begin(len(found))
         for _ in watched(root, found, 1, self):
             if self.ended or self.read >= _ALONE:
                 return

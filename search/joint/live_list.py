@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
+from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError
 from search.index.vector_file import vectors_path
 from search.joint.joint_index import Member
@@ -81,6 +82,10 @@ class LiveList:
             while len(self._engines) > _ENGINES:
                 self._engines.popitem(last=False)
             return self._engines[members]
+
+    def catch_up(self) -> Freshness:
+        """Nothing: each repository is brought up to date by ``index --list``."""
+        return CURRENT
 
     def watch(self, seconds: float = 1.0) -> threading.Thread:
         """Look again and again, in a thread, until :meth:`close`."""

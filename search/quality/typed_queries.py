@@ -91,7 +91,7 @@ def answered(engine: Engine, query: TypedQuery, root: str = "") -> Answered:
     """The answer to a query; paths are seen from the folder that has ``root`` inside."""
     index = engine.index
     hits = engine.search(query.text, top=max(1, len(index.files)), by_file=True)
-    found = [seen(root, index.file(hit.row).path) for hit in hits]
+    found = [seen(root, index.file(row).path) for hit in hits for row in hit.rows]
     ranks = [_rank(found, path) for path in query.paths]
     return Answered(ndcg_by_file(found[:DEPTH], query.paths), found[:DEPTH], ranks)
 

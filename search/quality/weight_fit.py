@@ -155,7 +155,7 @@ class SearchProject(Project[SearchWeights]):
         """Those of the search by file."""
         engine = self._engine.changed(weights.ranking, self.file_scores(weights.of_files))
         hits = engine.search(query, top=DEPTH, by_file=True)
-        return [self.index.file(hit.row).path for hit in hits]
+        return [self.index.file(row).path for hit in hits for row in hit.rows][:DEPTH]
 
 
 class _ScoredOnce:

@@ -49,16 +49,14 @@ def size_of(answer: Any) -> int:
     return len(as_text(answer))
 
 
-def hit_record(told: Mapping[str, Any], copies: Sequence[Record] = (), *, changed: bool = False) -> Record:
+def hit_record(told: Mapping[str, Any], *, changed: bool = False) -> Record:
     """A hit as agents get it: what :func:`search.engine.show.result` tells of it, without what is empty or scores."""
     entry = {name: told[name] for name in (*_FIELDS[0], "source") if told.get(name)}
     for name in ("name", "signature", "documentation"):
         if name in entry:
             entry[name] = shortened(entry[name])
-    if copies:
-        entry["copies"] = [*copies[:_COPIES]]
-        if len(copies) > _COPIES:
-            entry["more_copies"] = len(copies) - _COPIES
+    if len(copies := entry.get("copies", ())) > _COPIES:
+        entry |= {"copies": copies[:_COPIES], "more_copies": len(copies) - _COPIES}
     return entry | ({"changed": True} if changed else {})
 
 

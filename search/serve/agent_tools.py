@@ -4,7 +4,6 @@ Answers are cut to a budget of tokens, of which four characters count as one. Al
 which is not trusted: an agent should read them as data. What the docstrings say is what agents are told.
 """
 
-from collections.abc import Sequence
 from typing import Final, Literal
 
 from data_prep.bounds import shown
@@ -58,11 +57,12 @@ class AgentTools:
         instead. Look at "certainty" first: "none" means that nothing was found, "weak" that perhaps nothing answers.
 
         Args:
-            question: What is looked for, in a few English words, or an identifier, or an error message.
+            question: What is looked for, in a few English words, or an identifier, or an error message. Filters may
+                stand in it: lang:go, path:src/, type:class (function, method, constant, file), test:no, -path:docs.
             snippet: Instead of a question, code that hits shall be like, or a stack trace.
             top: How many hits.
             by: "method" for the best functions, methods and types; "file" for the best files, one hit each.
-            path: Only files whose path matches this pattern, such as src/* or *.py; empty for all.
+            path: Only files of this folder (src/), path (pool/impl.py) or pattern (src/*, *.py); empty for all.
             language: Only these languages, such as python,go; empty for all.
             budget: Most tokens of the answer, of 4 characters each. Sources are cut to it, and what is left out is
                 counted.
@@ -78,8 +78,7 @@ class AgentTools:
             return self._of_code(now, answer_text(now.engine, snippet, Wanted(top, path, languages)), budget)
         hits = now.engine.search(question, top=top, path=path, languages=languages, by_file=by == "file")
         certainty = now.engine.certainty(question, hits)
-        told = [result(now.engine, question, hit, explain=False) for hit in hits]
-        records = [self._record(now, each, hit.copies) for each, hit in zip(told, hits, strict=True)]
+        records = [self._record(now, result(now.engine, question, hit, explain=False)) for hit in hits]
         return with_hits(self._head(now, certainty), records, budget * CHARACTERS)
 
     def related(self, path: str, line: int = 0, top: int = 10, language: str = "", budget: int = BUDGET) -> Record:
@@ -136,7 +135,7 @@ class AgentTools:
         now = self._index.current(path)
         engine, row = now.engine, self._row(now, path, line)
         hits = engine.search(question, top=len(engine.index))
-        hit = next((each for each in hits if row == each.row or row in each.copies), None)
+        hit = next((each for each in hits if row in each.rows), None)
         found = self._head(now) | {"path": engine.index.split.text(row).path, "name": engine.index.names[row]}
         if hit is None:
             return with_words(found | {"rank": None}, [], budget * CHARACTERS)
@@ -156,11 +155,8 @@ class AgentTools:
             head["notice"] = notice
         return head | {"folder": one_line(str(self._index.root))}
 
-    def _record(self, now: Current, told: Record, copies: Sequence[int] = ()) -> Record:
-        index = now.engine.index
-        texts = [index.split.text(row) for row in copies]
-        places = [{"path": each.path, "start_line": each.start_line, "end_line": each.end_line} for each in texts]
-        return hit_record(told, places, changed=self._index.has_changed(index.file(told["row"])))
+    def _record(self, now: Current, told: Record) -> Record:
+        return hit_record(told, changed=self._index.has_changed(now.engine.index.file(told["row"])))
 
     def _row(self, now: Current, path: str, line: int) -> int:
         return row_at(now.engine.index, *place_of(now.engine.index, self._index.root, path, line))

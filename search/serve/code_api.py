@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from search.engine.engine import Engine
+from search.serve.hit_records import previewed
 from search.serve.requests import (
     LAST_LINE,
     MOST_HITS,
@@ -58,7 +59,8 @@ class CodeApi:
         def found(engine: Engine) -> dict[str, Any]:
             started = time.perf_counter()
             answer = find(engine)
-            return as_record(engine, answer, time.perf_counter() - started)
+            told = as_record(engine, answer, time.perf_counter() - started)
+            return told | {"results": previewed(engine, (), told["results"])}
 
         return await self._turns.answer(request, lambda now: found(now.engine), index)
 

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from data_prep.errors import UserError
 from data_prep.files.reading import read_regular, reason
 from data_prep.languages.java.declarations import LARGEST_FILE
+from search.engine.preview import indentation
 from search.engine.show import licence_of
 from search.files.languages import language_name
 from search.files.tree import blob_names
@@ -48,6 +49,7 @@ class Shown:
     lines: int  # of the whole file
     text: str
     kinds: list[Span]  # positions in ``text``
+    indent: int = 0  # characters by which its lines but the first are indented too much
 
 
 class FileApi:
@@ -84,6 +86,7 @@ class FileApi:
             "first_line": source.first_line,
             "text": source.text,
             "kinds": source.kinds,
+            "indent": source.indent,
             "units": _units(index, rows, line),
             "unit_count": len(rows),
         }
@@ -95,7 +98,8 @@ def _from_index(index: Index, row: int | None) -> Shown:
         return Shown(0, 0, "", [])
     text = index.split.text(row)
     first = 0 if index.is_whole_file(row) else text.start_line
-    return Shown(first, 0, text.source, coloured(index, row))
+    indent = indentation(text.source, text.path, index.names[row])
+    return Shown(first, 0, text.source, coloured(index, row), indent)
 
 
 def _units(index: Index, rows: Sequence[int], line: int) -> list[dict[str, Any]]:

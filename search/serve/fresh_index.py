@@ -1,11 +1,9 @@
 """The index of a folder, made at the first question and updated at later ones, neither of which waits for long."""
 
 import os
-import shutil
-import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,20 +13,26 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.files.printable import one_line
 from data_prep.files.reading import reason
+from data_prep.worker_pool import LimitedCalls
+from data_prep.worker_process import FILE
 from search import opening
 from search.engine.engine import Engine
 from search.engine.packed_reranker import scored_without_torch
 from search.engine.signals import Reranker
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
+from search.index.freshness import CURRENT, Freshness, looked_at
 from search.index.index_file import UnusableIndexError
 from search.index.partial_index import PartialIndex
+from search.index.read_part import Part, Task
+from search.index.tree_record import read_record
 from search.index.vector_file import maker_of, update_vectors
 from search.models.folder import DEFAULT_MODEL
 from search.opening import check_way, index_place
+from search.serve.index_place import IndexPlace
 from search.serve.live_index import LiveIndex, Opened, reranker_maker
 
-LOOKED: Final = 2.0
+LOOKED: Final = 0.2
 """Seconds for which an answer may be of files as they were."""
 PATIENCE: Final = 3.0
 """Seconds for which a question waits until files are read that are new or have changed."""
@@ -72,6 +76,7 @@ class _Round:
     begun: float = field(default_factory=time.monotonic)
     done: threading.Event = field(default_factory=threading.Event)
     alone: PartialIndex | None = None  # while another process makes the index
+    known: Freshness = field(default_factory=lambda: Freshness(unknown=True))  # of what has changed
     stored: bool = False
     error: Exception | None = None
     ended: float = 0.0
@@ -98,15 +103,15 @@ class FreshIndex:
         """
         if not root.is_dir():
             raise UserError(f"expected a folder of sources, got {root}")
-        self.root, self.path, self.trouble = root, index_place(root), ""
-        check_way(root, self.path)
+        self.root, self._place = root, IndexPlace(index_place(root))
+        check_way(root, self._place.path)
         self._model, self._tell = model, tell
         self._lock = threading.Lock()
         self._live: LiveIndex | None = None
         self._opened: Opened | None = None
         self._round: _Round | None = None
         self._partial: Engine | None = None
-        self._own: Path | None = None
+        self._calls = LimitedCalls(FILE, 1)  # one process, started by the first change of a few files
 
     def current(self, asked: str = "") -> Current:
         """What there is to answer from, at the latest a few seconds after the call.
@@ -127,6 +132,16 @@ class FreshIndex:
         if self._opened is None:
             return self._of_partial(now)
         return Current(self._opened.engine, self._notice(now))
+
+    @property
+    def path(self) -> Path:
+        """The file of the index."""
+        return self._place.path
+
+    @property
+    def trouble(self) -> str:
+        """Why the index is not kept; "" if it is."""
+        return self._place.trouble
 
     @property
     def progress(self) -> Progress:
@@ -150,9 +165,9 @@ class FreshIndex:
         return (status.st_size, status.st_mtime_ns) != (file.size, file.modified)
 
     def close(self) -> None:
-        """Remove what was stored for this process alone."""
-        if self._own:
-            shutil.rmtree(self._own, ignore_errors=True)
+        """Remove what was stored for this process alone, and end its reader."""
+        self._calls.close()
+        self._place.close()
 
     def _worth_waiting(self, now: _Round) -> float:
         """The seconds for which a question waits after the first ones, from the begin of the reading."""
@@ -179,8 +194,7 @@ class FreshIndex:
     def _look(self, now: _Round) -> None:
         """Read what is new or has changed, in a thread of its own."""
         try:
-            if not _is_writable(self.path.parent) and not self._own:
-                self._store_for_this_process()
+            self._place.settle(self._tell)
             self._update(now)
         except Exception as error:  # whatever it is, it is told to those who ask
             now.error = error
@@ -189,23 +203,43 @@ class FreshIndex:
             now.done.set()
 
     def _update(self, now: _Round) -> None:
+        is_first = self._opened is None
+        if self.path.is_file():
+            with suppress(UnusableIndexError):  # it is made again
+                self._open()
+        is_current = self._opened is not None and looked_at(self.path, self.root)[1] == CURRENT
+        now.stored = is_current
+        if is_current and not is_first:
+            return
+
         def tell_waiting(line: str) -> None:
             self._tell(str(self.path), line)
             if self._opened is None:
                 now.alone = PartialIndex(now.partial.asked)
                 threading.Thread(target=self._read_alone, args=(now.alone,), daemon=True, name="reading").start()
 
-        if self._opened is None and self.path.is_file():
-            with suppress(UnusableIndexError):  # it is made again
-                self._open()
         with sole_maker(self.path, tell_waiting):
-            refresh(self.root, self.path, processes=os.cpu_count() or 1, tell=self._tell, watch=now.partial)
-            if now.alone:
-                now.alone.ended = True
+            if not is_current:
+                self._refresh(now)
+            record = read_record(self.path)
+            if self._model != "none" and (record is None or record.vectors):
+                update_vectors(maker_of(self.path) or "", self.path, self._tell)
             self._open()
-            now.stored = True
-            if self._model != "none" and update_vectors(maker_of(self.path) or "", self.path, self._tell):
-                self._open()
+
+    def _refresh(self, now: _Round) -> None:
+        def noticed(paths: Sequence[str]) -> None:
+            now.known = Freshness(tuple(paths))
+
+        def reads(task: Task) -> Part:
+            part: Part = self._calls.call("search.index.read_part:read_part", task)
+            return part
+
+        count = os.cpu_count() or 1
+        refresh(self.root, self.path, processes=count, tell=self._tell, noticed=noticed, reads=reads, watch=now.partial)
+        if now.alone:
+            now.alone.ended = True
+        self._open()
+        now.stored = True
 
     def _read_alone(self, partial: PartialIndex) -> None:
         with suppress(UserError, OSError):  # which the other process tells
@@ -216,21 +250,6 @@ class FreshIndex:
         if self._live is None:
             self._live = LiveIndex(self.path, reranker_maker(self._model), seconds_between_looks=0.0)
         self._opened = self._live.opened()
-
-    def _store_for_this_process(self) -> None:
-        """Store the index elsewhere until this process ends, with what the existing one has."""
-        try:
-            self._own = Path(tempfile.mkdtemp(prefix="galm-"))
-        except OSError:  # it is kept in memory, as far as it is read
-            return
-        mine = self._own / self.path.name
-        with suppress(OSError):
-            shutil.copyfile(self.path, mine)
-        self.trouble = (
-            f"the index cannot be stored in {one_line(str(self.path.parent))}: it is kept until this server ends"
-        )
-        self._tell(str(self.path.parent), self.trouble)
-        self.path = mine
 
     def _of_partial(self, now: _Round) -> Current:
         """What was read so far; if nothing was, an empty answer."""
@@ -259,16 +278,8 @@ class FreshIndex:
             return ""
         if self._opened is None:
             return f"{read:,} of {now.reading.files:,} files are indexed so far; ask again for the rest"
-        count = now.partial.files
-        what = f"{count:,} files that are new or have changed are" if count else "what has changed is"
-        return f"{what} being read: hits may be of older text; ask again for what is new"
+        return now.known.line
 
 
 def _line(error: Exception) -> str:
     return one_line(reason(error) if isinstance(error, OSError) else str(error))
-
-
-def _is_writable(folder: Path) -> bool:
-    """Whether a folder can be written to, or be made."""
-    nearest = next(each for each in (folder, *folder.parents) if each.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)

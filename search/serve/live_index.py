@@ -13,7 +13,9 @@ from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.index.code_index import Index
 from search.index.dense_retriever import DenseRetriever, near_rows
+from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
+from search.index.updating import Updates
 from search.index.vector_file import vectors_path
 
 _ATTEMPTS: Final = 5
@@ -57,12 +59,20 @@ class Answering(Protocol):
             NothingVisibleError: nothing is permitted to the user.
         """
 
+    def catch_up(self) -> Freshness:
+        """Read what has changed in the indexed folder, as long as a question may wait, and tell what is not read."""
+
 
 class LiveIndex:
     """Thread-safe; an opened index remains usable after its file is replaced."""
 
     def __init__(
-        self, path: Path, reranker_of: Callable[[Index], Reranker | None], *, seconds_between_looks: float = 1.0
+        self,
+        path: Path,
+        reranker_of: Callable[[Index], Reranker | None],
+        *,
+        seconds_between_looks: float = 1.0,
+        updates: Updates | None = None,
     ) -> None:
         """Open the index in ``path``.
 
@@ -70,10 +80,12 @@ class LiveIndex:
             path: file of the index.
             reranker_of: makes the reranker for an index; None: BM25 alone.
             seconds_between_looks: minimum time between checks of the file.
+            updates: reads what has changed in the indexed folder; None: the index is used as others make it.
 
         Raises:
             UnusableIndexError: there is no index, or it cannot be used.
         """
+        self._updates = updates
         self.path, self.trouble = path, ""
         self._reranker_of, self._between = reranker_of, seconds_between_looks
         self._looking = threading.Lock()
@@ -94,6 +106,14 @@ class LiveIndex:
                 self._next_look = time.monotonic() + self._between
                 self._looking.release()
         return self._now
+
+    def catch_up(self) -> Freshness:
+        """Read what has changed in the indexed folder, as long as a question may wait, and tell what is not read."""
+        if self._updates is None:
+            return CURRENT
+        found = self._updates.catch_up()
+        self._next_look = 0.0  # of the file, which may be another one now
+        return found
 
     def _look(self) -> None:
         stamp, vectors_stamp = file_stamp(self.path), file_stamp(vectors_path(self.path))
@@ -156,6 +176,10 @@ class OpeningIndex:
         if self._live is None:
             raise OpeningError
         return self._live.opened(groups)
+
+    def catch_up(self) -> Freshness:
+        """As the index does, once it is open."""
+        return self._live.catch_up() if self._live else CURRENT
 
     def _open(self) -> None:
         try:

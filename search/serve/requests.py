@@ -17,6 +17,7 @@ from data_prep.files.json_text import parse_json
 from data_prep.store.prepared_data import DamagedStore
 from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages
+from search.index.freshness import CURRENT
 from search.serve.live_index import Answering, NothingVisibleError, Opened, OpeningError
 
 GONE: Final = 499
@@ -171,9 +172,12 @@ class Turns:
 
         ``index`` and ``row``: as :func:`check_index` takes them.
         """
+        # what is asked about an index that was answered from is answered from that one, not from a newer one
+        freshness = CURRENT if index else await run_in_threadpool(self.live.catch_up)
         now = await self.opened(request)
         check_index(now, index, row)
-        return json_answer({"index": now.name, **await self.turn(request, lambda: answer(now))})
+        told = {"notice": self.live.trouble, **await self.turn(request, lambda: answer(now))}
+        return json_answer({"index": now.name, **told, **freshness.told})
 
     async def turn(self, request: Request, work: Callable[[], Done]) -> Done:
         """Run ``work`` in a thread, one at a time, unless the client has disconnected."""

@@ -13,11 +13,14 @@ from data_prep.bounds import shown
 from data_prep.files.printable import one_line
 from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
-from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, result
+from search.engine.preview import indentation
+from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_name, language_names
 from search.index.code_index import Index
+from search.serve.examples import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
+from search.serve.hit_records import previewed
 from search.serve.live_index import Opened
 from search.serve.requests import (
     MOST_HITS,
@@ -54,6 +57,7 @@ class SearchApi:
         self._turns, self._model, self._about = turns, model, about
         self._told_to_editors = {name: about[name] for name in about if name != "posts"}
         self._told_to_editors |= {"feedback_url": feedback} if feedback else {}
+        self._exemplified: tuple[str, dict[str, Any]] = "", {}
 
     async def health(self, request: Request) -> Response:
         """What is served."""
@@ -66,10 +70,18 @@ class SearchApi:
             "languages": dict(Counter(language_name(file.path) for file in now.engine.index.files)),
             "model": self._model,
             **self._about,
+            "unread": dict(getattr(now.engine.index, "unread", {})),
+            "examples": self._examples(now),
             "index": now.name,
             "trouble": self._turns.live.trouble,
         }
         return json_answer(told)
+
+    def _examples(self, now: Opened) -> dict[str, Any]:
+        """What may be asked of the index, made once for each."""
+        if self._exemplified[0] != now.name:
+            self._exemplified = now.name, examples_of(now.engine.index)
+        return self._exemplified[1]
 
     async def languages(self, request: Request) -> Response:
         """How many files of each language there are."""
@@ -89,8 +101,10 @@ class SearchApi:
             started = time.perf_counter()
             hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file)
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
+            certainty = now.engine.certainty(asked["q"], hits).record
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
-            return {"query": asked["q"], "milliseconds": milliseconds, "results": results}
+            results = previewed(now.engine, now.engine.asked(asked["q"])[0], results)
+            return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer)
 
@@ -163,6 +177,7 @@ def _in_context(engine: Engine, query: str, context: str, language: str, top: in
         "language": language,
         "model": "context" if words else "base",
         "took_ms": round(1000 * (time.perf_counter() - started), 2),
+        "certainty": engine.certainty(query, hits).record,
         "results": [_attributed(engine, hit) for hit in hits],
     }
 
@@ -177,6 +192,8 @@ def _attributed(engine: Engine, hit: Hit) -> dict[str, Any]:
         **({"repository": repository} if repository else {}),
         "identifier": index.names[hit.row],
         "code": text.source,
+        "indent": indentation(text.source, text.path, index.names[hit.row]),
+        "copies": copies_of(index, hit),
         "path": text.path,
         "start_line": text.start_line,
         "end_line": text.end_line,

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -15,10 +16,14 @@ from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
+from search.asked import named_folder
+from search.first_use import source_of
 from search.index.code_index import rows_of_files
 from search.index.index_file import read_head
+from search.index.updating import Updates
 from search.joint.live_list import LiveList
-from search.opening import index_path, index_place, indexed_folder, judgements_place
+from search.making import complain_about
+from search.opening import judgements_place
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker
@@ -32,8 +37,10 @@ _LONGEST_REQUEST: Final = 32 * 1024
 def serve(arguments: Sequence[str]) -> None:
     """Serve the page and its API until Ctrl-C."""
     words, options = parsed(arguments, ServeOptions)
+    if len(words) > 1 or (words and (options.list or options.folder)):
+        raise UserError(f"expected one folder at most, bash run.sh serve DIR, not {' '.join(words)}")
     if words:
-        raise UserError(f"bash run.sh serve takes options only, not {' '.join(words)}")
+        options = replace(options, folder=words[0])
     with listening(options.port, options.host) as listener:
         failures: list[Exception] = []
         servers: list[uvicorn.Server] = []
@@ -54,18 +61,20 @@ def serve(arguments: Sequence[str]) -> None:
 
 def _of_index(options: ServeOptions, failed: Callable[[Exception], None]) -> ASGIApp:
     """The application over one index, which is opened meanwhile; ``failed`` is called with an error of that."""
-    folder = named_path(options.folder) if options.folder else None
-    path = index_place(folder) if folder and not options.index else index_path(options.index)
+    folder = named_folder(options.folder) if options.folder else None
+    vectors = options.model != "none"
+    source = source_of(options.index, None if options.index else folder, vectors=vectors, wait=False)
+    path, root = source.path, folder or source.root
     head = read_head(path)
     if not head.rows:
         raise UserError(f"the index {path} is empty: index a folder that has source files")
     reranker_of = reranker_maker(options.model)
     say(f"{rows_of_files(head.rows, head.files)} in {path}")
     return web_app(
-        OpeningIndex(lambda: LiveIndex(path, reranker_of), failed),
+        OpeningIndex(lambda: LiveIndex(path, reranker_of, updates=Updates(path, root, complain_about)), failed),
         _name_of(options),
         judgements=Judgements(judgements_place(path)),
-        root=folder or indexed_folder(path),
+        root=root,
         posts=_posts(options.posts),
         feedback=options.feedback,
     )

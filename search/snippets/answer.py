@@ -51,6 +51,7 @@ class Wanted:
     top: int = 10
     path: str = ""  # a pattern that their paths must match; empty: all
     languages: Collection[str] = ()  # that they must be in; empty: all
+    files: Collection[str] | None = None  # paths of files that they must be in; None: all
 
 
 EVERYTHING: Final = Wanted()
@@ -203,4 +204,5 @@ def _joined(first: Iterable[str], second: Iterable[str]) -> list[str]:
 
 
 def _like(engine: Engine, code: CodeQuery, wanted: Wanted, without: Collection[int] = ()) -> list[CodeHit]:
-    return CodeSearch(engine).like(code, top=wanted.top, path=wanted.path, languages=wanted.languages, without=without)
+    only = {"path": wanted.path, "languages": wanted.languages, "files": wanted.files}
+    return CodeSearch(engine).like(code, top=wanted.top, without=without, **only)

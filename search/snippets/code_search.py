@@ -113,6 +113,7 @@ class CodeSearch:
         path: str = "",
         languages: Collection[str] = (),
         without: Collection[int] = (),
+        files: Collection[str] | None = None,
     ) -> list[CodeHit]:
         """The rows that are most like ``code``, copies of it first; a unit around a copy is not one beside it.
 
@@ -122,8 +123,9 @@ class CodeSearch:
             path: a pattern that the paths of hits must match; empty: all.
             languages: names of languages that hits must be in; empty: all.
             without: rows that are left out.
+            files: paths of files that hits must be in; None: all.
         """
-        allowed = self._allowed(path, languages).copy()
+        allowed = self._allowed(path, languages, files).copy()
         allowed[list(without)] = False
         rows, lexical, near = self._candidates(code, allowed)
         tokens = [self._tokens(row) for row in rows.tolist()]

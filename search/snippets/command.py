@@ -18,6 +18,7 @@ from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
     from search.engine.engine import Engine
+    from search.first_use import Source
     from search.snippets.answer import CodeAnswer, Wanted
 
 _MOST_BYTES: Final = 64 << 20
@@ -34,29 +35,35 @@ def related(arguments: Sequence[str]) -> bool:
     words, options = parsed(arguments, RelatedOptions)
     if len(words) != 1:
         raise UserError("expected a file and a line: bash run.sh related src/app.py:120")
+    from search.first_use import source_of
     from search.snippets.answer import answer_place
 
     typed, line = _place(words[0])
-    root, index = (None, named_path(options.index)) if options.index else _index_of(Path(typed))
+    source = source_of(options.index, None, _start(Path(typed)), vectors=options.model != "none")
+    root = None if options.index else source.root
 
     def answer(engine: "Engine", wanted: "Wanted") -> "CodeAnswer":
         found = answer_place(engine, _path_in(root, typed), line, wanted)
         _complain_if_changed(engine, found.row, root)
         return found
 
-    return _show(answer, options, _engine(options, index))
+    return _show(answer, options, _engine(options, source), source)
 
 
-def search_code(options: SearchOptions) -> bool:
+def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
     """Answer to the code or stack trace on standard input or in a file; returns whether something was found.
+
+    Args:
+        options: as typed.
+        folder: the folder that is searched; None: as for a question.
 
     Raises:
         UserError: there is no index, or there is no code.
     """
     from search.snippets.answer import answer_text
 
-    if options.by != "method" or options.explain or options.at:
-        raise UserError("--by, --explain and --at are for questions in words, not for code")
+    if options.by != "method" or options.at:
+        raise UserError("--by and --at are for questions in words, not for code")
     path = named_path(options.snippet) if options.snippet else None
     data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
     text = data.decode("utf-8-sig", "replace")
@@ -66,9 +73,12 @@ def search_code(options: SearchOptions) -> bool:
             f"expected code or a stack trace {where}: python app.py 2>&1 | bash run.sh search -; got nothing"
         )
     from search.files.languages import language_name
+    from search.first_use import source_of
 
     language = language_name(path.name) if path else ""
-    return _show(lambda engine, wanted: answer_text(engine, text, wanted, language), options, _engine(options, None))
+    source = None if options.list else source_of(options.index, folder, vectors=options.model != "none")
+    answer = lambda engine, wanted: answer_text(engine, text, wanted, language)  # noqa: E731
+    return _show(answer, options, _engine(options, source), source)
 
 
 def _place(typed: str) -> tuple[str, int]:
@@ -79,55 +89,72 @@ def _place(typed: str) -> tuple[str, int]:
     return found["path"], int(found["line"])
 
 
-def _engine(options: SearchOptions | RelatedOptions, index: Path | None) -> "Engine":
-    """An engine without a model that scores, over the file ``index``; None: over what the options name."""
+def _engine(options: SearchOptions | RelatedOptions, source: "Source | None") -> "Engine":
+    """An engine without a model that scores, over an index; None: over the list that the options name."""
     nearest = "none" if options.model == "none" else options.nearest
-    if isinstance(options, SearchOptions) and options.list:
+    if source is None:
+        assert isinstance(options, SearchOptions)
         from search.joint.opening import opened_list
 
         tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
         return opened_list(named_path(options.list), "none", near=nearest != "none", tell=tell)
     from search.engine.engine import Engine
-    from search.opening import index_path, opened
+    from search.opening import opened
 
-    found, retriever = opened(index or index_path(options.index), nearest, mapped=True)
+    found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
     return Engine(found, None, retriever=retriever)
 
 
 def _show(
-    answer: "Callable[[Engine, Wanted], CodeAnswer]", options: SearchOptions | RelatedOptions, engine: "Engine"
+    answer: "Callable[[Engine, Wanted], CodeAnswer]",
+    options: SearchOptions | RelatedOptions,
+    engine: "Engine",
+    source: "Source | None",
 ) -> bool:
     from search.files.languages import chosen_languages
     from search.opening import check_answers
     from search.snippets.answer import Wanted
     from search.snippets.show import as_json, as_text
+    from search.terminal.answer import show_list
+    from search.terminal.changed import changed_files
+    from search.terminal.hits import View
 
     languages = chosen_languages(options.language)
     check_answers(engine.index, options.path, languages)
     started = time.perf_counter()
-    told = answer(engine, Wanted(options.top, options.path, languages))
+    root = source.root if source else None
+    files = changed_files(engine.index, root) if options.changed else None
+    told = answer(engine, Wanted(options.top, options.path, languages, files))
     seconds = time.perf_counter() - started
-    console.show((as_json if options.json else as_text)(engine, told, seconds), painted=not options.json)
+    if source and source.freshness.line:
+        console.complain(source.freshness.line)
+    if options.json:
+        console.show(as_json(engine, told, seconds, more=source.freshness.told if source else {}))
+        return _found(told)
+    view = View.of(engine, "", root, explain=options.explain)
+    if options.files or options.vimgrep:
+        show_list(view, [hit.row for hit in told.hits], options)
+    else:
+        console.show(as_text(view, told, seconds), painted=True)
+    return _found(told)
+
+
+def _found(told: "CodeAnswer") -> bool:
     return bool(told.hits) or any(each.row is not None for each in told.frames)
 
 
-def _index_of(path: Path) -> tuple[Path, Path]:
-    """The indexed folder that contains a file, or the current one, and its index.
+def _start(path: Path) -> Path:
+    """Where the way up to the index of a file begins: in its folder, or in the current one if that has the index."""
+    from search.opening import indexed_above
 
-    Raises:
-        UserError: there is none.
-    """
-    from search.opening import index_path, indexed_above
-
-    for start in (Path(os.path.abspath(path)).parent, named_path(".")):  # noqa: PTH100 - no link is followed
-        if found := indexed_above(start):
-            return found
-    return named_path("."), index_path("")
+    here, beside = named_path("."), Path(os.path.abspath(path)).parent  # noqa: PTH100 - no link is followed
+    return here if not indexed_above(beside) and (indexed_above(here) or not beside.is_dir()) else beside
 
 
 def _path_in(root: Path | None, typed: str) -> str:
     """A typed path as the index of ``root`` has it, if the file is inside; else as it is typed."""
-    whole = Path(os.path.abspath(typed))  # noqa: PTH100 - no link is followed
+    absolute = Path(os.path.abspath(typed))  # noqa: PTH100 - the file itself may be a link
+    whole = Path(os.path.realpath(absolute.parent)) / absolute.name
     return whole.relative_to(root).as_posix() if root and whole.is_relative_to(root) else Path(typed).as_posix()
 
 

@@ -1,21 +1,22 @@
 """Answers to code as text for a terminal, and as JSON (docs/search.md lists the fields)."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
 from search.engine.engine import Engine
-from search.engine.show import painter, result, signature
+from search.engine.show import result, signature
 from search.engine.signals import Hit, Stage
 from search.snippets.answer import CodeAnswer
 from search.snippets.code_search import CodeHit
+from search.terminal.hits import View, found_line, hit_lines, scores_line
+from search.terminal.text import BOLD, CYAN, DIM, GREEN, cut
 from search.traces.trace import Located, TracedError
 
-_BOLD, _DIM, _GREEN, _CYAN = "1", "2", "32", "36"
 _NAMED: Final = 3
 """Frames outside of the index that the text names for each error."""
-_WIDTH: Final = 110
 
 
 def as_record(engine: Engine, answer: CodeAnswer, seconds: float) -> dict[str, Any]:
@@ -38,37 +39,39 @@ def code_result(engine: Engine, hit: CodeHit) -> dict[str, Any]:
     return result(engine, "", plain, explain=False) | {"overlap": round(hit.overlap, 4), "copy": hit.copy}
 
 
-def as_json(engine: Engine, answer: CodeAnswer, seconds: float) -> str:
-    """One JSON object."""
-    return json.dumps(as_record(engine, answer, seconds), indent=1).replace("\x7f", "\\u007f")
+def as_json(
+    engine: Engine, answer: CodeAnswer, seconds: float, *, more: Mapping[str, Any] = MappingProxyType({})
+) -> str:
+    """One JSON object, with what there is ``more``."""
+    return json.dumps({**as_record(engine, answer, seconds), **more}, indent=1).replace("\x7f", "\\u007f")
 
 
-def as_text(engine: Engine, answer: CodeAnswer, seconds: float) -> str:
-    """The frames of a trace, or the unit of a place, then a paragraph per hit, in colour on a terminal."""
-    paint = painter()
-    lines = [*_question(engine, answer, paint)]
+def as_text(view: View, answer: CodeAnswer, seconds: float) -> str:
+    """The frames of a trace, or the unit of a place, then some lines per hit, in colour on a terminal."""
+    lines = [*_question(view, answer)]
     if not answer.hits:
         lines.append("no code like it: none of its words is in a name, identifier, call or comment")
     for hit in answer.hits:
-        lines += _hit_lines(engine, hit, paint)
-    return "\n".join([*lines, paint(_DIM, f"{len(answer.hits)} of {len(engine.index):,} in {1000 * seconds:.0f} ms")])
+        about = [scores_line(view, hit.row, _scores(hit))] if view.explain else ()
+        copy = {"exact": "  copy", "near": "  near copy", "": ""}[hit.copy]
+        lines += ["", *hit_lines(view, hit.rank, hit.row, (), copy, about)]
+    return "\n".join([*lines, *(["", found_line(view, len(answer.hits), seconds)] if view.explain else ())])
 
 
-def _question(engine: Engine, answer: CodeAnswer, paint: Any) -> Iterator[str]:
+def _question(view: View, answer: CodeAnswer) -> Iterator[str]:
     if answer.left_out:
         yield f"of {answer.read + answer.left_out:,} characters the middle is left out; {answer.read:,} are read"
     if answer.row is not None:
-        place = _place(engine, answer.row)
-        where = f"{place['path']}:{place['start_line']}-{place['end_line']}"
-        yield f"code like {paint(_BOLD, place['name'])}  {paint(_CYAN, where)}"
+        name = view.engine.index.names[answer.row]
+        yield f"code like {view.paint(BOLD, name)}  {view.paint(CYAN, view.place(answer.row))}"
     elif answer.trace is None:
         yield f"code like the {one_line(answer.language)} code" if answer.language else "code like it"
     else:
-        yield from _trace_lines(engine, answer, paint)
+        yield from _trace_lines(view, answer)
         yield "code like it"
 
 
-def _trace_lines(engine: Engine, answer: CodeAnswer, paint: Any) -> Iterator[str]:
+def _trace_lines(view: View, answer: CodeAnswer) -> Iterator[str]:
     assert answer.trace
     inside = sum(each.row is not None for each in answer.frames)
     end = "last" if answer.trace.innermost_last else "first"
@@ -80,31 +83,31 @@ def _trace_lines(engine: Engine, answer: CodeAnswer, paint: Any) -> Iterator[str
     )
     yield f"{answer.trace.language} trace: {what}; the innermost is the {end}"
     for error, frames in _by_error(answer):
-        yield paint(_BOLD, _error_line(error))
+        yield view.paint(BOLD, cut(_error_line(error), view.width))
         outside = [each for each in frames if each.row is None]
         for each, times in _merged([each for each in frames if each.row is not None]):
-            yield from _frame_lines(engine, each, times, paint)
+            yield from _frame_lines(view, each, times)
         if outside:
             named = ", ".join(_where(each) for each, _ in _merged(outside)[:_NAMED])
             more = len(_merged(outside)) - _NAMED
-            yield paint(_DIM, f"    not in the index: {named}{f' and {more} more' if more > 0 else ''}")
+            yield view.paint(DIM, f"    not in the index: {named}{f' and {more} more' if more > 0 else ''}")
 
 
 def _error_line(error: TracedError) -> str:
     relation = f"{error.relation}: " if error.relation else ""
     message = f": {error.message}" if error.message else ""
-    return f"{relation}{error.error or 'error'}{message}"[:_WIDTH]
+    return f"{relation}{error.error or 'error'}{message}"
 
 
-def _frame_lines(engine: Engine, located: Located, times: int, paint: Any) -> Iterator[str]:
+def _frame_lines(view: View, located: Located, times: int) -> Iterator[str]:
     assert located.row is not None
-    place, frame = _place(engine, located.row), located.frame
-    where = f"{place['path']}:{frame.line}" + (
+    place, frame = _place(view.engine, located.row), located.frame
+    where = view.place(located.row, frame.line) + (
         f" (now in lines {place['start_line']}-{place['end_line']})" if located.moved else ""
     )
     repeated = f"  {times} times" if times > 1 else ""
-    yield f"    {paint(_BOLD, place['name'])}  {paint(_CYAN, where)}{repeated}"
-    yield f"        {paint(_GREEN, (frame.code or place['signature'])[:_WIDTH])}"
+    yield f"    {view.paint(BOLD, place['name'])}  {view.paint(CYAN, where)}{repeated}"
+    yield f"        {view.paint(GREEN, cut(frame.code or place['signature'], view.width - 8))}"
 
 
 def _where(located: Located) -> str:
@@ -113,18 +116,9 @@ def _where(located: Located) -> str:
     return one_line(f"{frame.path}:{frame.line}{name}" if frame.path else name.strip() or "a frame without a place")
 
 
-def _hit_lines(engine: Engine, hit: CodeHit, paint: Any) -> Iterator[str]:
-    found = code_result(engine, hit)
-    where = f"{found['path']}:{found['start_line']}-{found['end_line']}"
-    copy = {"exact": "  copy", "near": "  near copy", "": ""}[hit.copy]
-    yield f"{hit.rank:>2}  {paint(_BOLD, found['name'])}  {paint(_CYAN, where)}{copy}"
-    yield f"    {paint(_GREEN, found['signature'][:_WIDTH])}"
-    if found["documentation"]:
-        yield f"    {one_line(found['documentation'])[:_WIDTH]}"
+def _scores(hit: CodeHit) -> str:
     near = "" if hit.near is None else f", vectors {hit.near:.2f}"
-    scores = f"{hit.score:.2f} (BM25 {hit.lexical:.1f}{near}, overlap {hit.overlap:.2f})"
-    licence = found["license"] or "licence not known"
-    yield paint(_DIM, "    " + "  ".join([scores, licence, *filter(None, [found["url"]])]))
+    return f"{hit.score:.2f} (BM25 {hit.lexical:.1f}{near}, overlap {hit.overlap:.2f})"
 
 
 def _errors(engine: Engine, answer: CodeAnswer) -> Iterator[dict[str, Any]]:

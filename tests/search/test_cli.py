@@ -18,12 +18,13 @@ from cli.main import main
 from data_prep.files.folder_lock import sole_holder
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
-from search.engine.show import as_json, as_text
+from search.engine.show import as_json
 from search.files.languages import language_names
 from search.index.code_index import Origin
 from search.index.index_file import open_index
 from search.models.folder import DEFAULT_MODEL
 from search.opening import index_place
+from search.terminal.hits import View, as_text
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_names_of_files_are_told_without_what_a_terminal_would_obey(tmp_path, ca
     assert main(["index", str(root)]) == 0
     assert main(["search", "open window", f"--index={index_place(root)}"]) == 0
     told = capsys.readouterr()
-    assert "A\ufffd]0;title\ufffd.java:1-1" in told.out
+    assert "A\ufffd]0;title\ufffd.java:1" in told.out
     assert "no\\xff" in told.err if git else "\ufffd" in told.err
     assert all(line.startswith(("B\ufffd 2  Forged.java: ", "no")) for line in told.err.splitlines())
     assert not {"\x1b", "\x07", "\r"} & set(told.out + told.err)
@@ -135,7 +136,9 @@ def forged(tmp_path):
         files = [replace(file, licence=licence, committed=True) for file in index.files]
         engine = Engine(replace(index, files=files, origin=Origin(origin, "0" * 40, "")), None)
         hits = engine.search("open", top=1)
-        return [show(engine, "open", hits, 0.0, explain=True) for show in (as_json, as_text)]
+        view = View.of(engine, "open", None, explain=True)
+        shown = as_text(view, "open", hits, engine.certainty("open", hits), 0.0)
+        return [as_json(engine, "open", hits, 0.0, explain=True), shown]
 
     return of
 
@@ -199,7 +202,7 @@ def test_a_terminal_gets_our_colours_and_no_others(tmp_path, monkeypatch, capsys
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert main(["search", "open window", "--explain", "--top=1", f"--index={path}"]) == 0
     told = capsys.readouterr().out
-    assert "\x1b[1mEvil.openWindow\x1b[0m  \x1b[36m\ufffd[36mEvil.java:3-3\x1b[0m" in told
+    assert "\x1b[1mEvil.openWindow\x1b[0m  \x1b[36m\ufffd[36mEvil.java:3\x1b[0m" in told
     assert "Opens the \ufffd[31mred\ufffd[0m window" in told
     assert set(re.findall(r"\x1b[^m]*m?", told)) <= {f"\x1b[{code}m" for code in (0, 1, 2, 32, 36)}
 

@@ -1,12 +1,12 @@
 // The page of the search: which view the address names, the keys, and what is served.
 
-import { ask, byId, complain } from "/dom.js";
+import { ask, byId, complain, nameFolder, seen } from "/dom.js";
 import { openFile } from "/file.js";
 import { loadJudgements } from "/judgements.js";
 import { openPaste, openRelated } from "/paste.js";
 import { openPosts } from "/posts.js";
 import { closeQuality, openQuality } from "/quality.js";
-import { closeSearch, offerLanguages, openSearch } from "/search.js";
+import { closeSearch, offerExamples, offerLanguages, openSearch } from "/search.js";
 
 const query = byId("query"), keys = byId("keys"), trouble = byId("trouble");
 
@@ -87,16 +87,29 @@ function onKey(event) {
 
 const OPENING = 1000; // milliseconds until a server that opens its index is asked again
 
+const MOST_KINDS = 8;
+
+/** Which files were not read, by kind, those of which there are most first. */
+function unreadLine(kinds) {
+  const all = Object.entries(kinds).sort(([, one], [, other]) => other - one);
+  const told = all.slice(0, MOST_KINDS).map(([kind, count]) => `${count.toLocaleString("en")} ${seen(kind)}`);
+  if (all.length > MOST_KINDS) told.push(`${all.length - MOST_KINDS} other kinds`);
+  return told.length ? `Not read: ${told.join(", ")}.` : "";
+}
+
 async function tellAbout(waited = false) {
   try {
     const told = await ask("/health", {});
     byId("about").textContent = `${told.rows.toLocaleString("en")} functions, types and files of ${told.files.toLocaleString("en")} files`;
+    complain(byId("unread"), unreadLine(told.unread ?? {}));
+    nameFolder(told.folder ?? "", byId("folder"));
     offerLanguages(told.languages);
+    offerExamples(told.examples ?? {});
     byId("tab-posts").parentElement.hidden = !told.posts;
     byId("tab-quality").parentElement.hidden = Boolean(told.shared);
     if (waited) route();
     if (waited) complain(trouble, "");
-    if (told.trouble) complain(trouble, `Results come from an older index. ${told.trouble}`);
+    if (told.trouble) complain(byId("notice"), `Results come from an older index: ${told.trouble}`);
   } catch (error) {
     complain(trouble, error.message);
     if (error.status === 503) setTimeout(tellAbout, OPENING, true);

@@ -2,8 +2,6 @@
 
 import { make, seen } from "/dom.js";
 
-const STEP = 4; // spaces that a body is indented by
-
 /** Converts spans in characters to spans in JavaScript's UTF-16 units. */
 function inUnits(source, spans) {
   if (!/[\ud800-\udfff]/.test(source)) return spans;
@@ -18,31 +16,20 @@ function inUnits(source, spans) {
 }
 
 /**
- * What all lines but the first are indented by, which begins at its declaration; a body that no bracket closes at that
- * depth, as in Python, keeps one step.
- */
-function indentation(lines) {
-  const depths = lines.slice(1).filter((line) => line.trim()).map((line) => [line.length - line.trimStart().length, /[)}\]]/.test(line.trimStart()[0])]);
-  const least = depths.reduce((least, [depth]) => Math.min(least, depth), Infinity);
-  if (!depths.length) return 0;
-  return depths.some(([depth, closes]) => closes && depth === least) ? least : Math.max(0, least - STEP);
-}
-
-/**
  * The lines of `source`, each a list of {text, kind, word}.
  * @param {string} source
  * @param {[number, number, string][]} kinds what is coloured, in characters, in order
  * @param {[number, number, string][]} words positions of words, in the same way
- * @param {boolean} flush whether what all lines are indented by is left out
+ * @param {number} indent characters of the indentation of all lines but the first that are left out, which it has lost
  */
-export function linesOf(source, kinds, words, flush) {
+export function linesOf(source, kinds, words, indent) {
   kinds = inUnits(source, kinds);
   words = inUnits(source, words);
-  const lines = source.split("\n"), depth = flush ? indentation(lines) : 0;
+  const lines = source.split("\n");
   let start = 0, kind = 0, word = 0;
   return lines.map((line, number) => {
     const end = start + line.length, pieces = [];
-    let place = number ? start + Math.min(depth, line.length - line.trimStart().length) : start;
+    let place = number ? start + Math.min(indent, line.length - line.trimStart().length) : start;
     while (place < end) {
       while (kind < kinds.length && kinds[kind][1] <= place) kind++;
       while (word < words.length && words[word][1] <= place) word++;
@@ -65,12 +52,12 @@ function at(span, place, end) {
 
 /**
  * A block of code, its lines, and a function that lights up words, given a map from word to strength (0 to 1).
- * @param {{name: string, source: string, firstLine: number, kinds: [], words: [], flush: boolean}} code
+ * @param {{name: string, source: string, firstLine: number, kinds: [], words: [], indent: number}} code
  *   firstLine: 0 if its number is not known
  */
-export function codeBlock({ name, source, firstLine, kinds = [], words = [], flush = true }) {
+export function codeBlock({ name, source, firstLine, kinds = [], words = [], indent = 0 }) {
   const lit = [];
-  const lines = linesOf(source, kinds, words, flush).map((pieces, number) => {
+  const lines = linesOf(source, kinds, words, indent).map((pieces, number) => {
     const line = make("span", { class: "line", "data-number": firstLine ? String(firstLine + number) : "" });
     for (const { text, kind, word } of pieces) {
       if (!kind && !word) line.append(text);
@@ -92,4 +79,37 @@ export function codeBlock({ name, source, firstLine, kinds = [], words = [], flu
     }
   };
   return { element, lines, light };
+}
+
+/**
+ * The lines of a hit that show it at a glance; those that are `far` from the best one are shown only of a chosen hit.
+ * @param {{start_line: number, best_line: number, text: string, kinds: [], words: []}} preview as the server tells it
+ * @param {boolean} numbered whether the numbers of its lines are known
+ */
+export function glance(preview, numbered) {
+  const words = preview.words.map(([start, end]) => [start, end, "found"]);
+  const lines = linesOf(preview.text, preview.kinds, words, 0);
+  const best = preview.best_line - preview.start_line, other = beside(preview.text.split("\n"), best);
+  return make("pre", { class: "glance" }, make("code", {}, ...lines.map((pieces, place) => {
+    const near = place === best || place === other;
+    const number = numbered ? String(preview.start_line + place) : "";
+    return make("span", { class: near ? "line" : "line far", "data-number": number }, ...pieces.map(pieceOf), "\n");
+  })));
+}
+
+/** The next line that says something, or else the last one before; -1 if there is none. */
+function beside(lines, best) {
+  const says = lines.map((line) => /[\p{L}\p{N}]/u.test(line));
+  const next = says.indexOf(true, best + 1);
+  return next > 0 ? next : best > 0 ? says.lastIndexOf(true, best - 1) : -1;
+}
+
+function pieceOf({ text, kind, word }) {
+  return kind || word ? make("span", { class: [kind, word].filter(Boolean).join(" ") }, text) : text;
+}
+
+/** Code as it stands alone: without the indentation that its first line has lost. */
+export function standingAlone({ source, indent = 0 }) {
+  const [first, ...rest] = source.split("\n");
+  return [first, ...rest.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)))].join("\n");
 }

@@ -9,6 +9,23 @@ export function seen(text) {
   return text.replace(UNSEEN, "\ufffd");
 }
 
+let folder = ""; // that is searched
+let titled = ""; // what is shown
+
+/** Names what is shown in the window's title. */
+export function entitle(text) {
+  titled = text;
+  document.title = [seen(text), folder, "code search"].filter(Boolean).join(" – ");
+}
+
+/** Names the folder that is searched by its last part; its path is told by a tooltip of `element`. */
+export function nameFolder(path, element) {
+  folder = seen(path.split(/[\\/]/).filter(Boolean).pop() ?? path);
+  element.textContent = folder;
+  element.title = seen(path);
+  entitle(titled);
+}
+
 /** An element; children that are strings become text. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);

@@ -1,7 +1,7 @@
 // The view of a file: the lines of a hit in their surroundings, with links to what else the file declares.
 
 import { codeBlock } from "/code.js";
-import { ask, byId, button, complain, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
+import { ask, byId, button, complain, entitle, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
 import { NAMES } from "/languages.js";
 
 const title = byId("file-title"), facts = byId("file-facts"), acts = byId("file-acts"), note = byId("file-note");
@@ -13,7 +13,7 @@ let asked = null;
 /** Shows this view as the address has it. */
 export async function openFile(kept) {
   const path = kept.get("file") ?? "", [start, end = start] = (kept.get("lines") ?? "1").split("-").map((each) => Math.max(1, Number.parseInt(each, 10) || 1));
-  document.title = `${seen(path)} – code search`;
+  entitle(path);
   if (shown?.path === path && holds(shown, start)) return mark(start, end);
   asked?.abort();
   const mine = (asked = new AbortController());
@@ -34,7 +34,7 @@ function holds({ first_line: first, lines, block }, line) {
 }
 
 function show(told, start, end) {
-  const block = codeBlock({ name: told.path, source: told.text, firstLine: told.first_line, kinds: told.kinds, flush: !told.lines });
+  const block = codeBlock({ name: told.path, source: told.text, firstLine: told.first_line, kinds: told.kinds, indent: told.indent });
   shown = { ...told, block };
   block.element.classList.add("full");
   const size = told.lines ? `${told.lines.toLocaleString("en")} ${told.lines === 1 ? "line" : "lines"}` : "shown in part";

@@ -1,6 +1,6 @@
 // A list of hits: each is a card that opens to show its code.
 
-import { codeBlock } from "/code.js";
+import { codeBlock, glance, standingAlone } from "/code.js";
 import { ask, button, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
 import { explained, matrixOf } from "/explanation.js";
 import { judgementOf } from "/judgements.js";
@@ -17,17 +17,16 @@ export function card(hit, about) {
   const head = make("button", { type: "button", id, class: "head", "aria-expanded": "false", "aria-controls": `${id}-body`, "data-row": String(hit.row) }, ...nameOf(hit.name));
   const body = make("div", { id: `${id}-body`, class: "body", hidden: true });
   const copy = button("Copy", { class: "quiet copy", "aria-label": `Copy the code of ${seen(hit.name)}` }, () => copyCode(hit, copy, about.tell));
-  const copied = { exact: "copy", near: "near copy" }[hit.copy];
+  const [copies, places] = copiesOf(hit, id);
+  const look = hit.preview ? glance(hit.preview, !hit.whole_file) : make("p", { class: "signature" }, seen(hit.signature));
   const element = make("li", { class: "hit", "data-row": String(hit.row) },
-    make("div", { class: "title" }, make("h2", {}, head), make("p", { class: "acts" }, copied ? make("span", { class: "tag" }, copied) : null, linkTo(hit.url, hit.name), copy)),
-    make("p", { class: "place" }, fileLink(seen(hit.path), hit, { class: "in-file" }), make("span", { class: "lines" }, `:${linesText(hit)}`)),
-    make("p", { class: "signature" }, seen(hit.signature)),
-    hit.documentation ? make("p", { class: "doc" }, seen(hit.documentation)) : null,
-    make("p", { class: "facts" }, make("span", {}, seen(hit.license) || "licence not known"), make("span", {}, scores(hit))),
-    body);
+    make("div", { class: "title" }, make("h2", {}, head), make("p", { class: "place" }, fileLink(seen(hit.path), hit, { class: "in-file" }), make("span", { class: "lines" }, `:${linesText(hit)}`)),
+      ...tagsOf(hit), copies, make("p", { class: "acts" }, linkTo(hit.url, hit.name), copy)),
+    places, look, body);
   let filled = false;
   function toggle() {
     const opens = body.hidden;
+    choose(element);
     body.hidden = !opens;
     head.setAttribute("aria-expanded", String(opens));
     element.classList.toggle("open", opens);
@@ -35,7 +34,33 @@ export function card(hit, about) {
     filled = true;
   }
   head.addEventListener("click", toggle);
+  head.addEventListener("focus", () => head.matches(":focus-visible") && choose(element));
+  look.addEventListener("click", () => getSelection().isCollapsed && toggle());
   return { element, row: String(hit.row), head, toggle };
+}
+
+/** Of the chosen hit more lines are shown. */
+function choose(element) {
+  element.parentElement?.querySelector(".chosen")?.classList.remove("chosen");
+  element.classList.add("chosen");
+}
+
+function tagsOf(hit) {
+  const copied = { exact: "copy", near: "near copy" }[hit.copy];
+  return [hit.whole_file ? "file" : "", copied ?? ""].filter(Boolean).map((text) => make("span", { class: "tag" }, text));
+}
+
+/** A button that says how many copies a hit has, and the list of their places, which it shows; nulls if there are none. */
+function copiesOf({ copies = [], name }, id) {
+  if (!copies.length) return [null, null];
+  const places = make("ul", { id: `${id}-copies`, class: "copies", hidden: true }, ...copies.map((each) => make("li", {}, fileLink(`${seen(each.path)}:${linesText(each)}`, each))));
+  const text = `and ${copies.length.toLocaleString("en")} ${copies.length === 1 ? "copy" : "copies"}`;
+  const attributes = { class: "quiet", "aria-expanded": "false", "aria-controls": places.id, "aria-label": `${seen(name)} ${text}` };
+  const shows = button(text, attributes, () => {
+    places.hidden = !places.hidden;
+    shows.setAttribute("aria-expanded", String(!places.hidden));
+  });
+  return [shows, places];
 }
 
 /** A dotted name with its last part emphasised. */
@@ -54,7 +79,7 @@ function scores(hit) {
 async function copyCode(hit, copy, tell) {
   let told = "Copied";
   try {
-    await navigator.clipboard.writeText(hit.source);
+    await navigator.clipboard.writeText(standingAlone(hit));
   } catch {
     told = "Not copied";
   }
@@ -65,18 +90,23 @@ async function copyCode(hit, copy, tell) {
 
 async function fill(body, hit, about) {
   const { q, index, tell, stale } = about;
-  const block = (told) => codeBlock({ name: hit.name, source: hit.source, firstLine: hit.whole_file ? 0 : hit.start_line, kinds: told.kinds, words: told.spans });
+  const block = (told) => codeBlock({ name: hit.name, source: hit.source, firstLine: hit.whole_file ? 0 : hit.start_line, kinds: told.kinds, words: told.spans, indent: hit.indent });
   const acts = make("div", { class: "more" },
     fileLink("Whole file", hit, { class: "quiet in-file", "aria-keyshortcuts": "v" }),
     viewLink("Related code", { view: "related", file: hit.path, line: String(hit.start_line) }, { class: "quiet related", "aria-keyshortcuts": "r" }),
     judgementOf(q, hit, tell));
-  body.replaceChildren(block({}).element, acts);
+  const said = [
+    make("p", { class: "signature" }, seen(hit.signature)),
+    hit.documentation ? make("p", { class: "doc" }, seen(hit.documentation)) : null,
+    make("p", { class: "facts" }, make("span", {}, seen(hit.license) || "licence not known"), make("span", {}, scores(hit))),
+  ].filter(Boolean);
+  body.replaceChildren(...said, block({}).element, acts);
   try {
     const told = q ? await ask("/api/explain", { q, row: hit.row, index }) : await ask("/api/unit", { row: hit.row, index });
     const code = block(told);
-    if (!q) return void body.replaceChildren(code.element, acts);
+    if (!q) return void body.replaceChildren(...said, code.element, acts);
     const explanation = explained(told);
-    body.replaceChildren(...explanation.bind(code.light), code.element, acts, ...matrixOf(told, explanation));
+    body.replaceChildren(...said, ...explanation.bind(code.light), code.element, acts, ...matrixOf(told, explanation));
   } catch (error) {
     if (error.status === 409) return void stale(); // row numbers have changed
     body.append(make("p", { class: "note" }, seen(error.message)));

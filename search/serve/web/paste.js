@@ -1,16 +1,16 @@
 // The views that look for code: a stack trace or code that is pasted, and the code at a place.
 
-import { ask, byId, complain, fileLink, linesText, make, post, seen } from "/dom.js";
+import { ask, byId, complain, entitle, fileLink, linesText, make, post, seen } from "/dom.js";
 import { card } from "/hits.js";
 
 const form = byId("paste-form"), text = byId("paste-text"), trouble = byId("paste-trouble"), statusLine = byId("paste-status");
 const place = byId("paste-place"), frames = byId("paste-frames"), list = byId("paste-hits");
 
-const tell = (line) => (statusLine.textContent = line);
+const noticed = byId("paste-notice"), tell = (line) => (statusLine.textContent = line);
 let asked = null;
 
 export function openPaste() {
-  document.title = "Code or stack trace – code search";
+  entitle("Code or stack trace");
   clear();
   form.hidden = false;
   text.focus();
@@ -18,7 +18,7 @@ export function openPaste() {
 
 /** Shows code like that at the place that the address names. */
 export function openRelated(kept) {
-  document.title = "Related code – code search";
+  entitle("Related code");
   clear();
   form.hidden = true;
   const path = kept.get("file") ?? "", line = kept.get("line") ?? "1";
@@ -27,7 +27,7 @@ export function openRelated(kept) {
 
 function clear() {
   asked?.abort();
-  complain(trouble, "");
+  for (const each of [trouble, noticed]) complain(each, "");
   tell("");
   for (const each of [place, frames, list]) each.replaceChildren();
 }
@@ -49,6 +49,7 @@ function show(told, stale) {
   clear();
   const cards = told.results.map((hit) => card(hit, { q: "", index: told.index, tell, stale }));
   list.replaceChildren(...cards.map((each) => each.element));
+  complain(noticed, told.notice ?? "");
   const count = told.results.length;
   const what = told.kind === "trace" ? `${told.frames_in_index} of ${told.frames} frames in the index; ` : "";
   tell(`${what}${count ? `${count} like it` : "no code like it"}, ${Math.round(told.milliseconds)} ms`);

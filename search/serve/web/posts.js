@@ -1,6 +1,6 @@
 // The view that finds posts for code and an error.
 
-import { byId, complain, linkTo, make, post, seen } from "/dom.js";
+import { byId, complain, entitle, linkTo, make, post, seen } from "/dom.js";
 
 const form = byId("posts-form"), text = byId("posts-text"), trouble = byId("posts-trouble");
 const statusLine = byId("posts-status"), list = byId("posts-hits");
@@ -8,7 +8,7 @@ const statusLine = byId("posts-status"), list = byId("posts-hits");
 let asked = null;
 
 export function openPosts() {
-  document.title = "Posts – code search";
+  entitle("Posts");
   text.focus();
 }
 

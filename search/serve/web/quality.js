@@ -1,6 +1,6 @@
 // The view of the practitioner measure: which of the user's questions fail, and why.
 
-import { ask, byId, button, complain, fileLink, make, post, seen, viewLink, visuallyHidden } from "/dom.js";
+import { ask, byId, button, complain, entitle, fileLink, make, post, seen, viewLink, visuallyHidden } from "/dom.js";
 import { loadJudgements } from "/judgements.js";
 
 const FAILED = 0.5; // NDCG@10 below which a question counts as failed
@@ -13,7 +13,7 @@ let asked = null;
 
 /** Shows what is saved, and offers to measure it. */
 export async function openQuality() {
-  document.title = "My questions – code search";
+  entitle("My questions");
   complain(trouble, "");
   try {
     const told = await loadJudgements();

@@ -1,7 +1,8 @@
 // The view that answers questions as they are typed.
 
-import { ask, byId, complain, seen } from "/dom.js";
+import { ask, byId, complain, entitle, make, seen, viewLink } from "/dom.js";
 import { NAMES } from "/languages.js";
+import { answerLine, levelOf } from "/certainty.js";
 import { card } from "/hits.js";
 
 const PAUSE = 150; // milliseconds after the last key
@@ -9,13 +10,13 @@ const FIRST = 20; // hits, and as many more each time
 const MOST = 100;
 
 const query = byId("query"), path = byId("path"), language = byId("language"), byFile = byId("by-file");
-const hits = byId("hits"), more = byId("more"), statusLine = byId("status"), trouble = byId("trouble"), intro = byId("intro");
+const hits = byId("hits"), more = byId("more"), statusLine = byId("status"), trouble = byId("trouble"), noticed = byId("notice"), intro = byId("intro");
 
 let top = FIRST;
 let asked = null; // aborts the pending request
 let waiting = 0;
 
-const tell = (line) => (statusLine.textContent = line);
+const tell = (...said) => statusLine.replaceChildren(...said);
 
 function pattern(text) {
   return /[*?[]/.test(text) ? text : `*${text}*`;
@@ -55,7 +56,7 @@ function soon() {
 function keepInAddress(asked) {
   const kept = new URLSearchParams(asked).toString();
   history.replaceState(null, "", kept ? `#${kept}` : location.pathname);
-  document.title = asked.q ? `${seen(asked.q)} – code search` : "Code search";
+  entitle(asked.q ?? "");
 }
 
 /** Offers the languages of the index; one that the address names is offered whatever the index has. */
@@ -66,6 +67,16 @@ export function offerLanguages(files) {
   language.replaceChildren(new Option("All languages", ""), ...options);
   language.value = chosen;
   byId("language-field").hidden = names.length < 2 && !chosen;
+}
+
+/** Offers what may be asked of the index. */
+export function offerExamples({ questions = [], name = "", path: folder = "" }) {
+  const asks = (text) => viewLink(seen(text), { q: text });
+  if (questions.length) query.placeholder = seen(questions[0]);
+  path.placeholder = folder ? `${seen(folder)} or *test*` : "src or *test*";
+  byId("examples").replaceChildren(
+    make("p", {}, "Describe what code does, or type a name", ...(name ? [" such as ", asks(name)] : []), "."),
+    ...(questions.length ? [make("p", {}, "For example:"), make("ul", {}, ...questions.map((each) => make("li", {}, asks(each))))] : []));
 }
 
 /** Shows this view as the address has it. */
@@ -97,9 +108,10 @@ function show(q, told) {
   if (focused !== undefined) (cards.find((each) => each.row === focused)?.head ?? query).focus();
   const count = told.results.length;
   more.hidden = count < top || top >= MOST;
-  if (!q) tell("");
-  else if (count) tell(`${count} ${count === 1 ? "result" : "results"} in ${Math.round(told.milliseconds)} ms`);
-  else tell("Nothing found: none of these words is in a name, an identifier, a call or a comment here.");
+  complain(noticed, told.notice ?? "");
+  const filters = { ...(path.value.trim() && { path: path.value.trim() }), ...(language.value && { language: language.value }) };
+  statusLine.dataset.level = q ? levelOf(told) : "";
+  tell(...(q ? answerLine(q, told, filters) : []));
 }
 
 query.addEventListener("input", soon);

@@ -112,7 +112,7 @@ def test_names_that_are_longer_than_the_budget_leave_a_valid_answer():
 
 def test_copies_are_named_and_counted():
     places = [{"path": f"{n}.py", "start_line": 1, "end_line": 2} for n in range(9)]
-    told = hit_record({"rank": 1, "path": "a.py", "start_line": 1}, places)
+    told = hit_record({"rank": 1, "path": "a.py", "start_line": 1, "copies": places})
     assert (len(told["copies"]), told["more_copies"]) == (3, 6)
     small = with_hits({}, [told] * 9, 700)
     assert all("copies" not in hit or hit["copies"] for hit in small["results"])

@@ -11,7 +11,7 @@ from data_prep.errors import UserError
 from search.index import build
 from search.index.build_watch import likely_first
 from search.index.index_file import open_index
-from search.serve import fresh_index
+from search.serve import fresh_index, index_place
 from search.serve.agent_tools import AgentTools
 from search.serve.fresh_index import FreshIndex
 from tests.search.serving import settled
@@ -108,7 +108,7 @@ def test_what_changed_meanwhile_is_said_until_it_is_read(root, monkeypatch):
     monkeypatch.setattr(fresh_index, "refresh", lambda *a, **b: (go_on.wait(60), real(*a, **b)))
     (root / "till.py").write_text("def open_till_door():\n    return 2\n")
     found = tools.search("open the till")
-    assert found["notice"] == "what has changed is being read: hits may be of older text; ask again for what is new"
+    assert found["notice"] == "changed files are being read: hits may be old"
     assert (found["results"][0]["name"], found["results"][0]["changed"]) == ("open_till", True)
     assert not any("changed" in hit for hit in found["results"] if hit["path"] != "till.py")
     go_on.set()
@@ -130,7 +130,7 @@ def test_an_index_that_cannot_be_stored_is_kept_while_the_server_runs(root, monk
     told = []
     index = FreshIndex(root, "none", lambda _, line: told.append(line))
     kept = index.path
-    monkeypatch.setattr(fresh_index, "_is_writable", lambda _: False)
+    monkeypatch.setattr(index_place, "is_writable", lambda _: False)
     monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
     tools = AgentTools(index)
     for _ in range(2):
@@ -145,7 +145,7 @@ def test_an_index_that_exists_in_a_read_only_folder_is_used(root, monkeypatch):
     index = fresh(root)
     index.current()
     settled(index)
-    monkeypatch.setattr(fresh_index, "_is_writable", lambda _: False)
+    monkeypatch.setattr(index_place, "is_writable", lambda _: False)
     again, read = fresh(root), []
     monkeypatch.setattr(build, "watched", lambda *_: read.append(1) or iter(()))
     assert AgentTools(again).search("open the till")["results"]

@@ -18,6 +18,7 @@ from search.index.vector_file import update_vectors
 from search.snippets.answer import Wanted, answer_place, answer_text, file_of, query_of_row
 from search.snippets.code_search import SHORTLIST, CodeSearch, CodeWeights
 from search.snippets.show import as_json, as_record, as_text
+from search.terminal.hits import View
 
 OTHER = """\
 def read_settings(text):
@@ -129,7 +130,7 @@ def test_a_trace_shows_its_frames_and_then_code_like_it(tmp_path):
     ]
     assert names(engine, answer.hits)[0] == "read_settings"
     assert not {hit.row for hit in answer.hits} & {each.row for each in answer.frames}
-    shown = as_text(engine, answer, 0.001)
+    shown = as_text(View.of(engine, "", None), answer, 0.001)
     assert "python trace: 12 of 15 frames are in the index; the innermost is the last" in shown
     assert "raised from: RuntimeError: cannot load the settings" in shown
     assert "3 times" in shown
@@ -139,7 +140,7 @@ def test_a_trace_shows_its_frames_and_then_code_like_it(tmp_path):
 def test_a_trace_without_a_frame_in_the_index_still_finds_code(engine, tmp_path):
     answer = answer_text(engine, python_trace(tmp_path))
     assert {each.row for each in answer.frames} == {None}
-    assert "none of the 15 frames is in the index" in as_text(engine, answer, 0.0)
+    assert "none of the 15 frames is in the index" in as_text(View.of(engine, "", None), answer, 0.0)
     assert answer.hits
 
 
@@ -161,7 +162,7 @@ def test_megabytes_lose_their_middle_and_odd_bytes_are_read(engine):
     source = engine.index.split.text(row_of(engine, "tqdm.update")).source
     answer = answer_text(engine, source + "\n# filler" * 1_200_000)
     assert answer.left_out > 10_000_000
-    assert "the middle is left out" in as_text(engine, answer, 0.0)
+    assert "the middle is left out" in as_text(View.of(engine, "", None), answer, 0.0)
     assert answer_text(engine, b"\xff\xfe def f(): return tqdm.update(1)".decode("utf-8", "replace")).hits
 
 
@@ -171,5 +172,5 @@ def test_what_a_terminal_would_obey_is_not_shown(tmp_path):
     engine = Engine(open_index(index_of(write(tmp_path, PYTHON), tmp_path / "index")), None)
     for text in (evil, "def f\x07(): return load(\x9b1)"):
         answer = answer_text(engine, text)
-        assert not {"\x1b", "\x07", "\x9b"} & set(as_text(engine, answer, 0.0))
+        assert not {"\x1b", "\x07", "\x9b"} & set(as_text(View.of(engine, "", None), answer, 0.0))
         assert json.loads(as_json(engine, answer, 0.0))["results"] is not None

@@ -64,7 +64,7 @@ def test_code_on_standard_input(pasted, capsys):
     pasted(COPY.encode())
     assert main(["search", "-", "--top=1"]) == 0
     assert "repeat" in (shown := capsys.readouterr().out)
-    assert "app/store.py:15-16  copy" in shown
+    assert "app/store.py:15  copy" in shown
 
 
 def test_a_trace_on_standard_input(folder, tmp_path, pasted, capsys):

@@ -1,0 +1,70 @@
+"""What the words of a ``search`` command mean: a question, and the folder that is searched."""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from data_prep.errors import UserError
+from data_prep.files.named_paths import named_path
+
+_OF_FOLDER: Final = ("folder", "dir", "directory", "root", "in", "project", "repo", "repository")
+"""Options that are tried for a folder."""
+_PATH: Final = re.compile(r"\.{1,2}|(?:\.{1,2}|~[^/]*)/.*|.*/", re.DOTALL)
+_EXPECTED: Final = 'bash run.sh search "QUESTION" DIR'
+
+
+def check_guesses(arguments: Sequence[str]) -> None:
+    """Say where the folder stands to whoever looks for an option.
+
+    Raises:
+        UserError: an argument is such an option.
+    """
+    for each in arguments:
+        name, _, value = each.removeprefix("--").partition("=")
+        if each.startswith("--") and name in _OF_FOLDER:
+            raise UserError(f"--{name} is no option: the folder comes last, {_EXPECTED.replace('DIR', value or 'DIR')}")
+
+
+def question_and_folder(words: Sequence[str]) -> tuple[str, Path | None, str]:
+    """The question, the folder if one is named, and what was understood if that was not plain.
+
+    Args:
+        words: as typed; several that are not a folder are a question that was not quoted.
+
+    Raises:
+        UserError: the last one is meant as a folder, and is none.
+    """
+    if len(words) < 2:
+        return " ".join(words), None, ""
+    *before, last = words
+    plain = any(len(each.split()) > 1 for each in before)
+    if os.path.isdir(os.path.expanduser(last)):  # noqa: PTH111, PTH112 - which know no errors
+        question, folder = " ".join(before), named_folder(last)
+        return question, folder, "" if plain and len(before) == 1 else f"asked {question!r} in {folder}"
+    from search.engine.filters import begins_with_filter
+
+    if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last)):
+        raise UserError(f"there is no folder {last}: {_EXPECTED}, and quote a question of several words")
+    question = " ".join(words)
+    return question, None, f"asked {question!r}"
+
+
+def named_folder(typed: str) -> Path:
+    """The folder that is named.
+
+    Raises:
+        UserError: there is none.
+    """
+    folder = named_path(typed)
+    if not folder.is_dir():
+        raise UserError(f"{folder} {'is no folder' if os.path.lexists(folder) else 'does not exist'}: name a folder")
+    return folder
+
+
+def _means_folder(word: str) -> bool:
+    if _PATH.fullmatch(word):
+        return True
+    above = os.path.dirname(word)  # noqa: PTH120 - of a text that need not be a path
+    return word.startswith("/") and above != "/" and os.path.isdir(above)  # noqa: PTH112

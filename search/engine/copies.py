@@ -1,0 +1,71 @@
+"""Identical text as one hit: rows with the text of a better one stand behind it, as its copies.
+
+Only candidates are compared, and of those only what has the name of a hit, whose texts alone are read. Whole files are
+compared by the hash of their content. A file whose only function or type is most of it is no hit beside that: it would
+say the same twice.
+"""
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Int64
+
+from search.engine.signals import Candidates
+from search.index.code_index import CONSTANT, WHOLE_FILE, Index
+
+
+def without_doubles(index: Index, found: Candidates) -> Candidates:
+    """The candidates without whole files that say what their only function does, which gets the better score."""
+    scores, kept = found.scores.copy(), np.ones(len(found.rows), np.bool_)
+    for place in np.flatnonzero(index.kinds[found.rows] == WHOLE_FILE).tolist():
+        only = _only_unit(index, int(found.rows[place]))
+        other = int(np.searchsorted(found.rows, only)) if only is not None else len(found.rows)
+        if other < len(found.rows) and found.rows[other] == only:
+            scores[other] = max(scores[other], scores[place])
+            kept[place] = False
+    if kept.all():
+        return found
+    neural, near = (None if each is None else each[kept] for each in (found.neural, found.near))
+    parts = {"lexical": found.lexical[kept], "neural": neural, "near": near, "of_file": found.of_file[kept]}
+    return replace(found, rows=found.rows[kept], scores=scores[kept], **parts)
+
+
+def folded(
+    index: Index, rows: Int64[np.ndarray, " found"], order: Int64[np.ndarray, " places"], top: int, *, by_file: bool
+) -> list[tuple[int, list[int]]]:
+    """The ``top`` best places, each with those of its copies, best first.
+
+    Args:
+        index: of the rows.
+        rows: the candidates.
+        order: places in ``rows``, best first.
+        top: how many.
+        by_file: whether a row stands for its file, so that files are compared.
+    """
+    found: dict[Hashable, list[int]] = {}
+    names: set[str] = set()
+    for place in order.tolist():
+        row = int(rows[place])
+        name = index.file(row).blobs if by_file or index.is_whole_file(row) else index.names[row]
+        if len(found) >= top and name not in names:
+            continue
+        key = (name or row) if by_file or index.is_whole_file(row) else (name, index.split.text(row).source)
+        if key in found:
+            found[key].append(place)
+        elif len(found) < top:
+            found[key] = [place]
+            names.add(name)
+    return [(first, others) for first, *others in found.values()]
+
+
+def _only_unit(index: Index, row: int) -> int | None:
+    """The only function or type of the file of ``row``, if it is most of its lines or all that the file has."""
+    file = int(np.searchsorted(index.file_edges, row, side="right")) - 1
+    start, end = index.file_edges[file : file + 2].tolist()
+    units = [each for each in range(start, end) if index.kinds[each] not in (WHOLE_FILE, CONSTANT)]
+    if len(units) != 1:
+        return None
+    own, whole = (index.split.text(each) for each in (units[0], row))
+    is_most = 2 * (own.end_line - own.start_line + 1) >= whole.end_line
+    return units[0] if end - start == 2 or is_most else None

@@ -1,0 +1,178 @@
+"""The lines of a hit that show it at a glance: those around the line with most of a question's rare words.
+
+A hit's source begins in the middle of its line, at the declaration; its other lines are indented as in the file. What
+the first line has lost is made good here, so that the code stands as it does in its file.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from data_prep.languages.registry import language_of
+from data_prep.short_cache import kept_if_short
+from search.engine.question import asked_words
+from search.retrieval.bm25_index import Bm25Index, terms_of
+
+LINES: Final = 6
+"""Lines of a preview, at most."""
+_BEFORE: Final = 2
+"""Lines before the best one."""
+_PARAMETER: Final = 0.5
+"""How much the words of a line of parameters count."""
+_LONGEST: Final = 240
+"""Characters of a line that are shown."""
+_READ: Final = 100_000
+"""Characters of a source that are looked at."""
+_STEP: Final = 4
+"""Spaces that a block is indented by, where nothing else says it."""
+_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
+_DECLARED: Final = re.compile(r"\s*(?:@|(?:async\s+def|def|class)\b)")
+_CLOSING: Final = re.compile(r"\s*[)\]}]")
+_HEAD_ENDS: Final = re.compile(r":\s*(?:#.*)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Some lines of a source, which stand as in its file but for what all of it is indented by."""
+
+    start_line: int
+    """The file's line that the first of them is."""
+    best_line: int
+    """The one with most of the question's rare words."""
+    lines: Sequence[str]
+    places: Sequence[int]
+    """Where each of them begins in the source, behind what is left out of its indentation."""
+
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines)
+
+    @property
+    def end_line(self) -> int:
+        """The file's line that the last of them is."""
+        return self.start_line + len(self.lines) - 1
+
+
+def preview(
+    source: str, start_line: int, rarity: Mapping[str, float], *, path: str, name: str = "", most: int = LINES
+) -> Preview:
+    """The lines around the one that has most of a question's rare words, or else the first ones.
+
+    Args:
+        source: of the hit.
+        start_line: the file's line that it begins at.
+        rarity: stem of each word of the question -> how much it says (:func:`rarities`).
+        path: of its file, whose suffix says the language.
+        name: of the hit, with the enclosing types.
+        most: lines.
+    """
+    lost, starts = indentation(source, path, name), [0]
+    lines = source[:_READ].rstrip().split("\n")
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    best = _best(lines, rarity) if rarity else 0
+    first, end = _window(lines, best, most)
+    shown, places = [], []
+    for place in range(first, end):
+        line = lines[place].removesuffix("\r")
+        left_out = min(lost, len(line) - len(line.lstrip())) if place else 0
+        places.append(starts[place] + left_out)
+        shown.append(_cut(line[left_out:]))
+    return Preview(start_line + first, start_line + best, shown, places)
+
+
+def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
+    """The line with most of a question's rare words; a parameter says less than what is done with it."""
+    scores = [sum(rarity[stem] for stem in _stems(line) & rarity.keys()) for line in lines]
+    open_brackets = 0
+    for place, line in enumerate(lines):
+        open_brackets += line.count("(") - line.count(")")
+        if place:
+            scores[place] *= _PARAMETER
+        if open_brackets <= 0:
+            break
+    return max(range(len(scores)), key=lambda place: (scores[place], -place))
+
+
+def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
+    """The stem of each word of a question -> how much it says: the logarithm of how few rows have it."""
+    found = {stem: lexical.holders(stem) for stem in terms_of(words)} if words else {}
+    return {stem: math.log1p(lexical.size / holders) for stem, holders in found.items() if holders}
+
+
+def indentation(source: str, path: str, name: str = "") -> int:
+    """How many characters the first line of a source has lost: its lines but the first are indented by so many more.
+
+    A closing bracket says it, or in Python the end of the head or the decorated declaration. Where nothing does, each
+    enclosing type counts as one step.
+
+    Args:
+        source: of a declaration.
+        path: of its file, whose suffix says the language.
+        name: of the declaration, with the enclosing types.
+    """
+    first, *rest = [line for line in source[:_READ].split("\n") if line.strip()] or [""]
+    language = language_of(path)
+    if not rest or language is None or first[:1].isspace():
+        return 0
+    if (language.closing or not _DECLARED.match(first)) and _closes(first, rest):
+        return _depth(rest[-1])
+    if language.closing:
+        return min(_STEP * name.count("."), _depth(rest[0]))
+    return _in_python(first, rest, name.count("."))
+
+
+def _closes(first: str, rest: Sequence[str]) -> bool:
+    """Whether the last line closes what the first begins; a source that is cut ends deeper in it."""
+    deepest = _depth(rest[0]) - (not (first.startswith("@") or rest[0].lstrip()[0] in "{)]}"))
+    return _CLOSING.match(rest[-1]) is not None and _depth(rest[-1]) <= deepest
+
+
+def _in_python(first: str, rest: Sequence[str], types: int) -> int:
+    """The same of a declaration that no bracket closes."""
+    if first.startswith("@") and (declared := next(filter(_DECLARED.match, rest), "")):
+        return _depth(declared)
+    for place, line in enumerate((first, *rest[:-1])):
+        if _HEAD_ENDS.search(line):
+            if _CLOSING.match(line):
+                return _depth(line)
+            body = _depth(rest[place])
+            usual = 1 if rest[place].startswith("\t") else _STEP
+            return body - (usual if body >= usual * (types + 1) else body // (types + 1))
+    return 0
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _window(lines: Sequence[str], best: int, most: int) -> tuple[int, int]:
+    """The first line to show and the one after the last, without blank ones at either end."""
+    first = max(0, min(best - min(_BEFORE, most - 1), len(lines) - most))
+    end = min(len(lines), first + most)
+    while first < best and not lines[first].strip():
+        first += 1
+    while end - 1 > best and not lines[end - 1].strip():
+        end -= 1
+    return first, end
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def word_places(text: str, rarity: Mapping[str, float]) -> Iterator[tuple[int, int]]:
+    """Start and end of each identifier or word of a text that has one of a question's words."""
+    return (found.span() for found in _WORD.finditer(text) if not rarity.keys().isdisjoint(_stems_of_word(found[0])))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset().union(*map(_stems_of_word, {*_WORD.findall(text)}))
+
+
+@kept_if_short(40, 1 << 15)
+def _stems_of_word(word: str) -> frozenset[str]:
+    return frozenset(terms_of(asked_words(word)))

@@ -1,0 +1,129 @@
+"""Beside an index: which folder it is of, what decided which files were found, and their sizes and times.
+
+So a later run sees without a walk that nothing has changed, and a named index knows its folder. A record that is
+missing, damaged or of another index costs a walk, nothing else.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from data_prep.errors import UserError
+from data_prep.files.sealed import read_sealed, write_sealed
+from search.files.tree import Found
+from search.files.tree_stamps import How, Stamp, unchanged
+
+_FORMAT: Final = "galm tree 1"
+_HOWS: Final[tuple[How, ...]] = ("itself", "target", "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRecord:
+    """What an index was made of."""
+
+    root: str  # the folder's real path
+    index: str  # sha256 of the index's content
+    stamps: Mapping[tuple[How, str], Stamp]
+    files: Sequence[Found]
+    documents: bool = False  # whether texts and configuration are indexed too
+    submodules: bool = False  # whether submodules are looked into
+    vectors: bool = True  # whether the index is to have vectors
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+        return Path(self.root)
+
+
+def record_path(index: Path) -> Path:
+    """The file of the record of an index."""
+    return index.with_name(f"{index.name}.tree")
+
+
+def save_record(record: TreeRecord, index: Path) -> None:
+    """Write the record of the file ``index``.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    names = [record.root, *(name for _, name in record.stamps), *(file.path for file in record.files)]
+    hows = np.array([_HOWS.index(how) for how, _ in record.stamps], np.int64)
+    stamps = np.array([*record.stamps.values()], np.int64).reshape(-1)
+    files = np.array([(file.size, file.modified) for file in record.files], np.int64).reshape(-1)
+    about = {
+        "index": record.index,
+        "stamps": len(hows),
+        "files": len(record.files),
+        "documents": record.documents,
+        "submodules": record.submodules,
+        "vectors": record.vectors,
+    }
+    text = np.frombuffer("\0".join(names).encode("utf-8", "surrogateescape"), np.uint8)
+    write_sealed(record_path(index), _FORMAT, about, [hows, stamps, files, text])
+
+
+def read_record(index: Path) -> TreeRecord | None:
+    """The record of the file ``index``; None if there is none, or it cannot be used."""
+    try:
+        about, content = read_sealed(record_path(index), _FORMAT)
+        return _record(about, content)
+    except (UserError, OSError, ValueError, KeyError, TypeError, IndexError):
+        return None
+
+
+def _record(about: Mapping[str, object], content: np.ndarray) -> TreeRecord:
+    count, many = int(str(about["stamps"])), int(str(about["files"]))
+    numbers = count * (1 + len(Stamp._fields)) + 2 * many
+    values = content[: 8 * numbers].view(np.int64)
+    root, *names = content[8 * numbers :].tobytes().decode("utf-8", "surrogateescape").split("\0")
+    if len(names) != count + many:
+        raise UserError(f"expected {count + many:,} names, got {len(names):,}")
+    hows, rest = values[:count].tolist(), values[count:]
+    stamps = rest[: count * len(Stamp._fields)].reshape(count, -1).tolist()
+    files = rest[count * len(Stamp._fields) :].reshape(many, 2).tolist()
+    keys = ((_HOWS[how], name) for how, name in zip(hows, names[:count], strict=True))
+    return TreeRecord(
+        root,
+        str(about["index"]),
+        dict(zip(keys, map(Stamp._make, stamps), strict=True)),
+        [Found(path, size, time) for path, (size, time) in zip(names[count:], files, strict=True)],
+        about["documents"] is True,
+        about["submodules"] is True,
+        about["vectors"] is True,
+    )
+
+
+def want_vectors(index: Path, *, wanted: bool) -> None:
+    """Note whether the file ``index`` is to have vectors, for later updates; a record that cannot be written stays."""
+    record = read_record(index)
+    if record and record.vectors != wanted:
+        with suppress(OSError):
+            save_record(replace(record, vectors=wanted), index)
+
+
+def changed_files(record: TreeRecord) -> list[str] | None:
+    """The known files that have changed or are gone; None if only a walk can tell.
+
+    Raises:
+        OSError: the folder cannot be opened.
+    """
+    root = os.open(record.root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        if not unchanged(record.stamps, root):
+            return None
+        return [file.path for file in record.files if _differs(file, root)]
+    finally:
+        os.close(root)
+
+
+def _differs(file: Found, root: int) -> bool:
+    try:
+        now = os.stat(file.path, dir_fd=root, follow_symlinks=False)
+    except OSError:
+        return True
+    return (now.st_size, now.st_mtime_ns) != (file.size, file.modified)

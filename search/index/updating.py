@@ -1,0 +1,231 @@
+"""Reading what has changed since an index was made, for half a second before an answer, or beyond.
+
+What takes longer goes on: in a process of its own for a command, which ends with its answer, in a thread for a server.
+Until then answers say which files they may be wrong about.
+"""
+
+import json
+import os
+import select
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from data_prep.errors import UserError
+from data_prep.files.folder_lock import sole_holder
+from data_prep.files.reading import reason
+from data_prep.worker_pool import LimitedCalls
+from data_prep.worker_process import FILE, run_forked
+from search.index.build import lock_of, refresh
+from search.index.freshness import CURRENT, MOST_NAMED, Freshness, looked_at
+from search.index.index_file import UnusableIndexError
+from search.index.read_part import Part, Task, read_part
+from search.index.tree_record import read_record
+from search.index.vector_file import maker_of, update_vectors
+
+BUDGET: Final = 0.5
+"""Seconds for which an answer waits for what has changed to be read."""
+_POLL: Final = 0.02
+"""Seconds between tries to become the only one that makes an index."""
+_PAUSE: Final = 10.0
+"""Seconds after a failure before a server tries again."""
+
+Noticed = Callable[[Sequence[str]], None]
+
+
+def bring_up_to_date(
+    root: Path,
+    index: Path,
+    noticed: Noticed = lambda _: None,
+    *,
+    tell: Callable[[str, str], None] = lambda *_: None,
+    reads: Callable[[Task], Part] | None = None,
+) -> None:
+    """Read what has changed, unless another process does so for longer than an answer waits.
+
+    Args:
+        root: the folder.
+        index: the file.
+        noticed: called with the files that are about to be read or left out.
+        tell: called with a path and what is wrong with it.
+        reads: as :func:`refresh` takes it.
+
+    Raises:
+        BlockingIOError: another process does.
+        UserError: there is no source file any more, or no folder.
+        OSError: the index cannot be written; it is left as it was.
+    """
+    until = time.monotonic() + BUDGET
+    while time.monotonic() < until:
+        with sole_holder(lock_of(index), private=True) as alone:
+            if alone:
+                count = os.cpu_count() or 1
+                refresh(root, index, processes=count, tell=tell, noticed=noticed, reads=reads)
+                record = read_record(index)
+                if record and record.vectors:
+                    update_vectors(maker_of(index) or "", index, tell)
+                return
+        time.sleep(_POLL)
+    raise BlockingIOError
+
+
+def brought_up_to_date(index: Path, root: Path, known: Freshness) -> Freshness:
+    """What is not read of an index's folder yet; what has changed is read by a child process.
+
+    It is waited for while :data:`BUDGET` lasts, and goes on without its parent.
+
+    Args:
+        index: the file.
+        root: the folder.
+        known: what has changed, as far as it is known.
+    """
+    until = time.monotonic() + BUDGET
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which libraries may have started
+        try:
+            child = _Child(root, index)
+        except OSError as error:
+            return replace(known, trouble=reason(error))
+    return child.waited(known, until)
+
+
+class _Child:
+    """A process that brings an index up to date, and tells what it does while it is listened to."""
+
+    def __init__(self, root: Path, index: Path) -> None:
+        reading, writing = os.pipe()
+        self._process = os.fork()
+        if self._process == 0:
+            os.close(reading)
+            _work(root, index, writing)
+        os.close(writing)
+        self._file = reading
+
+    def waited(self, known: Freshness, until: float) -> Freshness:
+        """What is not read yet at the time ``until``; ``known``: what is known so far."""
+        from search.engine import engine, packed_reranker  # which the answer needs, while the child works
+
+        del engine, packed_reranker
+        said = b""
+        try:
+            while (left := until - time.monotonic()) > 0 and select.select([self._file], [], [], left)[0]:
+                part = os.read(self._file, 1 << 16)
+                said += part
+                if not part:
+                    os.waitpid(self._process, 0)
+                    return Freshness(trouble="the program that reads what has changed was stopped")
+                *lines, said = said.split(b"\n")
+                for line in map(json.loads, lines):
+                    if "done" in line:
+                        os.waitpid(self._process, 0)
+                        return replace(known, trouble=line["done"]) if line["done"] or line["busy"] else CURRENT
+                    known = Freshness(tuple(line["noticed"]), unknown=line["more"])
+                    if known == CURRENT:  # only links to lines of a new commit are made
+                        return known
+        finally:
+            os.close(self._file)
+        return known
+
+
+def _work(root: Path, index: Path, writing: int) -> None:
+    """What the child does; it never returns."""
+
+    def told(**about: object) -> None:
+        with suppress(OSError):  # nobody listens any more
+            os.write(writing, json.dumps(about).encode() + b"\n")
+
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        noticed = lambda paths: told(noticed=[*paths[:MOST_NAMED]], more=len(paths) > MOST_NAMED)  # noqa: E731
+        reads = lambda task: run_forked(read_part, task, FILE)  # noqa: E731
+        told(done=_trouble(lambda: bring_up_to_date(root, index, noticed, reads=reads)), busy=False)
+    except BlockingIOError:
+        told(done="", busy=True)
+    finally:
+        os._exit(0)
+
+
+def _trouble(work: Callable[[], None]) -> str:
+    """Why ``work`` failed, in one line; "" if it did not."""
+    try:
+        work()
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        return f"{reason(error)}{f': {error.filename}' if error.filename else ''}"
+    except UserError as error:
+        return str(error)
+    except Exception as error:  # whatever it is, the index as it was can answer
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+class Updates:
+    """The updates of one index in a thread, for a process that answers many questions; thread-safe."""
+
+    def __init__(self, index: Path, root: Path | None, tell: Callable[[str, str], None]) -> None:
+        """Nothing is read yet.
+
+        Args:
+            index: the file.
+            root: as :func:`looked_at` takes it.
+            tell: called with a path and what is wrong with it.
+        """
+        self._index, self._root, self._tell = index, root, tell
+        self._turn = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._now, self._failed, self._next_look = CURRENT, 0.0, 0.0
+        self._calls = LimitedCalls(FILE, 1)  # one process, started by the first change
+
+    def catch_up(self) -> Freshness:
+        """What is not read yet, after it was waited for while :data:`BUDGET` lasts."""
+        with self._turn:
+            started = time.monotonic()
+            if started < self._next_look and self._thread is None:
+                return CURRENT
+            known = self._known()
+            self._next_look = time.monotonic() + 2 * (time.monotonic() - started)
+            if self._thread is None:
+                self._now = known
+                if known.trouble or known == CURRENT:
+                    return known
+                self._thread = threading.Thread(target=self._update, daemon=True, name="updating")
+                self._thread.start()
+                self._thread.join(BUDGET)
+            if not self._thread.is_alive():
+                self._thread = None
+                return self._now
+            return replace(self._now, reading=(*dict.fromkeys((*self._now.reading, *known.reading)),))
+
+    def _known(self) -> Freshness:
+        if self._now.trouble and time.monotonic() < self._failed + _PAUSE:
+            return self._now
+        try:
+            self._root, known = looked_at(self._index, self._root)
+        except (UnusableIndexError, OSError) as error:
+            return Freshness(trouble=str(error))
+        return known
+
+    def _update(self) -> None:
+        assert self._root is not None
+        root = self._root
+
+        def noticed(paths: Sequence[str]) -> None:
+            self._now = Freshness(tuple(paths))
+
+        reads = lambda task: self._calls.call("search.index.read_part:read_part", task)  # noqa: E731
+        work = lambda: bring_up_to_date(root, self._index, noticed, tell=self._tell, reads=reads)  # noqa: E731
+        try:
+            trouble = _trouble(work)
+            self._now = replace(self._now, trouble=trouble) if trouble else CURRENT
+        except BlockingIOError:
+            self._now = replace(self._now, unknown=True)
+        self._failed = time.monotonic()

@@ -1,0 +1,182 @@
+"""Hits in a terminal: name, place, declaration, the comment's first sentence, and the lines that match best."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.files.printable import one_line
+from search.engine.certainty import Certainty
+from search.engine.engine import Engine
+from search.engine.show import aligned, explained, licence_of, signature
+from search.engine.signals import Hit
+from search.index.code_index import Index, rows_of_files
+from search.terminal.excerpt import Line, Matching, around, unit_lines
+from search.terminal.places import Places
+from search.terminal.text import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
+
+_SHOWN: Final = 3
+"""Code words shown for a query word."""
+_NAMED: Final = 5
+"""Copies whose places are named."""
+_KINDS: Final = 6
+"""Kinds of files that are not read which are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How hits are shown."""
+
+    engine: Engine
+    places: Places
+    matching: Matching
+    paint: Paint
+    width: int
+    explain: bool
+
+    @classmethod
+    def of(cls, engine: Engine, question: str, root: Path | None, *, explain: bool = False) -> "View":
+        """On this terminal or into a pipe.
+
+        Args:
+            engine: over the index.
+            question: in words, without filters; "": there is none in words.
+            root: the indexed folder; None: not known.
+            explain: whether scores, licences and copies are shown too.
+        """
+        index = engine.index
+        return cls(engine, Places(index, root), Matching(index, question), painter(), line_width(), explain)
+
+    def place(self, row: int, line: int = 0) -> str:
+        """The path of a row from where one stands and a line: by default its first."""
+        return f"{self.places.path(row)}:{line or self.engine.index.split.text(row).start_line}"
+
+    def lines(self, row: int) -> list[Line]:
+        """The lines of a row that match the question best."""
+        index = self.engine.index
+        if not index.is_whole_file(row):
+            return unit_lines(index, row, self.matching)
+        if whole := self.places.text(row):
+            return around([Line(number, each) for number, each in enumerate(whole.split("\n"), 1)], self.matching)
+        return around(_start_of(index, row), self.matching)
+
+
+def hit_lines(view: View, rank: int, row: int, copies: Sequence[int], note: str, about: Iterable[str]) -> Iterator[str]:
+    """The lines of one hit.
+
+    Args:
+        view: how it is shown.
+        rank: from 1.
+        row: of the index.
+        copies: rows with the same text.
+        note: what stands behind its place.
+        about: lines that explain it.
+    """
+    index, paint, width = view.engine.index, view.paint, view.width - 4
+    text, code, whole = index.split.text(row), view.lines(row), index.is_whole_file(row)
+    number = next((line.number for line in code if line.best), 0) if whole else text.start_line
+    name = cut(index.names[row], width)
+    yield f"{rank:>2}  {paint(BOLD, name)}  {paint(CYAN, view.place(row, number))}{note}"
+    what = f"the whole file, {text.end_line:,} lines" if whole else signature(text.source, text.path)
+    yield f"    {paint(DIM if whole else GREEN, cut(what, width))}"
+    if text.query_text:
+        yield f"    {cut(text.query_text, width)}"
+    yield from _code_lines(code, paint, width)
+    if copies:
+        yield f"    {_copies(view, copies)}"
+    yield from (f"    {line}" for line in about)
+
+
+def as_text(view: View, question: str, hits: Sequence[Hit], sure: Certainty, seconds: float) -> str:
+    """How certain the answer is, and some lines per hit, in colour on a terminal."""
+    lines = [view.paint(BOLD, sure.line)]
+    if sure.level != "strong" and (told := unread_line(view.engine.index)):
+        lines.append(view.paint(DIM, told))
+    for hit in hits:
+        about = _about(view, question, hit) if view.explain else ()
+        lines += ["", *hit_lines(view, hit.rank, hit.row, hit.copies, "", about)]
+    if view.explain:
+        lines += ["", found_line(view, len(hits), seconds)]
+    return "\n".join(lines)
+
+
+def as_files(view: View, rows: Iterable[int]) -> str:
+    """The path of each file once, best first, one on a line."""
+    return "\n".join(dict.fromkeys(one_line(view.places.path(row)) for row in rows))
+
+
+def as_vimgrep(view: View, rows: Iterable[int]) -> str:
+    """``path:line:column:text`` of each hit, as editors read it into a list of places."""
+    return "\n".join(_vimgrep_line(view, row) for row in rows)
+
+
+def found_line(view: View, count: int, seconds: float) -> str:
+    """How many hits there are, of how much, and how long it took."""
+    index = view.engine.index
+    return view.paint(DIM, f"{count:,} of {rows_of_files(len(index), len(index.files))}, {1000 * seconds:.0f} ms")
+
+
+def unread_line(index: Index) -> str:
+    """What of the folder is not read, by kind; "" if there is nothing, or it is not known."""
+    unread = sorted(getattr(index, "unread", {}).items(), key=lambda each: -each[1])
+    if not unread:
+        return ""
+    named = ", ".join(f"{count:,} {kind}" for kind, count in unread[:_KINDS])
+    more = sum(count for _, count in unread[_KINDS:])
+    return f"not read: {named}{f', {more:,} others' if more else ''}"
+
+
+def scores_line(view: View, row: int, scores: str) -> str:
+    """The scores of a hit, the licence of its file, and the address of its lines."""
+    licence = licence_of(view.engine.index.file(row)) or "licence not known"
+    return view.paint(DIM, "  ".join([scores, licence, *filter(None, [view.engine.index.url(row)])]))
+
+
+def _start_of(index: Index, row: int) -> list[Line]:
+    """The first lines of a file behind its licence, whose numbers are not known."""
+    return [Line(0, each) for each in index.split.text(row).source.split("\n")]
+
+
+def _code_lines(code: Sequence[Line], paint: Paint, width: int) -> Iterator[str]:
+    digits = max((len(str(line.number)) for line in code), default=1)
+    for line in code:
+        number = f"{line.number or '':>{digits}}"
+        shown = cut(line.text, width - digits - 5, line.match)
+        yield f"    {paint(GREEN, f'> {number}') if line.best else paint(DIM, f'  {number}')} | {shown}".rstrip()
+
+
+def _copies(view: View, copies: Sequence[int]) -> str:
+    total = f"and {len(copies):,} {'copy' if len(copies) == 1 else 'copies'}"
+    if not view.explain:
+        return total
+    named = ", ".join(view.paint(CYAN, view.place(row)) for row in copies[:_NAMED])
+    return f"{total}: {named}{', ...' if len(copies) > _NAMED else ''}"
+
+
+def _about(view: View, question: str, hit: Hit) -> Iterator[str]:
+    """Why a hit has its rank."""
+    parts = (("model", hit.neural), ("vectors", hit.near))
+    others = "".join(f", {name} {score:.2f}" for name, score in parts if score is not None)
+    yield scores_line(view, hit.row, f"{hit.score:.2f} by {hit.stage} (BM25 {hit.lexical:.1f}{others})")
+    alignment = aligned(view.engine, question, hit)
+    for row in explained(alignment) if alignment else ():
+        yield f"  {_word(row, view.paint)}"
+
+
+def _word(row: dict[str, Any], paint: Paint) -> str:
+    """What a word of the question is aligned with."""
+    words = ", ".join(
+        f"{one_line(each['word'])} {each['weight']:.2f} ({each['field']})" for each in row["aligned"][:_SHOWN]
+    )
+    return f"{one_line(row['word']):>16} -> {words or paint(DIM, 'no alignment')}"
+
+
+def _vimgrep_line(view: View, row: int) -> str:
+    index = view.engine.index
+    text, whole = index.split.text(row), view.places.text(row).split("\n")
+    number = text.start_line
+    if index.is_whole_file(row):
+        number = next((line.number for line in view.lines(row) if line.best), 1)
+    line = whole[number - 1] if number <= len(whole) else ""
+    shown = line.strip() if index.is_whole_file(row) else signature(text.source, text.path)
+    return one_line(f"{view.places.path(row)}:{number}:{len(line) - len(line.lstrip()) + 1}:{shown}")
