@@ -5,6 +5,7 @@ import os
 import pwd
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -65,8 +66,7 @@ def _homes() -> Iterator[Path]:
 
 def configuration(client: str, root: Path) -> str:
     """What a client is told to start this server for the folder ``root``."""
-    program = [shutil.which("galm") or "galm"] if INSTALLED else ["bash", str(IMPORT_ROOT / "run.sh")]
-    command = [*program, "mcp", str(root)]
+    command = [*_program(), "mcp", str(root)]
     started = {"command": command[0], "args": command[1:]}
     if client == "claude":
         return shlex.join(["claude", "mcp", "add", _NAME, "--", *command])
@@ -74,3 +74,11 @@ def configuration(client: str, root: Path) -> str:
         return f"[mcp_servers.{_NAME}]\ncommand = {json.dumps(command[0])}\nargs = {json.dumps(command[1:])}"
     servers = "servers" if client == "vscode" else "mcpServers"
     return json.dumps({servers: {_NAME: started}}, indent=1)
+
+
+def _program() -> list[str]:
+    """What starts this program from any folder: that of this very installation, if it has one."""
+    if not INSTALLED:
+        return ["bash", str(IMPORT_ROOT / "run.sh")]
+    beside = Path(sys.executable).with_name("galm")
+    return [str(beside) if beside.is_file() else shutil.which("galm") or "galm"]

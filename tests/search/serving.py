@@ -25,6 +25,16 @@ def index_of(root: Path, path: Path) -> Path:
     return path
 
 
+@contextmanager
+def fresh(root: Path, model: str = "none", tell=lambda *_: None) -> Iterator[FreshIndex]:
+    """The index of a folder, as a server of agents has it."""
+    index = FreshIndex(root, model, tell)
+    try:
+        yield index
+    finally:
+        index.close()
+
+
 def settled(index: FreshIndex) -> FreshIndex:
     """An index of a folder that has been read completely."""
     end = time.monotonic() + 120

@@ -6,8 +6,7 @@ import pytest
 
 from search.serve.agent_answers import as_text, cut, hit_record, size_of, with_hits, with_source, with_words
 from search.serve.agent_tools import AgentTools
-from search.serve.fresh_index import FreshIndex
-from tests.search.serving import settled
+from tests.search.serving import fresh, settled
 
 BUDGETS = (100, 101, 137, 250, 1000, 4000)
 HOSTILE = [
@@ -34,7 +33,8 @@ def tools(tmp_path_factory):
     (root / "wide.py").write_text(
         "def wide(" + ", ".join(f"argument_{n}=None" for n in range(900)) + "):\n    return 1\n"
     )
-    return AgentTools(settled(FreshIndex(root, "", lambda *_: None)))
+    with fresh(root, "") as made:
+        yield AgentTools(settled(made))
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

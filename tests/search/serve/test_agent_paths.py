@@ -8,8 +8,7 @@ import pytest
 from data_prep.errors import UserError
 from search.serve.agent_paths import nearest_paths, place_of
 from search.serve.agent_tools import AgentTools
-from search.serve.fresh_index import FreshIndex
-from tests.search.serving import settled
+from tests.search.serving import fresh, settled
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,8 @@ def root(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def index(root):
-    return settled(FreshIndex(root, "none", lambda *_: None)).current().engine.index
+    with fresh(root) as made:
+        return settled(made).current().engine.index
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,12 @@ def test_a_path_outside_the_index_gets_one_line(index, root, typed, message):
 
 
 def test_the_tools_take_such_paths(root):
-    tools = AgentTools(settled(FreshIndex(root, "none", lambda *_: None)))
-    assert tools.read_unit(f"{root}/src/store.py:5")["name"] == "keep"
-    assert tools.related("src\\store.py", 5)["place"]["path"] == "src/store.py"
-    assert tools.explain("keep a value", "./lib/store.py:4")["rank"]
-    assert tools.read_unit(os.path.relpath(root / "lib/store.py", root.parent), 4)["path"] == "lib/store.py"
+    with fresh(root) as made:
+        tools = AgentTools(settled(made))
+        assert tools.read_unit(f"{root}/src/store.py:5")["name"] == "keep"
+        assert tools.related("src\\store.py", 5)["place"]["path"] == "src/store.py"
+        assert tools.explain("keep a value", "./lib/store.py:4")["rank"]
+        assert tools.read_unit(os.path.relpath(root / "lib/store.py", root.parent), 4)["path"] == "lib/store.py"
 
 
 def test_paths_like_one_are_named_by_name_and_folder(index):

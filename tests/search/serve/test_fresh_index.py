@@ -4,6 +4,7 @@ import errno
 import os
 import threading
 import time
+from contextlib import ExitStack
 
 import pytest
 
@@ -13,7 +14,7 @@ from search.index.build_watch import likely_first
 from search.index.index_file import open_index
 from search.serve import fresh_index, index_place
 from search.serve.agent_tools import AgentTools
-from search.serve.fresh_index import FreshIndex
+from tests.search import serving
 from tests.search.serving import settled
 
 
@@ -52,13 +53,19 @@ def hindered(monkeypatch):
     go_on.set()
 
 
-def fresh(root, model="none"):
-    return FreshIndex(root, model, lambda *_: None)
+@pytest.fixture
+def fresh():
+    """Makes indexes, which are closed."""
+    with ExitStack() as stack:
+        yield lambda *about: stack.enter_context(serving.fresh(*about))
 
 
-def test_a_question_is_answered_from_what_is_read_so_far(root, hindered):
+def test_a_question_is_answered_from_what_is_read_so_far(root, hindered, fresh):
     index = fresh(root, "")
     tools = AgentTools(index)
+    index.current("open the till")
+    while index.progress.read < 16:
+        time.sleep(0.05)
     found = tools.search("open the till")
     assert found["notice"] == "16 of 62 files are indexed so far; ask again for the rest"
     assert found["results"][0]["path"] == "till.py"
@@ -75,7 +82,7 @@ def test_a_question_is_answered_from_what_is_read_so_far(root, hindered):
     assert {hit["path"] for hit in found["results"]} >= {"till.py", "tests/test_till.py"}
 
 
-def test_what_is_asked_for_is_read_first(root, hindered):
+def test_what_is_asked_for_is_read_first(root, hindered, fresh):
     index = fresh(root)
     assert AgentTools(index).read_unit("tests/test_till.py", 1)["name"] == "test_till"
     hindered.set()
@@ -89,7 +96,7 @@ def test_likely_files_come_first(root):
     assert likely_first(found, "what does module 17 return")[0].path == "part2/module17.py"
 
 
-def test_the_index_is_the_same_in_whatever_order_it_is_read(root, tmp_path):
+def test_the_index_is_the_same_in_whatever_order_it_is_read(root, tmp_path, fresh):
     index = fresh(root)
     index.current("till")
     settled(index)
@@ -97,7 +104,7 @@ def test_the_index_is_the_same_in_whatever_order_it_is_read(root, tmp_path):
     assert index.path.read_bytes() == (tmp_path / "plain").read_bytes()
 
 
-def test_what_changed_meanwhile_is_said_until_it_is_read(root, monkeypatch):
+def test_what_changed_meanwhile_is_said_until_it_is_read(root, monkeypatch, fresh):
     index = fresh(root)
     tools = AgentTools(index)
     tools.search("open the till")
@@ -118,7 +125,7 @@ def test_what_changed_meanwhile_is_said_until_it_is_read(root, monkeypatch):
     assert "changed" not in found["results"][0]
 
 
-def test_a_file_that_is_gone_is_not_answered_from(root, monkeypatch):
+def test_a_file_that_is_gone_is_not_answered_from(root, monkeypatch, fresh):
     monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
     tools = AgentTools(fresh(root))
     assert tools.search("open the till")["results"][0]["path"] == "till.py"
@@ -126,9 +133,9 @@ def test_a_file_that_is_gone_is_not_answered_from(root, monkeypatch):
     assert all(hit["path"] != "till.py" for hit in tools.search("open the till")["results"])
 
 
-def test_an_index_that_cannot_be_stored_is_kept_while_the_server_runs(root, monkeypatch):
+def test_an_index_that_cannot_be_stored_is_kept_while_the_server_runs(root, monkeypatch, fresh):
     told = []
-    index = FreshIndex(root, "none", lambda _, line: told.append(line))
+    index = fresh(root, "none", lambda _, line: told.append(line))
     kept = index.path
     monkeypatch.setattr(index_place, "is_writable", lambda _: False)
     monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
@@ -141,7 +148,7 @@ def test_an_index_that_cannot_be_stored_is_kept_while_the_server_runs(root, monk
     assert not index.path.parent.exists()
 
 
-def test_an_index_that_exists_in_a_read_only_folder_is_used(root, monkeypatch):
+def test_an_index_that_exists_in_a_read_only_folder_is_used(root, monkeypatch, fresh):
     index = fresh(root)
     index.current()
     settled(index)
@@ -153,7 +160,7 @@ def test_an_index_that_exists_in_a_read_only_folder_is_used(root, monkeypatch):
     again.close()
 
 
-def test_a_full_disk_leaves_an_answer(root, monkeypatch):
+def test_a_full_disk_leaves_an_answer(root, monkeypatch, fresh):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -163,7 +170,7 @@ def test_a_full_disk_leaves_an_answer(root, monkeypatch):
     assert found["notice"] == "the index could not be stored or updated (No space left on device)"
 
 
-def test_a_folder_without_sources_and_a_fault_are_told(root, tmp_path, monkeypatch):
+def test_a_folder_without_sources_and_a_fault_are_told(root, tmp_path, monkeypatch, fresh):
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="has no source file"):
         fresh(tmp_path / "empty").current()
@@ -172,7 +179,7 @@ def test_a_folder_without_sources_and_a_fault_are_told(root, tmp_path, monkeypat
         fresh(root).current()
 
 
-def test_while_another_process_makes_the_index_the_likely_files_are_read_alone(root, monkeypatch):
+def test_while_another_process_makes_the_index_the_likely_files_are_read_alone(root, monkeypatch, fresh):
     monkeypatch.setattr(fresh_index, "PATIENCE", 0.2)
     index = fresh(root)
     with build.sole_maker(index.path, lambda _: None):
@@ -184,7 +191,7 @@ def test_while_another_process_makes_the_index_the_likely_files_are_read_alone(r
     assert "notice" not in AgentTools(index).search("open the till")
 
 
-def test_many_ask_at_once_and_it_is_read_once(root, monkeypatch):
+def test_many_ask_at_once_and_it_is_read_once(root, monkeypatch, fresh):
     rounds, real = [], fresh_index.refresh
     monkeypatch.setattr(fresh_index, "refresh", lambda *a, **b: (rounds.append(1), real(*a, **b)))
     index = fresh(root)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from mcp import ClientSession, StdioServerParameters
@@ -15,7 +16,7 @@ from cli.main import main
 from experiments.recipes.config import REPOSITORY
 from search.opening import index_place
 from search.serve.agent_tools import AgentTools
-from search.serve.fresh_index import FreshIndex
+from tests.search.serving import fresh
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -182,17 +183,18 @@ def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree, writes):
 def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
     monkeypatch.setattr("search.serve.fresh_index.LOOKED", 0.0)
     monkeypatch.setattr("search.serve.fresh_index.PATIENCE", 60.0)
-    tools = AgentTools(FreshIndex(tree, "none", lambda *_: None))
-    assert tools.search("juggle the pineapples")["results"] == []
-    (tree / "Circus.java").write_text("class Circus {\n  int jugglePineapples() {\n    return 3;\n  }\n}\n")
-    (first, *_) = tools.search("juggle the pineapples")["results"]
-    assert (first["path"], first["start_line"], first["end_line"]) == ("Circus.java", 2, 4)
-    assert tools.search("juggle", path="[z-a]")["results"] == []
-    for asked in ({"question": "juggle"}, {"snippet": "int juggle() {\n  return 3;\n}"}):
-        with pytest.raises(ValueError, match="path has at most 500 characters"):
-            tools.search(**asked, path="C" * 501)
-    (tree / "Circus.java").unlink()
-    assert tools.search("juggle the pineapples")["results"] == []
+    with fresh(tree) as made:
+        tools = AgentTools(made)
+        assert tools.search("juggle the pineapples")["results"] == []
+        (tree / "Circus.java").write_text("class Circus {\n  int jugglePineapples() {\n    return 3;\n  }\n}\n")
+        (first, *_) = tools.search("juggle the pineapples")["results"]
+        assert (first["path"], first["start_line"], first["end_line"]) == ("Circus.java", 2, 4)
+        assert tools.search("juggle", path="[z-a]")["results"] == []
+        for asked in ({"question": "juggle"}, {"snippet": "int juggle() {\n  return 3;\n}"}):
+            with pytest.raises(ValueError, match="path has at most 500 characters"):
+                tools.search(**asked, path="C" * 501)
+        (tree / "Circus.java").unlink()
+        assert tools.search("juggle the pineapples")["results"] == []
 
 
 def test_it_ends_with_its_client_and_says_nothing_else(tree):
@@ -234,3 +236,31 @@ def test_mistakes_are_one_line(arguments, message, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_an_installation_names_its_own_program(tmp_path, monkeypatch, capsys):
+    program = tmp_path / "bin/galm"
+    program.parent.mkdir()
+    program.write_text("")
+    monkeypatch.setattr("search.serve.mcp_server.INSTALLED", True)
+    monkeypatch.setattr("sys.executable", str(program.with_name("python")))
+    assert main(["mcp", str(tmp_path), "--configure=claude"]) == 0
+    assert capsys.readouterr().out == f"claude mcp add code-search -- {program} mcp {tmp_path}\n"
+
+
+@pytest.mark.parametrize("where", ["/", "/home", "home", "above"])
+def test_all_of_a_home_folder_is_searched_only_if_it_is_named(tmp_path, where, monkeypatch, capsys):
+    home = tmp_path / "someone"
+    (home / "project").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    folder = {"home": home, "above": tmp_path}.get(where, Path(where))
+    monkeypatch.chdir(folder)
+    for option in ([], ["--configure=claude"]):
+        assert main(["mcp", *option]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert f"{folder} has more than one project in it: name the folder to search" in error
+    assert main(["mcp", str(folder), "--configure=claude"]) == 0
+    monkeypatch.chdir(home / "project")
+    assert main(["mcp", "--configure=claude"]) == 0
+    assert str(home / "project") in capsys.readouterr().out
