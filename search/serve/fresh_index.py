@@ -44,6 +44,7 @@ _BRIEF: Final = 0.1
 """Seconds between looks at what is read."""
 _AGAIN: Final = 0.5
 """Seconds for which a later question waits for the same."""
+_COMPLETING: Final = "vectors of new code are still being computed: the order of hits may change"
 _FAILED: Final = 30.0
 """Seconds after a failure until it is tried again."""
 
@@ -199,6 +200,8 @@ class FreshIndex:
         except Exception as error:  # whatever it is, it is told to those who ask
             now.error = error
         finally:
+            if now.alone:
+                now.alone.ended = True
             now.ended = time.monotonic()
             now.done.set()
 
@@ -236,8 +239,6 @@ class FreshIndex:
 
         count = os.cpu_count() or 1
         refresh(self.root, self.path, processes=count, tell=self._tell, noticed=noticed, reads=reads, watch=now.partial)
-        if now.alone:
-            now.alone.ended = True
         self._open()
         now.stored = True
 
@@ -274,8 +275,10 @@ class FreshIndex:
         """Why answers may lack something or be old."""
         if now.error:
             return f"the index could not be stored or updated ({_line(now.error)})"
-        if now.done.is_set() or now.stored:
+        if now.done.is_set():
             return ""
+        if now.stored:
+            return _COMPLETING if self._model != "none" else ""
         if self._opened is None:
             return f"{read:,} of {now.reading.files:,} files are indexed so far; ask again for the rest"
         return now.known.line

@@ -145,7 +145,7 @@ def test_a_call_that_is_cancelled_while_the_index_is_made_hinders_no_other(shop)
             with anyio.move_on_after(0.2):
                 await asked(session, "function 7")
             assert time.monotonic() - began < 3
-            assert (await asked(session, "open the till"))["results"]
+            assert (await asked(session, "function of a basket"))["results"]
             await shop.whole(session)
 
     run(ask)
