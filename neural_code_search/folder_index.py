@@ -2,10 +2,10 @@
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
@@ -55,6 +55,8 @@ class SearchHit:
     """SPDX expression, "" if not known."""
     url: str
     """Permanent link to its lines, "" if the file as it is now is not in a public commit."""
+    copies: Sequence[Mapping[str, Any]] = ()
+    """Where else its text is: ``path``, ``start_line`` and ``end_line``."""
 
 
 class CodeIndex:
@@ -94,7 +96,8 @@ class CodeIndex:
         """The best methods and types for a question, best first; fewer than ``top`` if there are not as many.
 
         Args:
-            question: in words, such as "read all lines of a file", or a name, such as "JsonReader.nextName".
+            question: in words, such as "read all lines of a file", or a name, such as "JsonReader.nextName"; perhaps
+                with filters, such as "path:src/ -lang:go".
             top: how many.
             path: a pattern that the paths of hits must match, such as ``src/*``; empty: all.
             by_file: only the best of each file.

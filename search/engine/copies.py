@@ -1,12 +1,11 @@
 """Identical text as one hit: rows with the text of a better one stand behind it, as its copies.
 
 Only candidates are compared, and of those only what has the name of a hit, whose texts alone are read. Whole files are
-compared by the hash of their content. A file whose only function or type is most of it is no hit beside that: it would
+compared by the hash of their content. A file whose only function or type is much of it is no hit beside that: it would
 say the same twice.
 """
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Int64
@@ -27,8 +26,7 @@ def without_doubles(index: Index, found: Candidates) -> Candidates:
     if kept.all():
         return found
     neural, near = (None if each is None else each[kept] for each in (found.neural, found.near))
-    parts = {"lexical": found.lexical[kept], "neural": neural, "near": near, "of_file": found.of_file[kept]}
-    return replace(found, rows=found.rows[kept], scores=scores[kept], **parts)
+    return Candidates(found.rows[kept], scores[kept], found.lexical[kept], neural, near, found.of_file[kept])
 
 
 def folded(
@@ -45,12 +43,14 @@ def folded(
     """
     found: dict[Hashable, list[int]] = {}
     names: set[str] = set()
-    for place in order.tolist():
-        row = int(rows[place])
-        name = index.file(row).blobs if by_file or index.is_whole_file(row) else index.names[row]
+    placed = rows[order]
+    files = (np.searchsorted(index.file_edges, placed, side="right") - 1).tolist()
+    whole = (index.kinds[placed] == WHOLE_FILE).tolist()
+    for place, row, file, is_file in zip(order.tolist(), placed.tolist(), files, whole, strict=True):
+        name = index.files[file].blobs if by_file or is_file else index.names[row]
         if len(found) >= top and name not in names:
             continue
-        key = (name or row) if by_file or index.is_whole_file(row) else (name, index.split.text(row).source)
+        key = (name or row) if by_file or is_file else (name, index.split.text(row).source)
         if key in found:
             found[key].append(place)
         elif len(found) < top:
@@ -60,12 +60,12 @@ def folded(
 
 
 def _only_unit(index: Index, row: int) -> int | None:
-    """The only function or type of the file of ``row``, if it is most of its lines or all that the file has."""
+    """The only function or type of the file of ``row``, if it is a third of its lines or all that the file has."""
     file = int(np.searchsorted(index.file_edges, row, side="right")) - 1
     start, end = index.file_edges[file : file + 2].tolist()
     units = [each for each in range(start, end) if index.kinds[each] not in (WHOLE_FILE, CONSTANT)]
     if len(units) != 1:
         return None
     own, whole = (index.split.text(each) for each in (units[0], row))
-    is_most = 2 * (own.end_line - own.start_line + 1) >= whole.end_line
-    return units[0] if end - start == 2 or is_most else None
+    is_much = 3 * (own.end_line - own.start_line + 1) >= whole.end_line
+    return units[0] if end - start == 2 or is_much else None

@@ -204,5 +204,6 @@ def _joined(first: Iterable[str], second: Iterable[str]) -> list[str]:
 
 
 def _like(engine: Engine, code: CodeQuery, wanted: Wanted, without: Collection[int] = ()) -> list[CodeHit]:
-    only = {"path": wanted.path, "languages": wanted.languages, "files": wanted.files}
-    return CodeSearch(engine).like(code, top=wanted.top, without=without, **only)
+    return CodeSearch(engine).like(
+        code, top=wanted.top, path=wanted.path, languages=wanted.languages, without=without, files=wanted.files
+    )

@@ -1,7 +1,8 @@
 """The lines of a hit that match a question best, as they stand in its file, for a terminal."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,8 +18,13 @@ _LONGEST: Final = 4000
 """Characters of a line whose words are read."""
 _START: Final = 3
 """Characters of a word without which a line does not have it, whatever its ending."""
-_MARKS: Final = " \t\r*/#\"'"
-"""What begins and ends lines of comments."""
+_COMMENT: Final = 0.5
+"""Share that counts of a line of a comment or of documentation."""
+_COMMENTS: Final = ("//", "/*", "*", "#")
+_QUOTES: Final = ('"""', "'''")
+_WORD: Final = re.compile(r"\w+")
+_MOST_WORDS: Final = 0.8
+"""Share of the words of a line that a sentence has which the line repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +81,36 @@ def around(lines: Sequence[Line], matching: Matching, documentation: str = "") -
         matching: the question.
         documentation: the sentence that is shown anyway, whose lines are left out.
     """
-    full = [line for line in lines if any(map(str.isalnum, line.text))]
-    full = [line for line in full if not _repeats(line.text, documentation)] or full
-    scores = [matching.score(line.text) for line in full]
+    sentence = frozenset(_WORD.findall(documentation))
+    scored = [(line, matching.score(line.text) * share) for line, share in zip(lines, _shares(lines), strict=True)]
+    scored = [each for each in scored if any(map(str.isalnum, each[0].text))]
+    scored = [each for each in scored if not _repeats(each[0].text, sentence)] or scored
+    scores = [score for _, score in scored]
     best = scores.index(max(scores)) if any(scores) else 0
-    first = max(0, min(best - LINES // 2, len(full) - LINES))
+    first = max(0, min(best - LINES // 2, len(scored) - LINES))
     return [
         Line(line.number, line.text.rstrip(), first + place == best and any(scores), matching.place(line.text))
-        for place, line in enumerate(full[first : first + LINES])
+        for place, (line, _) in enumerate(scored[first : first + LINES])
     ]
 
 
-def _repeats(line: str, documentation: str) -> bool:
-    plain = line.strip(_MARKS)
-    return plain == documentation or (" " in plain and plain in documentation)
+def _shares(lines: Sequence[Line]) -> Iterator[float]:
+    """How much each line counts: comments and documentation less than code."""
+    quoted = ""
+    for line in lines:
+        text = line.text.strip()
+        begins = next((each for each in _QUOTES if text.lstrip("rR").startswith(each)), "")
+        yield _COMMENT if quoted or begins or text.startswith(_COMMENTS) else 1.0
+        if quoted and quoted in text:
+            quoted = ""
+        elif begins and not quoted and text.count(begins) == 1:
+            quoted = begins
+
+
+def _repeats(line: str, sentence: frozenset[str]) -> bool:
+    """Whether a line says hardly more than a sentence."""
+    words = _WORD.findall(line)
+    return len(words) > 2 and len(sentence.intersection(words)) >= _MOST_WORDS * len({*words})
 
 
 def _body_lines(source: str, path: str) -> int:

@@ -19,6 +19,10 @@ _SHOWN: Final = 3
 """Code words shown for a query word."""
 _NAMED: Final = 5
 """Copies whose places are named."""
+_UNSURE: Final = 3
+"""Hits that are shown where nothing was found."""
+_LONGEST: Final = 300
+"""Cells of a line of a list of places."""
 _KINDS: Final = 6
 """Kinds of files that are not read which are named."""
 
@@ -77,7 +81,11 @@ def hit_lines(view: View, rank: int, row: int, copies: Sequence[int], note: str,
     number = next((line.number for line in code if line.best), 0) if whole else text.start_line
     name = cut(index.names[row], width)
     yield f"{rank:>2}  {paint(BOLD, name)}  {paint(CYAN, view.place(row, number))}{note}"
-    what = f"the whole file, {text.end_line:,} lines" if whole else signature(text.source, text.path)
+    what = (
+        f"the whole file, {text.end_line:,} line{'s' * (text.end_line > 1)}"
+        if whole
+        else signature(text.source, text.path)
+    )
     yield f"    {paint(DIM if whole else GREEN, cut(what, width))}"
     if text.query_text:
         yield f"    {cut(text.query_text, width)}"
@@ -92,6 +100,9 @@ def as_text(view: View, question: str, hits: Sequence[Hit], sure: Certainty, sec
     lines = [view.paint(BOLD, sure.line)]
     if sure.level != "strong" and (told := unread_line(view.engine.index)):
         lines.append(view.paint(DIM, told))
+    if sure.level == "none" and hits:
+        lines.append("nearest by meaning, which need not answer it:")
+        hits = hits[:_UNSURE]
     for hit in hits:
         about = _about(view, question, hit) if view.explain else ()
         lines += ["", *hit_lines(view, hit.rank, hit.row, hit.copies, "", about)]
@@ -179,4 +190,5 @@ def _vimgrep_line(view: View, row: int) -> str:
         number = next((line.number for line in view.lines(row) if line.best), 1)
     line = whole[number - 1] if number <= len(whole) else ""
     shown = line.strip() if index.is_whole_file(row) else signature(text.source, text.path)
-    return one_line(f"{view.places.path(row)}:{number}:{len(line) - len(line.lstrip()) + 1}:{shown}")
+    column = len(line) - len(line.lstrip()) + 1
+    return f"{one_line(view.places.path(row))}:{number}:{column}:{cut(shown, _LONGEST)}"

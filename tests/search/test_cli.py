@@ -202,7 +202,8 @@ def test_a_terminal_gets_our_colours_and_no_others(tmp_path, monkeypatch, capsys
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert main(["search", "open window", "--explain", "--top=1", f"--index={path}"]) == 0
     told = capsys.readouterr().out
-    assert "\x1b[1mEvil.openWindow\x1b[0m  \x1b[36m\ufffd[36mEvil.java:3\x1b[0m" in told
+    place = f"{tmp_path}/tree/\ufffd[36mEvil.java:3"
+    assert f"\x1b[1mEvil.openWindow\x1b[0m  \x1b[36m{place}\x1b[0m" in told
     assert "Opens the \ufffd[31mred\ufffd[0m window" in told
     assert set(re.findall(r"\x1b[^m]*m?", told)) <= {f"\x1b[{code}m" for code in (0, 1, 2, 32, 36)}
 

@@ -95,7 +95,7 @@ def test_what_only_looks_like_a_filter_is_none(engine, text):
 def test_hits_are_what_the_filters_leave(engine, filters, expected):
     asked = read_question(f"load {filters} item", engine.index)
     assert asked.text.split() == ["load", "item"]
-    rows = np.flatnonzero(asked.rows(engine.index))
+    rows = np.flatnonzero(asked.rows(engine.index)).tolist()
     assert {engine.index.file(row).path for row in rows} == expected
     assert paths(engine, f"{filters} load item limit store") <= expected
     assert paths(engine, f"load item limit store {filters}", by_file=True) <= expected
