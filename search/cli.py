@@ -1,5 +1,6 @@
 """The command ``bash run.sh search``."""
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,11 +27,11 @@ def search(arguments: Sequence[str]) -> bool:
     check_guesses(arguments)
     typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
     words, options = parsed(typed, SearchOptions)
-    if words[:1] == ["-"] or (options.snippet and len(words) < 2):
+    if words[:1] == ["-"] or (options.snippet and all(map(os.path.isdir, words[:1]))):
         from search.snippets.command import search_code
 
         named = words[1:] if words[:1] == ["-"] else words
-        return search_code(options, named_folder(*named) if named else None)
+        return search_code(options, named_folder(" ".join(named)) if named else None)
     if (not words and not options.at) or options.snippet:
         raise UserError(
             'expected one question: bash run.sh search "read all lines of a file", a comment `# search: ...`, by '

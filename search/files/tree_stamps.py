@@ -28,6 +28,7 @@ class Stamp(NamedTuple):
     changed: int = 0  # nanoseconds
 
 
+_stamp: Final = Stamp._make
 UNTRUSTED: Final = Stamp(-1)
 """Taken within a tick of a change."""
 
@@ -67,7 +68,7 @@ def stamp_of(path: str, how: How, folder: int | None = None) -> Stamp:
         return Stamp()
     if how == "kind":
         return Stamp(stat.S_IFMT(found.st_mode))
-    return Stamp(found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return _stamp((found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
 
 
 def unchanged(stamps: Mapping[tuple[How, str], Stamp], root: int) -> bool:

@@ -28,6 +28,7 @@ from search.files.tree import Checkout, Found, checkout_of, found_files
 from search.files.tree_stamps import Seen
 from search.index.build_watch import Watch, likely_first
 from search.index.code_index import Index, Origin, with_own_words
+from search.index.freshness import differing
 from search.index.index_file import (
     UnusableIndexError,
     open_index,
@@ -123,7 +124,7 @@ def refresh(
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
         summed = beside.submit(_usable, read_whole_head, path, tell)
         found = found_files(root, suffixes, tell, checkout, submodules=submodules, seen=seen)
-        noticed(_differing(record.files if record else (), found))
+        noticed(differing(record.files if record else (), found))
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
         raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
@@ -153,11 +154,6 @@ def _note(record: TreeRecord, path: Path) -> None:
     """Save the record beside an index, which can be used without."""
     with suppress(OSError):
         save_record(record, path)
-
-
-def _differing(before: Sequence[Found], now: Sequence[Found]) -> Sequence[str]:
-    """The paths of files that have changed, are new or gone."""
-    return sorted({each.path for each in {*before} ^ {*now}})
 
 
 def watched(root: Path, found: Sequence[Found], processes: int, watch: Watch | None) -> Generator[Part, None, None]:

@@ -85,13 +85,13 @@ def _record(about: Mapping[str, object], content: np.ndarray) -> TreeRecord:
         raise UserError(f"expected {count + many:,} names, got {len(names):,}")
     hows, rest = values[:count].tolist(), values[count:]
     stamps = rest[: count * len(Stamp._fields)].reshape(count, -1).tolist()
-    files = rest[count * len(Stamp._fields) :].reshape(many, 2).tolist()
+    sizes, times = rest[count * len(Stamp._fields) :].reshape(many, 2).T.tolist()
     keys = ((_HOWS[how], name) for how, name in zip(hows, names[:count], strict=True))
     return TreeRecord(
         root,
         str(about["index"]),
         dict(zip(keys, map(Stamp._make, stamps), strict=True)),
-        [Found(path, size, time) for path, (size, time) in zip(names[count:], files, strict=True)],
+        [*map(Found, names[count:], sizes, times)],
         about["documents"] is True,
         about["submodules"] is True,
         about["vectors"] is True,
@@ -116,14 +116,20 @@ def changed_files(record: TreeRecord) -> list[str] | None:
     try:
         if not unchanged(record.stamps, root):
             return None
-        return [file.path for file in record.files if _differs(file, root)]
+        return _differing(record.files, root)
     finally:
         os.close(root)
 
 
-def _differs(file: Found, root: int) -> bool:
-    try:
-        now = os.stat(file.path, dir_fd=root, follow_symlinks=False)
-    except OSError:
-        return True
-    return (now.st_size, now.st_mtime_ns) != (file.size, file.modified)
+def _differing(files: Sequence[Found], root: int) -> list[str]:
+    """The paths of the files that are no longer as they were found."""
+    found, stat = [], os.stat
+    for path, size, modified in files:
+        try:
+            now = stat(path, dir_fd=root, follow_symlinks=False)
+        except OSError:
+            found.append(path)
+            continue
+        if now.st_size != size or now.st_mtime_ns != modified:
+            found.append(path)
+    return found

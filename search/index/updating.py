@@ -4,6 +4,7 @@ What takes longer goes on: in a process of its own for a command, which ends wit
 Until then answers say which files they may be wrong about.
 """
 
+import atexit
 import json
 import os
 import select
@@ -13,6 +14,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -168,6 +170,14 @@ def _trouble(work: Callable[[], None]) -> str:
     return ""
 
 
+@cache
+def _calls() -> LimitedCalls:
+    """One process that reads files for all indexes of this one, started by the first change."""
+    calls = LimitedCalls(FILE, 1)
+    atexit.register(calls.close)
+    return calls
+
+
 class Updates:
     """The updates of one index in a thread, for a process that answers many questions; thread-safe."""
 
@@ -182,17 +192,12 @@ class Updates:
         self._index, self._root, self._tell = index, root, tell
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._now, self._failed, self._next_look = CURRENT, 0.0, 0.0
-        self._calls = LimitedCalls(FILE, 1)  # one process, started by the first change
+        self._now, self._failed = CURRENT, 0.0
 
     def catch_up(self) -> Freshness:
         """What is not read yet, after it was waited for while :data:`BUDGET` lasts."""
         with self._turn:
-            started = time.monotonic()
-            if started < self._next_look and self._thread is None:
-                return CURRENT
             known = self._known()
-            self._next_look = time.monotonic() + 2 * (time.monotonic() - started)
             if self._thread is None:
                 self._now = known
                 if known.trouble or known == CURRENT:
@@ -221,7 +226,7 @@ class Updates:
         def noticed(paths: Sequence[str]) -> None:
             self._now = Freshness(tuple(paths))
 
-        reads = lambda task: self._calls.call("search.index.read_part:read_part", task)  # noqa: E731
+        reads = lambda task: _calls().call("search.index.read_part:read_part", task)  # noqa: E731
         work = lambda: bring_up_to_date(root, self._index, noticed, tell=self._tell, reads=reads)  # noqa: E731
         try:
             trouble = _trouble(work)

@@ -455,8 +455,9 @@ def test_the_command_says_its_address_and_ends_with_ctrl_c(tmp_path):
     [
         (["--port=70000"], "--port takes a whole number from 0 to 65535, not 70000"),
         (["--host=0.0.0.0"], "--host is for --shared: without it the server is for this machine only"),
-        (["here"], "bash run.sh serve takes options only, not here"),
-        (["--port=0"], "there is no index of"),
+        (["--port=0", "here"], "here does not exist: name a folder"),
+        (["here", "there"], "expected one folder at most, bash run.sh serve DIR, not here there"),
+        (["--port=0"], "has no source file (*.py, *.js"),
         (["--port=0", "--index=nowhere"], "there is no index at"),
     ],
 )

@@ -172,7 +172,8 @@ def test_a_place_is_found_from_elsewhere(folder, tmp_path, monkeypatch, capsys):
     assert found["place"]["path"] == "app/store.py"
 
 
-def test_a_file_that_has_changed_is_told(folder, capsys):
+def test_a_file_that_has_changed_and_is_not_read_in_time_is_told(folder, capsys, monkeypatch):
+    monkeypatch.setattr("search.index.updating.brought_up_to_date", lambda _index, _root, known: known)
     path = folder / "app/store.py"
     path.write_text("# more\n" * 3 + path.read_text())
     assert main(["related", "app/store.py:16", "--json"]) == 0
@@ -212,5 +213,5 @@ def test_places_that_are_none_are_refused_in_one_line(capsys, typed, message):
 def test_without_an_index_there_is_one_line(tmp_path, monkeypatch, pasted, capsys):
     monkeypatch.chdir(tmp_path)
     pasted(COPY.encode())
-    assert "there is no index of" in refused(capsys, "search", "-")
-    assert "there is no index of" in refused(capsys, "related", "a.py:1")
+    assert "has no source file" in refused(capsys, "search", "-")
+    assert "has no source file" in refused(capsys, "related", "a.py:1")

@@ -1,0 +1,206 @@
+"""An answer is of the files as they are, or says which hits may be old."""
+
+import errno
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from repositories import run_git, write
+from serving import ask, index_of, running
+
+from cli.main import main
+from data_prep.files.folder_lock import sole_holder
+from neural_code_search import index_folder
+from neural_code_search import open_index as open_from_python
+from search.index import build, updating
+from search.index.freshness import CURRENT, Freshness, looked_at
+from search.index.tree_record import read_record
+from search.opening import index_place
+from search.serve.live_index import LiveIndex
+
+FILES = {"store.py": "def open_the_door():\n    pass\n", "sub/other.py": "def close_the_window():\n    pass\n"}
+ASKED = ("--model=none", "--json")
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """A folder with an index, which is the current one; what is new there is waited for."""
+    monkeypatch.setattr(updating, "BUDGET", 60.0)
+    found = write(tmp_path / "code", FILES)
+    monkeypatch.chdir(found)
+    assert main(["index", ".", "--vectors=none"]) == 0
+    return found
+
+
+@pytest.fixture
+def asked(capsys):
+    def ask_it(question: str, *more: str) -> dict:
+        capsys.readouterr()
+        assert main(["search", question, *ASKED, *more]) in (0, 1)
+        told = capsys.readouterr()
+        return json.loads(told.out) | {"said": told.err}
+
+    return ask_it
+
+
+def names(answer: dict) -> list[str]:
+    return [each["name"] for each in answer["results"] if not each["whole_file"]]
+
+
+def test_edited_new_deleted_and_renamed_files_are_read_again(root, asked):
+    assert names(asked("open the door"))[0] == "open_the_door"
+    write(root, {"store.py": "\n\ndef open_the_gate():\n    pass\n"})
+    answer = asked("open the gate")
+    assert (names(answer)[0], answer["results"][0]["start_line"]) == ("open_the_gate", 3)
+    assert "open_the_door" not in names(asked("open the door"))
+    write(root, {"new.py": "def lock_the_box():\n    pass\n"})
+    assert names(asked("lock the box"))[0] == "lock_the_box"
+    (root / "new.py").rename(root / "sub/moved.py")
+    assert asked("lock the box")["results"][0]["path"] == "sub/moved.py"
+    (root / "sub/moved.py").unlink()
+    answer = asked("lock the box")
+    assert "lock_the_box" not in names(answer)
+    assert "freshness" not in answer
+    assert answer["said"] == ""
+
+
+def test_another_branch_is_read(root, asked):
+    run_git(root, "init", "-q", "-b", "main")
+    run_git(root, "add", "-A")
+    run_git(root, "commit", "-qm", "1")
+    run_git(root, "checkout", "-qb", "other")
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    run_git(root, "commit", "-qam", "2")
+    assert names(asked("open the gate"))[0] == "open_the_gate"
+    run_git(root, "checkout", "-q", "main")
+    assert names(asked("open the door"))[0] == "open_the_door"
+
+
+def test_what_takes_longer_is_named_and_read_meanwhile(root, asked, monkeypatch):
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    monkeypatch.setattr(updating, "BUDGET", 0.0)
+    answer = asked("open the door")
+    assert names(answer)[0] == "open_the_door"
+    assert "changed" in answer["said"]
+    assert "may be old" in answer["said"]
+    assert answer["said"].count("\n") == 1
+    assert answer["freshness"]["line"] + "\n" == answer["said"]
+    monkeypatch.setattr(updating, "BUDGET", 60.0)
+    assert names(asked("open the gate"))[0] == "open_the_gate"
+
+
+def test_what_another_process_reads_is_said_to_be_old(root, asked, monkeypatch):
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    monkeypatch.setattr(updating, "BUDGET", 0.3)
+    with sole_holder(build.lock_of(index_place(root))):
+        assert "may be old" in asked("open the door")["said"]
+
+
+def test_a_failure_is_one_line_and_the_old_index_answers(root, asked, monkeypatch):
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/cache")
+
+    monkeypatch.setattr(build, "save_index", full)
+    answer = asked("open the door")
+    assert names(answer)[0] == "open_the_door"
+    assert answer["said"] == "answered from the index as it was: No space left on device: /cache\n"
+    assert answer["freshness"]["changed"] == ["store.py"]
+
+
+def test_a_named_index_knows_its_folder_and_says_when_that_is_gone(root, asked, tmp_path, monkeypatch):
+    named = f"--index={tmp_path / 'named'}"
+    assert main(["index", ".", f"--out={tmp_path / 'named'}", "--vectors=none"]) == 0
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    monkeypatch.chdir(tmp_path)
+    assert names(asked("open the gate", named))[0] == "open_the_gate"
+    root.rename(tmp_path / "away")
+    answer = asked("open the gate", named)
+    assert names(answer)[0] == "open_the_gate"
+    assert answer["said"] == f"answered from the index as it was: {root} no longer exists\n"
+
+
+def test_related_is_of_the_files_as_they_are(root, capsys):
+    write(root, {"store.py": "\n\n\ndef open_the_window():\n    pass\n"})
+    capsys.readouterr()
+    assert main(["related", "store.py:4", "--json", "--model=none"]) in (0, 1)
+    assert json.loads(capsys.readouterr().out)["place"]["name"] == "open_the_window"
+
+
+def test_a_server_answers_for_the_files_as_they_are(root):
+    path = index_place(root)
+    live = LiveIndex(path, lambda _: None, updates=updating.Updates(path, root, lambda *_: None))
+    with running(live) as port:
+        question = {"q": "open the gate"}
+        assert "open_the_gate" not in names(ask(port, "/api/search", question).told)
+        write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+        assert names(ask(port, "/api/search", question).told)[0] == "open_the_gate"
+        (root / "store.py").unlink()
+        told = ask(port, "/api/search", question).told
+        assert "open_the_gate" not in names(told)
+        assert "freshness" not in told
+
+
+def test_a_server_says_what_it_still_reads_and_what_fails(root, monkeypatch):
+    path = index_place(root)
+    updates = updating.Updates(path, root, lambda *_: None)
+    assert updates.catch_up() == CURRENT
+    monkeypatch.setattr(updating, "BUDGET", 0.0)
+    with sole_holder(build.lock_of(path)):
+        monkeypatch.setattr(updating, "bring_up_to_date", lambda *_, **__: time.sleep(1))
+        time.sleep(0.1)
+        write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+        assert updates.catch_up().reading == ("store.py",)
+
+    def failing(*_: object, **__: object) -> None:
+        raise OSError(errno.EACCES, "Permission denied", "/cache")
+
+    monkeypatch.setattr(updating, "bring_up_to_date", failing)
+    monkeypatch.setattr(updating, "BUDGET", 60.0)
+    updates = updating.Updates(path, root, lambda *_: None)
+    assert updates.catch_up().trouble == "Permission denied: /cache"
+    assert updates.catch_up().trouble == "Permission denied: /cache"  # and is not tried at each question
+
+
+def test_python_answers_for_the_files_as_they_are(root):
+    index = index_folder(root)
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    assert "open_the_gate" in [hit.name for hit in index.search("open the gate", top=1)]
+    assert index.freshness == ""
+    (root / "sub/other.py").unlink()
+    assert open_from_python(root).files == ["store.py"]
+
+
+def test_a_line_names_three_files_and_json_two_hundred():
+    many = Freshness(tuple(f"{number}.py" for number in range(300)))
+    assert many.line == ("300 changed files are being read: hits in them may be old (0.py, 1.py, 2.py and 297 more)")
+    assert len(many.told["freshness"]["changed"]) == 200
+    assert CURRENT.told == {}
+
+
+def test_an_index_of_another_version_is_made_again(root, asked, caplog):
+    path = index_place(root)
+    path.write_bytes(b"galm index 3 {}\n" + path.read_bytes()[16:])
+    answer = asked("open the door")
+    assert names(answer)[0] == "open_the_door"
+    assert f"the index of {root} is of another version" in answer["said"]
+    path.write_bytes(b"galm index 3 {}\n" + path.read_bytes()[16:])
+    assert len(open_from_python(root)) == 4
+    assert "another version" in caplog.text
+
+
+def test_what_is_unchanged_is_known_without_a_walk(tmp_path, monkeypatch):
+    root = write(tmp_path / "code", FILES)
+    path = index_of(root, tmp_path / "index")
+    time.sleep(0.15)
+    index_of(root, path)  # what was seen within a tick of its change is not trusted
+    monkeypatch.setattr(Path, "walk", None, raising=False)
+    assert looked_at(path) == (root, CURRENT)
+    record = read_record(path)
+    assert record is not None
+    assert record.root == str(root)
+    write(root, {"store.py": "x = 12345\n"})
+    assert looked_at(path) == (root, Freshness(("store.py",)))

@@ -1,0 +1,152 @@
+"""The first question indexes by itself, and only the tree that it is about."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from repositories import commit, run_git, write
+
+from cli.main import main
+from search.opening import index_place, indexed_above, tree_top
+
+FILES = {"store.py": "def open_the_door():\n    pass\n", "sub/other.py": "def close_the_window():\n    pass\n"}
+ASKED = ("--model=none", "--json")
+
+
+@pytest.fixture
+def asked(capsys):
+    def ask_it(*words: str) -> tuple[int, list[str], str]:
+        capsys.readouterr()
+        code = main(["search", *words, *ASKED])
+        told = capsys.readouterr()
+        results = json.loads(told.out)["results"] if code in (0, 1) else []
+        return code, [each["name"] for each in results if not each["whole_file"]], told.err
+
+    return ask_it
+
+
+def test_a_named_folder_is_indexed_by_the_first_question(tmp_path, asked):
+    root = write(tmp_path / "code", FILES)
+    code, names, said = asked("open the door", str(root))
+    assert (code, names[0]) == (0, "open_the_door")
+    assert said.startswith(f"indexed {root}: 4 functions, types and files of 2 files")
+    assert said.count("\n") == 1
+    assert asked("open the door", str(root))[2] == ""
+
+
+def test_inside_of_a_checkout_the_whole_of_it_is_indexed(tmp_path, asked, monkeypatch):
+    root = commit(tmp_path / "code", FILES)
+    monkeypatch.chdir(root / "sub")
+    assert tree_top(root / "sub") == root
+    assert asked("open the door")[1][0] == "open_the_door"
+    assert indexed_above(root / "sub") == (root, index_place(root))
+
+
+@pytest.mark.parametrize("kind", ["worktree", "submodule", "nested"])
+def test_an_index_answers_only_for_its_own_tree(tmp_path, asked, monkeypatch, kind):
+    root = commit(tmp_path / "code", FILES)
+    if kind == "worktree":
+        run_git(root, "worktree", "add", "-q", "wt")
+    elif kind == "submodule":
+        other = commit(tmp_path / "other", FILES)
+        run_git(root, "submodule", "--quiet", "add", str(other), "wt")
+    else:
+        commit(root / "wt", FILES)
+    assert asked("open the door", str(root))[1][0] == "open_the_door"
+    write(root / "wt", {"store.py": "def open_the_gate():\n    pass\n"})
+    monkeypatch.chdir(root / "wt/sub")
+    _, names, said = asked("open the gate")
+    assert names[0] == "open_the_gate"
+    assert "open_the_door" not in names
+    assert f"indexed {root / 'wt'}:" in said
+
+
+@pytest.mark.parametrize("where", ["home", "/"])
+def test_a_home_folder_is_not_indexed_unless_it_is_named(tmp_path, asked, monkeypatch, where):
+    home = write(tmp_path / "home", FILES)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(home if where == "home" else "/")
+    code, _, said = asked("open the door")
+    assert code == 2
+    assert "indexed only if it is named" in said
+    assert said.count("\n") == 1
+    assert not index_place(home).exists()
+    if where == "home":
+        assert asked("open the door", ".")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "understood"),
+    [
+        (["open", "the", "door"], "asked 'open the door'"),
+        (["open", "the", "door", "sub"], "asked 'open the door' in"),
+        (["open the door", "."], ""),
+    ],
+)
+def test_several_words_are_a_question(tmp_path, asked, monkeypatch, words, understood):
+    monkeypatch.chdir(write(tmp_path / "code", FILES))
+    asked("x", ".")
+    asked("x", "sub")
+    code, _, said = asked(*words)
+    assert code in (0, 1)
+    assert said.startswith(understood)
+    assert said.count("\n") == bool(understood)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["open the door", "nowhere"], "there is no folder nowhere"),
+        (["door", "./nowhere"], "there is no folder ./nowhere"),
+        (["open", "the", "door", "store.py/"], "there is no folder store.py/"),
+        (["door", "--folder=sub"], 'the folder comes last, bash run.sh search "QUESTION" sub'),
+        (["door", "--dir", "sub"], "the folder comes last"),
+        (["door", "--index=sub"], "--index names the file of an index"),
+        (["door", "sub", "--index=x"], "leave out"),
+    ],
+)
+def test_what_is_no_folder_or_no_option_is_one_clear_line(tmp_path, asked, monkeypatch, words, said):
+    monkeypatch.chdir(write(tmp_path / "code", FILES))
+    code, _, told = asked(*words)
+    assert code == 2
+    assert said in told
+    assert told.splitlines()[-1].startswith("galm: ")
+
+
+def test_a_first_index_that_is_interrupted_leaves_nothing_half_written(tmp_path, monkeypatch):
+    root = write(tmp_path / "code", FILES)
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("search.index.build.save_index", interrupted)
+        assert main(["search", "open the door", str(root)]) == 130
+    assert not index_place(root).parent.exists()
+    with monkeypatch.context() as patched:
+        patched.setattr("search.index.vector_file.update_vectors", interrupted)
+        assert main(["search", "open the door", str(root)]) == 130
+    assert main(["search", "open the door", str(root)]) == 0
+    assert index_place(root).with_name("index.vectors").exists()
+
+
+def test_without_vectors_an_index_stays_without(tmp_path):
+    root = write(tmp_path / "code", FILES)
+    assert main(["index", str(root), "--vectors=none"]) == 0
+    assert main(["search", "open the door", str(root)]) == 0
+    write(root, {"new.py": "def lock_the_box():\n    pass\n"})
+    assert main(["search", "lock the box", str(root)]) == 0
+    assert not index_place(root).with_name("index.vectors").exists()
+
+
+def test_a_server_indexes_the_folder_that_it_is_given(tmp_path):
+    root = write(tmp_path / "code", FILES)
+    command = [sys.executable, "-m", "cli.main", "serve", str(root), "--port=0", "--model=none"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"4 functions, types and files of 2 files in {index_place(root)}\n"
+        assert "search them at" in process.stdout.readline()
+        process.terminate()
+        assert process.stderr is not None
+        assert process.stderr.read().startswith(f"indexed {root}: ")

@@ -1,0 +1,66 @@
+"""The stored indexes, and their removal."""
+
+import json
+import shutil
+
+import pytest
+from repositories import write
+
+from cli.main import main
+from search.opening import index_place
+
+FILES = {"store.py": "def open_the_door():\n    pass\n"}
+
+
+@pytest.fixture
+def three(tmp_path, monkeypatch):
+    """A folder that is there, one that is gone, and an index whose folder is not known, of another version."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("there", "gone", "old"):
+        assert main(["index", str(write(tmp_path / name, FILES)), "--vectors=none"]) == 0
+    shutil.rmtree(tmp_path / "gone")
+    old = index_place(tmp_path / "old")
+    old.write_bytes(b"galm index 3 {}\n")
+    old.with_name("index.tree").unlink()
+    return tmp_path
+
+
+def listed(capsys) -> dict[str, dict]:
+    capsys.readouterr()
+    assert main(["indexes", "--json"]) == 0
+    return {each["name"]: each for each in json.loads(capsys.readouterr().out)["indexes"]}
+
+
+def test_all_are_listed_with_what_they_are(three, capsys):
+    found = {name.partition("-")[0]: each for name, each in listed(capsys).items()}
+    assert {name: each["state"] for name, each in found.items()} == {"there": "there", "gone": "gone", "old": "unknown"}
+    one = found["there"]
+    assert (one["folder"], one["rows"], one["files"], one["vectors"]) == (str(three / "there"), 2, 1, "none")
+    assert one["bytes"] > 1000
+    assert one["age"] < 1000
+    assert (one["usable"], found["old"]["usable"], found["old"]["version"]) == (True, False, "galm index 3")
+    assert main(["indexes"]) == 0
+    told = capsys.readouterr().out
+    assert f"{three / 'gone'} (gone): 2 entries of 1 files" in told
+    assert "cannot be used: galm index 3" in told
+    assert "3 indexes in" in told
+
+
+def test_some_are_removed_with_all_their_files(three, capsys):
+    assert main(["indexes", "--remove=gone"]) == 0
+    assert not index_place(three / "gone").parent.exists()
+    assert main(["indexes", f"--remove={three / 'there'}"]) == 0
+    assert not index_place(three / "there").parent.exists()
+    (name,) = listed(capsys)
+    assert main(["indexes", f"--remove={name}"]) == 0
+    assert listed(capsys) == {}
+    assert main(["indexes", f"--remove={three / 'there'}"]) == 2
+    assert main(["indexes", "--remove=gone"]) == 0
+
+
+def test_a_link_in_the_cache_is_no_index_and_nothing_behind_it_is_removed(three, capsys):
+    victim = write(three / "victim", {"index": "mine", "more": "mine"})
+    (index_place(three / "there").parent.parent / "link").symlink_to(victim)
+    assert "link" not in listed(capsys)
+    assert main(["indexes", "--remove=link"]) == 2
+    assert (victim / "more").read_text() == "mine"
