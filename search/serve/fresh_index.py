@@ -83,6 +83,11 @@ class _Round:
     ended: float = 0.0
 
     @property
+    def valid_until(self) -> float:
+        """When the files are looked at again."""
+        return self.ended + _FAILED if self.error else self.begun + LOOKED
+
+    @property
     def reading(self) -> PartialIndex:
         """What is being read."""
         return self.alone if self.alone and not self.partial.read else self.partial
@@ -186,7 +191,7 @@ class FreshIndex:
         """The look at the files that is being made, or a new one if the last was too long ago."""
         with self._lock:
             now = self._round
-            if now and (not now.done.is_set() or time.monotonic() - now.ended < (_FAILED if now.error else LOOKED)):
+            if now and (not now.done.is_set() or time.monotonic() < now.valid_until):
                 return now
             self._round = now = _Round(PartialIndex(asked))
             threading.Thread(target=self._look, args=(now,), daemon=True, name="index").start()
