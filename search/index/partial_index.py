@@ -11,7 +11,7 @@ from search.index.build_watch import Watch
 from search.index.code_index import Index
 from search.index.read_part import Part
 
-_GROWN: Final = 1.5
+_GROWN: Final = 2
 """How many times as many files must have been read to make it again."""
 _ALONE: Final = 2000
 """Most files that are read while another process makes the index."""
@@ -28,7 +28,8 @@ class PartialIndex(Watch):
         self.ended = False
         """Whether nobody needs it any more."""
         self._parts: list[Part] = []
-        self._lock, self._made, self._index = threading.Lock(), 0, None
+        self._lock, self._making = threading.Lock(), False
+        self._made: tuple[Index | None, int] = None, 0
 
     def begin(self, files: int) -> None:
         """So many files will be read."""
@@ -40,13 +41,27 @@ class PartialIndex(Watch):
         self.read += len(part.files)
 
     def index(self) -> tuple[Index | None, int]:
-        """The index of what was read so far or a little earlier, and its number of files; None before the first."""
+        """The index of what was read so far or earlier, and its number of files; None before the first.
+
+        Only the first one is waited for; a later one is made in a thread, for the next question.
+        """
         with self._lock:
-            parts, read = [*self._parts], self.read
-            grown = read > _GROWN * self._made or read == self.files > self._made
-            if parts and grown:
-                self._index, self._made = index_of(parts), read
-            return self._index, self._made
+            if self._made[0] is None and self._parts:
+                self._make()
+            elif _GROWN * self._made[1] <= self.read < self.files and not self._making and self._parts:
+                self._making = True
+                threading.Thread(target=self._make_next, daemon=True, name="partial index").start()
+            return self._made
+
+    def _make(self) -> None:
+        parts = [*self._parts]
+        self._made = index_of(parts), sum(len(part.files) for part in parts)
+
+    def _make_next(self) -> None:
+        try:
+            self._make()
+        finally:
+            self._making = False
 
     def read_alone(self, root: Path) -> None:
         """Read the likeliest files of a folder, until :attr:`ended`, while another process makes the index."""

@@ -34,7 +34,7 @@ from search.serve.live_index import LiveIndex, Opened, reranker_maker
 
 LOOKED: Final = 0.2
 """Seconds for which an answer may be of files as they were."""
-PATIENCE: Final = 3.0
+PATIENCE: Final = 2.5
 """Seconds for which a question waits until files are read that are new or have changed."""
 _LONGEST: Final = 4.0
 """The same if more than half is read until then, or it is still looked for."""
@@ -130,6 +130,8 @@ class FreshIndex:
             OSError: it cannot be made.
         """
         now = self._begun(asked)
+        if self._opened is None:
+            self._reranker_at_once  # noqa: B018 - is loaded while files are read
         now.done.wait(max(now.begun + PATIENCE - time.monotonic(), _AGAIN))
         while time.monotonic() < now.begun + self._worth_waiting(now) and not now.done.wait(_BRIEF):
             pass
@@ -284,6 +286,8 @@ class FreshIndex:
             return ""
         if now.stored:
             return _COMPLETING if self._model != "none" else ""
+        if self._opened is None and read == now.reading.files:
+            return _COMPLETING
         if self._opened is None:
             return f"{read:,} of {now.reading.files:,} files are indexed so far; ask again for the rest"
         return now.known.line

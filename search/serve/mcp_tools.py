@@ -110,14 +110,11 @@ def _telling(
     """
 
     async def asked(context: Context[Any, Any], **arguments: Any) -> Any:
-        async def report() -> None:
-            await _report(context, progress)
-
         caught: Exception | None = None
         told: Record = {}
         async with anyio.create_task_group() as group:
             if progress:
-                group.start_soon(report)
+                group.start_soon(_report, context, progress)
             try:
                 told = await run_sync(partial(tool, **arguments), abandon_on_cancel=True, limiter=free)
             except Exception as error:  # not as a group of errors
