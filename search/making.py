@@ -70,10 +70,10 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         complain_about(where, what)
 
     processes, choices = options.processes or os.cpu_count() or 1, {"true": True, "false": False}
-    chosen = {"documents": choices.get(options.documents), "submodules": choices.get(options.submodules)}
+    documents, submodules = choices.get(options.documents), choices.get(options.submodules)
     with sole_maker(path, console.complain if options.json else say) if root.is_dir() else nullcontext():
         started = time.perf_counter()
-        done = refresh(root, path, processes=processes, tell=tell, **chosen)
+        done = refresh(root, path, processes=processes, tell=tell, documents=documents, submodules=submodules)
         seconds = time.perf_counter() - started
         if not options.json:
             from search.index.code_index import rows_of_files

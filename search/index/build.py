@@ -151,8 +151,8 @@ def refresh(
 
 
 def _note(record: TreeRecord, path: Path) -> None:
-    """Save the record beside an index, which can be used without."""
-    with suppress(OSError):
+    """Save the record of an index, which can be used without."""
+    with suppress(OSError, UserError):
         save_record(record, path)
 
 

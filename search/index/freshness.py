@@ -92,7 +92,7 @@ def _walked(record: TreeRecord, index: Path) -> list[str]:
     found = found_files(root, suffixes, told, checkout_of(root, told), submodules=record.submodules, seen=seen)
     changed = differing(record.files, found)
     if not changed:
-        with suppress(OSError):  # then the next one walks again
+        with suppress(OSError, UserError):  # then the next one walks again
             save_record(replace(record, stamps=seen.stamps), index)
     return changed
 

@@ -1,9 +1,11 @@
-"""Beside an index: which folder it is of, what decided which files were found, and their sizes and times.
+"""The record of an index: which folder it is of, what decided which files were found, and their sizes and times.
 
 So a later run sees without a walk that nothing has changed, and a named index knows its folder. A record that is
-missing, damaged or of another index costs a walk, nothing else.
+missing, damaged or of another index costs a walk, nothing else. It is always in the user's cache folder: one that came
+along with somebody else's files could name any folder, to be read into an index among those files.
 """
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from data_prep.errors import UserError
+from data_prep.files.named_paths import cache_folder
 from data_prep.files.sealed import read_sealed, write_sealed
 from search.files.tree import Found
 from search.files.tree_stamps import How, Stamp, unchanged
@@ -41,14 +44,22 @@ class TreeRecord:
 
 
 def record_path(index: Path) -> Path:
-    """The file of the record of an index."""
-    return index.with_name(f"{index.name}.tree")
+    """The file of the record of an index.
+
+    Raises:
+        UserError: there is no cache folder.
+    """
+    real, cache = Path(os.path.realpath(index)), Path(os.path.realpath(cache_folder()))
+    if real.is_relative_to(cache):
+        return real.with_name(f"{real.name}.tree")
+    return cache / "records" / f"{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}.tree"
 
 
 def save_record(record: TreeRecord, index: Path) -> None:
     """Write the record of the file ``index``.
 
     Raises:
+        UserError: there is no cache folder.
         OSError: it cannot be written.
     """
     names = [record.root, *(name for _, name in record.stamps), *(file.path for file in record.files)]
@@ -102,7 +113,7 @@ def want_vectors(index: Path, *, wanted: bool) -> None:
     """Note whether the file ``index`` is to have vectors, for later updates; a record that cannot be written stays."""
     record = read_record(index)
     if record and record.vectors != wanted:
-        with suppress(OSError):
+        with suppress(OSError, UserError):
             save_record(replace(record, vectors=wanted), index)
 
 

@@ -40,6 +40,7 @@ class IndexPlace:
         """Remove what was kept for this process."""
         if self._own:
             shutil.rmtree(self._own, ignore_errors=True)
+            record_path(self.path).unlink(missing_ok=True)
 
 
 def is_writable(folder: Path) -> bool:
