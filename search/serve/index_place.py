@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from data_prep.files.printable import one_line
 from search.index.tree_record import record_path
 
 
@@ -33,7 +32,7 @@ class IndexPlace:
             with suppress(OSError):
                 shutil.copyfile(each, copy)
         self.path = mine
-        self.trouble = f"the index cannot be stored in {one_line(str(folder))}: it is kept until this server ends"
+        self.trouble = "the index cannot be stored: it is kept until this server ends"
         tell(str(folder), self.trouble)
 
     def close(self) -> None:
