@@ -44,7 +44,7 @@ _BRIEF: Final = 0.1
 """Seconds between looks at what is read."""
 _AGAIN: Final = 0.5
 """Seconds for which a later question waits for the same."""
-_COMPLETING: Final = "vectors of new code are still being computed: the order of hits may change"
+_COMPLETING: Final = "the index is still being completed: the order of hits may change"
 _FAILED: Final = 30.0
 """Seconds after a failure until it is tried again."""
 
