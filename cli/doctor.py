@@ -4,30 +4,17 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from cli.packages import DISTRIBUTION, PARTS, versions
+from cli.packages import PARTS, versions
 from data_prep.errors import UserError
 from data_prep.files.named_paths import cache_folder, named_path
-from data_prep.installation import IMPORT_ROOT, INSTALLED, workspace
+from data_prep.installation import IMPORT_ROOT, INSTALLED, program_version, workspace
 from experiments.terminal import console
 from modeling.c_library import c_compiler
 
 _WIDTH: Final = 12
-
-
-def program_version() -> str:
-    """The version of the program, also in a checkout that is not installed."""
-    if not INSTALLED:
-        import tomllib
-
-        return str(tomllib.loads((IMPORT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
-    try:
-        return version(DISTRIBUTION)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def show_version(_: Sequence[str]) -> None:

@@ -8,9 +8,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.installation import IMPORT_ROOT, INSTALLED
+from data_prep.installation import DISTRIBUTION, IMPORT_ROOT, INSTALLED
 
-DISTRIBUTION: Final = "neural-code-search"
 PARTS: Final = {
     "search": "the search",
     "train": "training",

@@ -9,6 +9,22 @@ OUTER: Final = __name__.rpartition("data_prep.")[0]
 INSTALLED: Final = OUTER != ""
 IMPORT_ROOT: Final = Path(__file__).resolve().parents[__name__.count(".")]
 """The folder on the import path: the checkout, or the folder of installed packages."""
+DISTRIBUTION: Final = "neural-code-search"
+"""The name by which it is installed."""
+
+
+def program_version() -> str:
+    """The version of the program, also in a checkout that is not installed."""
+    if not INSTALLED:
+        import tomllib
+
+        return str(tomllib.loads((IMPORT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def workspace() -> Path:

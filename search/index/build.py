@@ -7,11 +7,11 @@ is in a private repository, has a link too, which leads nowhere or to a login pa
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -26,6 +26,7 @@ from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
 from search.files.tree_stamps import Seen
+from search.index.build_watch import Watch, likely_first
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.freshness import differing
 from search.index.index_file import (
@@ -88,6 +89,7 @@ def refresh(
     submodules: bool | None = None,
     noticed: Callable[[Sequence[str]], None] = lambda _: None,
     reads: Callable[[Task], Part] | None = None,
+    watch: Watch | None = None,
 ) -> Refreshed:
     """Make the index of the folder ``root`` in the file ``path``, or update it.
 
@@ -103,6 +105,7 @@ def refresh(
         submodules: whether submodules are looked into; None: as for the existing index, else not.
         noticed: called with the files that are about to be read or left out, once they are known.
         reads: reads a few files at less cost than new processes, with limits too; None: nothing does.
+        watch: told what is read, the likeliest files first.
 
     Raises:
         UserError: there is no such folder, no source file in it, or ``path`` is not a file.
@@ -136,7 +139,7 @@ def refresh(
     places = {each.path: numbers.get(each) for each in found}
     kept = {name: number for name, number in places.items() if number is not None}
     changed = [each for each in found if each.path not in kept]
-    fresh = _few(root, changed, reads) or list(_read(root, changed, processes))
+    fresh = _few(root, changed, reads, watch) or list(watched(root, changed, processes, watch))
     for each in chain.from_iterable(part.files for part in fresh):
         if each.trouble:
             tell(each.path, each.trouble)
@@ -153,6 +156,17 @@ def _note(record: TreeRecord, path: Path) -> None:
         save_record(record, path)
 
 
+def watched(root: Path, found: Sequence[Found], processes: int, watch: Watch | None) -> Generator[Part, None, None]:
+    """Read files, with a ``watch`` in its order, who is given each part; the caller closes what it does not end."""
+    if watch is None:
+        yield from _read(root, found, processes)
+        return
+    with closing(_read(root, likely_first(found, watch.asked), processes, watch.chunk)) as parts:
+        for part in parts:
+            watch.take(part)
+            yield part
+
+
 def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str], None]) -> Read | None:
     """What ``read`` reads of an index; None if there is none, or it cannot be used, which is told."""
     try:
@@ -162,8 +176,10 @@ def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str],
         return None
 
 
-def _few(root: Path, found: Sequence[Found], reads: Callable[[Task], Part] | None) -> list[Part]:
+def _few(root: Path, found: Sequence[Found], reads: Callable[[Task], Part] | None, watch: Watch | None) -> list[Part]:
     """A few files as ``reads`` reads them; nothing if they are many, or one of them ends that process."""
+    if watch:
+        watch.begin(len(found))
     if reads is None or not 0 < len(found) <= _CHUNK:
         return []
     try:
@@ -172,14 +188,19 @@ def _few(root: Path, found: Sequence[Found], reads: Callable[[Task], Part] | Non
         return []
 
 
-def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[Part]:
-    tasks = [Task(root, found[start : start + _CHUNK]) for start in range(0, len(found), _CHUNK)]
+def _read(root: Path, found: Sequence[Found], processes: int, chunk: int = _CHUNK) -> Generator[Part, None, None]:
+    tasks = [Task(root, found[start : start + chunk]) for start in range(0, len(found), chunk)]
     guard = _GUARD if processes else None
     parts = map_ordered("search.index.read_part:read_part", tasks, min(processes, len(tasks)) or 1, guard)
     with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
         for part in parts:
             yield part
             bar.update(len(part.files))
+
+
+def index_of(parts: Sequence[Part]) -> Index:
+    """An index in memory of what was read, without links."""
+    return _together(None, (), parts, None, {})
 
 
 def _together(
@@ -194,7 +215,7 @@ def _together(
     ``committed``: path -> hash of the content that the commit of ``origin`` has there.
     """
     whole = Part.joined([*([Part.of_index(old, kept)] if old else []), *fresh])
-    if old:
+    if old or any(after.path < before.path for before, after in pairwise(whole.files)):
         whole = whole.taken(sorted(range(len(whole.files)), key=lambda place: whole.files[place].path))
         split = with_own_words(whole.split)
         whole = replace(whole, split=replace(split, texts=joined_texts(split.texts)))

@@ -1,35 +1,35 @@
 """What coding agents can ask: the tools of the MCP server, as plain functions over an index.
 
 Answers are cut to a budget of tokens, of which four characters count as one. All texts are those of the indexed code,
-which is not trusted: an agent should read them as data.
+which is not trusted: an agent should read them as data. What the docstrings say is what agents are told.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
+from data_prep.files.printable import one_line
+from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
 from search.engine.signals import Hit
 from search.files.languages import LONGEST_PATTERN, chosen_languages
-from search.index.code_index import Index
-from search.serve.live_index import FreshIndex
-from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
+from search.serve.agent_answers import NOTE, Record, first_of, hit_record, shortened, with_hits, with_source, with_words
+from search.serve.agent_paths import place_of, row_at
+from search.serve.fresh_index import Current, FreshIndex
+from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
 from search.snippets.show import as_record
-from search.traces.trace import FrameLocator
 
 CHARACTERS: Final = 4
 """Characters that count as a token."""
 BUDGET: Final = 4000
-_LIMITS: Final = {"top": (1, 50), "line": (1, 1 << 31), "budget": (100, 100_000)}
+LIMITS: Final = {"top": (1, 50), "line": (0, 1 << 31), "budget": (100, 100_000)}
 """The least and the most that an argument may be."""
-_LENGTHS: Final = {"question": LONGEST_QUERY, "snippet": 2 << 20, "path": 4096, "language": LONGEST_PATTERN}
+LENGTHS: Final = {"question": LONGEST_QUERY, "snippet": 2 << 20, "path": 4096, "language": LONGEST_PATTERN}
 """The most characters that an argument may have; a pattern of paths may have fewer."""
-_HEAD: Final = 400
-"""Characters that a hit takes without its source, about."""
-_FIELDS: Final = ("rank", "path", "start_line", "end_line", "name", "signature", "documentation", "license", "url")
+_LONGEST: Final = 400
+"""Characters of a trace's error."""
 
 
 class AgentTools:
@@ -48,133 +48,146 @@ class AgentTools:
         path: str = "",
         language: str = "",
         budget: int = BUDGET,
-    ) -> dict[str, Any]:
-        """Find methods, types and files by a question in words ("how are sessions stored"), by a name, or by code.
+    ) -> Record:
+        """Find code of this folder by what it does, by a name or an error message, or by code that it is like.
 
-        For a stack trace the answer also has the frames that lie in the folder, as "errors".
+        Use it first, where you do not know the file or the words: "where do sessions expire", "retry with backoff",
+        JsonReader.nextName. Give a question or a snippet, and not both. If the snippet is a stack trace, the answer
+        also has the functions of this folder that it went through. To list each place that has an exact text, use grep
+        instead. Look at "certainty" first: "none" means that nothing was found, "weak" that perhaps nothing answers.
 
         Args:
-            question: what is looked for, in English words, or an identifier such as JsonReader.nextName.
-            snippet: instead of a question, code that the hits shall be like, or a stack trace.
-            top: how many hits, 1 to 50.
-            by: method: the best functions and types; file: the best files, each with its best method (for questions).
-            path: only files whose path matches this pattern, such as src/*; empty: all.
-            language: only these languages, such as python,go; empty: all.
-            budget: tokens of the answer, about; longer sources are cut, and hits that do not fit are left out.
+            question: What is looked for, in a few English words, or an identifier, or an error message. Filters may
+                stand in it: lang:go, path:src/, type:class (function, method, constant, file), test:no, -path:docs.
+            snippet: Instead of a question, code that hits shall be like, or a stack trace.
+            top: How many hits.
+            by: "method" for the best functions, methods and types; "file" for the best files, one hit each.
+            path: Only files of this folder (src/), path (pool/impl.py) or pattern (src/*, *.py); empty for all.
+            language: Only these languages, such as python,go; empty for all.
+            budget: Most tokens of the answer, of 4 characters each. Sources are cut to it, and what is left out is
+                counted.
         """
         _check(question=question, snippet=snippet, top=top, path=path, language=language, budget=budget)
         if by not in ("method", "file"):
             raise UserError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip()) == bool(snippet.strip()):
             raise UserError("expected a question in words or a name, or a snippet of code, and not both")
-        engine = self._index.engine
-        languages = _languages(engine, language)
+        now = self._index.current(question or snippet[:LONGEST_QUERY])
+        languages = _languages(now.engine, language)
         if snippet.strip():
-            return _of_code(engine, answer_text(engine, snippet, Wanted(top, path, languages)), budget)
-        hits = engine.search(question, top=top, path=path, languages=languages, by_file=by == "file")
-        results = [result(engine, question, hit, explain=False) for hit in hits]
-        return {"question": question, **_fitting(results, budget * CHARACTERS)}
+            return self._of_code(now, answer_text(now.engine, snippet, Wanted(top, path, languages)), budget)
+        hits = now.engine.search(question, top=top, path=path, languages=languages, by_file=by == "file")
+        certainty = now.engine.certainty(question, hits)
+        records = [self._record(now, result(now.engine, question, hit, explain=False)) for hit in hits]
+        return with_hits(self._head(now, certainty), records, budget * CHARACTERS)
 
-    def related(self, path: str, line: int, top: int = 10, language: str = "", budget: int = BUDGET) -> dict[str, Any]:
-        """Find code like that of the method, type or file at a place: copies of it first.
+    def related(self, path: str, line: int = 0, top: int = 10, language: str = "", budget: int = BUDGET) -> Record:
+        """Find code that is like the function, method, type or file at a place: copies of it first.
+
+        Use it before you change code, to find the places that need the same change, and before you write code, to
+        find a helper that exists.
 
         Args:
-            path: of the file, as search gives it.
-            line: any line of it, from 1.
-            top: how many hits, 1 to 50.
-            language: only these languages, such as python,go; empty: all.
-            budget: tokens of the answer, about.
+            path: The file: its absolute path, or relative to the folder; file:line is taken too.
+            line: Any line of the code, from 1; 0 for the one in path.
+            top: How many hits.
+            language: Only these languages, such as python,go; empty for all.
+            budget: Most tokens of the answer, of 4 characters each. Sources are cut to it, and what is left out is
+                counted.
         """
         _check(path=path, line=line, top=top, language=language, budget=budget)
-        engine = self._index.engine
-        languages = _languages(engine, language)
-        return _of_code(engine, answer_place(engine, path, line, Wanted(top, languages=languages)), budget)
+        now = self._index.current(path)
+        languages = _languages(now.engine, language)
+        file, line = place_of(now.engine.index, self._index.root, path, line)
+        return self._of_code(now, answer_place(now.engine, file, line, Wanted(top, languages=languages)), budget)
 
-    def explain(self, question: str, path: str, line: int) -> dict[str, Any]:
-        """Why a place matches a question: the scores of its method, and which of its words each word aligns with.
+    def read_unit(self, path: str, line: int = 0, budget: int = BUDGET) -> Record:
+        """Read the whole function, method, type or file at a place.
 
-        Args:
-            question: as asked before.
-            path: of the file, as search gives it.
-            line: any line of the method, from 1.
-        """
-        _check(question=question, path=path, line=line)
-        engine = self._index.engine
-        row = _row_at(engine.index, path, line)
-        hits = engine.search(question, top=len(engine.index))
-        hit = next((each for each in hits if row in each.rows), None)
-        if hit is None:
-            return {"question": question, "name": engine.index.names[row], "rank": None, "words": []}
-        alignment = aligned(engine, question, hit)
-        told = result(engine, question, hit, explain=False)
-        parts = {name: told[name] for name in ("rank", "name", "score", "bm25", "model", "vectors", "file", "stage")}
-        return {"question": question, **parts, "words": explained(alignment) if alignment else []}
-
-    def read_unit(self, path: str, line: int, budget: int = BUDGET) -> dict[str, Any]:
-        """The whole source of the method, type or file at a place, with its comment's first sentence and its licence.
+        Use it after search, where "whole" is false, instead of reading the whole file.
 
         Args:
-            path: of the file, as search gives it.
-            line: any line of it, from 1.
-            budget: tokens of its source; a longer one is cut.
+            path: The file: its absolute path, or relative to the folder; file:line is taken too.
+            line: Any line of the code, from 1; 0 for the one in path.
+            budget: Most tokens of the answer, of 4 characters each; a longer source is cut.
         """
         _check(path=path, line=line, budget=budget)
-        engine = self._index.engine
-        row = _row_at(engine.index, path, line)
-        hit = Hit(1, row, 0.0, 0.0, None, None, 0.0, "name")
-        told = result(engine, "", hit, explain=False)
-        entry = {name: told[name] for name in _FIELDS if name != "rank"}
-        return entry | _cut(told["source"], budget * CHARACTERS)
+        now = self._index.current(path)
+        row = self._row(now, path, line)
+        told = result(now.engine, "", Hit(1, row, 0.0, 0.0, None, None, 0.0, "name"), explain=False)
+        entry = self._record(now, told)
+        source = entry.pop("source", "")
+        del entry["rank"]
+        return with_source(self._head(now) | entry, source, budget * CHARACTERS)
+
+    def explain(self, question: str, path: str, line: int = 0, budget: int = BUDGET) -> Record:
+        """Say why a place has its rank for a question: its scores, and the code that each word aligns with.
+
+        It finds nothing new: use it only to see why a hit of search is there, or why a place is not.
+
+        Args:
+            question: As asked before.
+            path: The file: its absolute path, or relative to the folder; file:line is taken too.
+            line: Any line of the code, from 1; 0 for the one in path.
+            budget: Most tokens of the answer, of 4 characters each; words that do not fit are counted.
+        """
+        _check(question=question, path=path, line=line, budget=budget)
+        now = self._index.current(path)
+        engine, row = now.engine, self._row(now, path, line)
+        hits = engine.search(question, top=len(engine.index))
+        hit = next((each for each in hits if row in each.rows), None)
+        found = self._head(now) | {"path": engine.index.split.text(row).path, "name": engine.index.names[row]}
+        if hit is None:
+            return with_words(found | {"rank": None}, [], budget * CHARACTERS)
+        alignment = aligned(engine, question, hit)
+        told = result(engine, question, hit, explain=False)
+        found |= {name: told[name] for name in ("rank", "score", "bm25", "model", "vectors", "file", "stage")}
+        return with_words(found, explained(alignment) if alignment else [], budget * CHARACTERS)
+
+    def _head(self, now: Current, certainty: Certainty | None = None) -> Record:
+        """What is said of each answer."""
+        head: Record = {"note": NOTE}
+        if certainty:
+            head["certainty"] = certainty.record
+            if not now.whole:
+                head["certainty"]["text"] += " (of those indexed so far)"
+        if notice := "; ".join(filter(None, (now.notice, self._index.trouble))):
+            head["notice"] = notice
+        return head | {"folder": one_line(str(self._index.root))}
+
+    def _record(self, now: Current, told: Record) -> Record:
+        return hit_record(told, changed=self._index.has_changed(now.engine.index.file(told["row"])))
+
+    def _row(self, now: Current, path: str, line: int) -> int:
+        return row_at(now.engine.index, *place_of(now.engine.index, self._index.root, path, line))
+
+    def _of_code(self, now: Current, answer: CodeAnswer, budget: int) -> Record:
+        """An answer to code; the frames of a trace take at most half of the budget, the innermost ones are kept."""
+        told, most = as_record(now.engine, answer, 0.0), budget * CHARACTERS
+        level: Literal["strong", "weak", "none"] = "weak" if answer.hits else "none"
+        head = self._head(now, Certainty("strong" if answer.hits and answer.hits[0].copy else level))
+        head |= {name: told[name] for name in ("kind", "language") if told[name]}
+        if "place" in told:
+            head["place"] = _place(told["place"])
+        if "errors" in told:
+            inside = [_frame(frame) for error in told["errors"] for frame in error["frames"] if frame["unit"]]
+            inside = inside if told["innermost"] == "first" else inside[::-1]
+            names = ": ".join(filter(None, (told["errors"][-1]["error"], told["errors"][-1]["message"])))
+            head |= {name: told[name] for name in ("frames", "frames_in_index")}
+            head["error"] = shortened(names, min(_LONGEST, most // 8))
+            head["innermost_frames"] = first_of(inside, most // 2)
+        return with_hits(head, [self._record(now, each) for each in told["results"]], most)
 
 
-def _row_at(index: Index, path: str, line: int) -> int:
-    """The innermost row of the index at a line.
-
-    Raises:
-        UserError: there is none.
-    """
-    row = FrameLocator(index).row_at(file_of(index, path), line)
-    if row is None:
-        raise UserError(f"line {line} of {path} is in no function, method or type")
-    return row
-
-
-def _of_code(engine: Engine, answer: CodeAnswer, budget: int) -> dict[str, Any]:
-    """An answer to code; the frames of a trace take at most half of the budget, the innermost ones are kept."""
-    told, rest = as_record(engine, answer, 0.0), budget * CHARACTERS
-    found: dict[str, Any] = {name: told[name] for name in ("kind", "language", "place") if name in told}
-    if "errors" in told:
-        inside = [_frame(frame) for error in told["errors"] for frame in error["frames"] if frame["unit"]]
-        inside = inside if told["innermost"] == "first" else inside[::-1]
-        while len(str(inside)) > rest // 2:
-            inside = inside[: len(inside) // 2]
-        names = ": ".join(filter(None, (told["errors"][-1]["error"], told["errors"][-1]["message"])))
-        found |= {"error": names[:_HEAD], "frames": told["frames"], "frames_in_index": told["frames_in_index"]}
-        found |= {"innermost_frames": inside}
-        rest -= len(str(inside))
-    return found | _fitting(told["results"], rest)
-
-
-def _frame(frame: dict[str, Any]) -> dict[str, Any]:
+def _frame(frame: Record) -> Record:
     """A frame that lies in the index."""
-    unit = frame["unit"]
-    place = {name: unit[name] for name in ("path", "name", "start_line", "end_line", "moved")}
-    return place | {"line": frame["line"], "code": frame["code"][:_HEAD]}
+    moved = {"moved": True} if frame["unit"]["moved"] else {}
+    return _place(frame["unit"]) | moved | {"line": frame["line"], "code": shortened(frame["code"])}
 
 
-def _fitting(results: Sequence[dict[str, Any]], rest: int) -> dict[str, Any]:
-    """Those of the hits that fit into ``rest`` characters, with their sources cut, and how many do not."""
-    found: list[dict[str, Any]] = []
-    share = max(_HEAD, rest // max(1, len(results)) - _HEAD)
-    for told in results:
-        entry: dict[str, Any] = {name: told[name] for name in (*_FIELDS, "copy") if name in told}
-        entry |= _cut(told["source"], min(share, rest))
-        size = sum(len(str(value)) for value in entry.values())
-        if size > rest and found:
-            break
-        rest -= size
-        found.append(entry)
-    return {"results": found, "left_out": len(results) - len(found)}
+def _place(unit: Record) -> Record:
+    """Where a unit is."""
+    return {name: unit[name] for name in ("path", "start_line", "end_line")} | {"name": shortened(unit["name"])}
 
 
 def _languages(engine: Engine, typed: str) -> frozenset[str]:
@@ -188,16 +201,8 @@ def _check(**given: str | int) -> None:
     """Refuse an argument that is too long, too small or too large."""
     for name, value in given.items():
         if isinstance(value, str):
-            if len(value) > _LENGTHS[name]:
-                raise UserError(f"{name} has at most {_LENGTHS[name]:,} characters, not {len(value):,}")
-        elif not _LIMITS[name][0] <= value <= _LIMITS[name][1]:
-            least, most = _LIMITS[name]
+            if len(value) > LENGTHS[name]:
+                raise UserError(f"{name} has at most {LENGTHS[name]:,} characters, not {len(value):,}")
+        elif not LIMITS[name][0] <= value <= LIMITS[name][1]:
+            least, most = LIMITS[name]
             raise UserError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
-
-
-def _cut(source: str, most: int) -> dict[str, Any]:
-    """A source of at most ``most`` characters, at whole lines if possible, and whether it is all of it."""
-    if len(source) <= most:
-        return {"source": source, "whole": True}
-    part = source[: max(0, most)]
-    return {"source": part[: part.rfind("\n") + 1] or part, "whole": False}

@@ -1,6 +1,5 @@
-"""Indexes that are answered from: reopened when their file is replaced, still being opened, or made when asked."""
+"""Indexes that are answered from: reopened when their file is replaced, or still being opened."""
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -12,19 +11,15 @@ from data_prep.errors import UserError
 from search import opening
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
-from search.index.build import refresh, sole_maker
 from search.index.code_index import Index
 from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
 from search.index.updating import Updates
-from search.index.vector_file import maker_of, update_vectors, vectors_path
-from search.opening import check_way, index_place
+from search.index.vector_file import vectors_path
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
-LOOKED: Final = 2.0
-"""Seconds for which an answer of a :class:`FreshIndex` may be of files as they were."""
 
 
 class OpeningError(Exception):
@@ -191,50 +186,6 @@ class OpeningIndex:
             self._live = self._make()
         except Exception as error:  # whatever it is, nobody else would hear of it
             self._failed(error)
-
-
-class FreshIndex:
-    """The index of a folder, made at the first question, and updated at a later one if files have changed."""
-
-    def __init__(self, root: Path, model: str, tell: Callable[[str, str], None]) -> None:
-        """Nothing is read yet.
-
-        Args:
-            root: the folder.
-            model: as ``--model`` names it.
-            tell: called with a path and what is wrong with it.
-
-        Raises:
-            UserError: there is no such folder.
-        """
-        if not root.is_dir():
-            raise UserError(f"expected a folder of sources, got {root}")
-        self.root, self.path = root, index_place(root)
-        check_way(root, self.path)
-        self._model, self._tell = model, tell
-        self._lock, self._looked = threading.Lock(), 0.0
-        self._live: LiveIndex | None = None
-
-    @property
-    def engine(self) -> Engine:
-        """An engine over the files as they are, or were a moment ago.
-
-        Raises:
-            UserError: there is no source file, or the index cannot be made.
-            OSError: it cannot be written.
-        """
-        with self._lock:
-            if self._live is None or time.monotonic() - self._looked > LOOKED:
-                self._live = self._update()
-                self._looked = time.monotonic()
-            return self._live.opened().engine
-
-    def _update(self) -> LiveIndex:
-        with sole_maker(self.path, lambda line: self._tell(str(self.path), line)):
-            refresh(self.root, self.path, processes=os.cpu_count() or 1, tell=self._tell)
-            if self._model != "none":
-                update_vectors(maker_of(self.path) or "", self.path, self._tell)
-        return self._live or LiveIndex(self.path, reranker_maker(self._model), seconds_between_looks=0.0)
 
 
 def reranker_maker(model: str) -> Callable[[Index], Reranker | None]:

@@ -3,6 +3,7 @@
 import http.client
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from search.index.build import refresh
+from search.serve.fresh_index import FreshIndex
 from search.serve.live_index import LiveIndex
 from search.serve.server import listening, server_of
 from search.serve.web_app import web_app
@@ -21,6 +23,24 @@ def index_of(root: Path, path: Path) -> Path:
     """Make the index of a folder, or bring it up to date."""
     refresh(root, path, processes=0, tell=lambda *_: None)
     return path
+
+
+@contextmanager
+def fresh(root: Path, model: str = "none", tell=lambda *_: None) -> Iterator[FreshIndex]:
+    """The index of a folder, as a server of agents has it."""
+    index = FreshIndex(root, model, tell)
+    try:
+        yield index
+    finally:
+        index.close()
+
+
+def settled(index: FreshIndex) -> FreshIndex:
+    """An index of a folder that has been read completely."""
+    end = time.monotonic() + 120
+    while index.current().notice and time.monotonic() < end:
+        time.sleep(0.1)
+    return index
 
 
 @contextmanager

@@ -1,0 +1,110 @@
+"""Places of code as agents name them."""
+
+import os
+import re
+
+import pytest
+
+from data_prep.errors import UserError
+from search.serve.agent_paths import nearest_paths, place_of
+from search.serve.agent_tools import AgentTools
+from tests.search.serving import fresh, settled
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    root = tmp_path_factory.mktemp("project")
+    for path in ("src/store.py", "src/deep/queue pool.py", "lib/store.py", "odd:12.py"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("import os\n\n\ndef keep(value):\n    return value\n")
+    (root / "notes.txt").write_text("no source")
+    (root.parent / "outside.py").write_text("def outside():\n    return 1\n")
+    (root.parent / "link").symlink_to(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def index(root):
+    with fresh(root) as made:
+        return settled(made).current().engine.index
+
+
+@pytest.mark.parametrize(
+    ("typed", "path", "line"),
+    [
+        ("src/store.py", "src/store.py", 4),
+        ("./src/store.py", "src/store.py", 4),
+        (".//src/./deep/../store.py", "src/store.py", 4),
+        ("{root}/src/store.py", "src/store.py", 4),
+        ("{root}/../{name}/src/store.py", "src/store.py", 4),
+        ("{link}/src/store.py", "src/store.py", 4),
+        ("file://{root}/src/deep/queue%20pool.py", "src/deep/queue pool.py", 4),
+        ("src\\store.py", "src/store.py", 4),
+        (".\\src\\deep\\queue pool.py", "src/deep/queue pool.py", 4),
+        ("  src/store.py ", "src/store.py", 4),
+        ("deep/queue pool.py", "src/deep/queue pool.py", 4),
+        ("{name}/src/store.py", "src/store.py", 4),
+        ("src/store.py:5", "src/store.py", 5),
+        ("src/store.py:5:9", "src/store.py", 5),
+        ("src/store.py:4-5", "src/store.py", 4),
+        ("src/store.py#L5", "src/store.py", 5),
+        ("src/store.py#L4-L5", "src/store.py", 4),
+        ("{root}/src/store.py:5", "src/store.py", 5),
+        ("src\\store.py:5:", "src/store.py", 5),
+        ("odd:12.py", "odd:12.py", 4),
+        ("odd:12.py:5", "odd:12.py", 5),
+    ],
+)
+def test_an_indexed_file_is_found_however_it_is_named(index, root, typed, path, line):
+    typed = typed.format(root=root, name=root.name, link=root.parent / "link")
+    assert place_of(index, root, typed, 0 if re.search(r"\.py[:#]", typed) else 4) == (path, line)
+
+
+def test_a_line_of_its_own_counts_more(index, root):
+    assert place_of(index, root, "src/store.py:5", 1) == ("src/store.py", 1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("src/stor.py:4", "there is no indexed file 'src/stor.py'; the nearest are 'src/store.py', 'lib/store.py'"),
+        ("store.py:4", "2 indexed files end in 'store.py': name one of 'lib/store.py', 'src/store.py'"),
+        ("{root}/src/Store.py:4", "the nearest are 'src/store.py'"),
+        ("notes.txt:1", "'notes.txt' is not indexed"),
+        ("{root}/notes.txt:1", "is not indexed"),
+        ("{root}/../outside.py:1", "there is no indexed file"),
+        ("../outside.py:1", "there is no indexed file '../outside.py'"),
+        ("../../../../etc/passwd:1", "there is no indexed file"),
+        ("/etc/passwd:1", "there is no indexed file '/etc/passwd'"),
+        (":1", "there is no indexed file ''"),
+        (".:1", "there is no indexed file"),
+        ("/:1", "there is no indexed file"),
+        ("a\0b:1", "there is no indexed file 'a\\x00b'"),
+        ("/a\0b:1", "there is no indexed file"),
+        ("\n\x1b[31m:1", "there is no indexed file '\\n\\x1b[31m'"),
+        ("a/" * 2000 + "b.py:1", "there is no indexed file"),
+        ("x" * 4000 + ":1", "there is no indexed file"),
+        ("src/store.py", "expected a line, from 1: give line, or the path as src/store.py:12"),
+        ("src/store.py:0", "expected a line"),
+    ],
+)
+def test_a_path_outside_the_index_gets_one_line(index, root, typed, message):
+    with pytest.raises(UserError) as told:
+        place_of(index, root, typed.format(root=root), 0)
+    assert message in str(told.value)
+    assert "\n" not in str(told.value)
+    assert len(str(told.value)) < 380
+
+
+def test_the_tools_take_such_paths(root):
+    with fresh(root) as made:
+        tools = AgentTools(settled(made))
+        assert tools.read_unit(f"{root}/src/store.py:5")["name"] == "keep"
+        assert tools.related("src\\store.py", 5)["place"]["path"] == "src/store.py"
+        assert tools.explain("keep a value", "./lib/store.py:4")["rank"]
+        assert tools.read_unit(os.path.relpath(root / "lib/store.py", root.parent), 4)["path"] == "lib/store.py"
+
+
+def test_paths_like_one_are_named_by_name_and_folder(index):
+    assert nearest_paths(index, "lib/stores.py")[0] == "lib/store.py"
+    assert nearest_paths(index, "zzzz.rs") == []
