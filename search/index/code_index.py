@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int64, UInt8
 
 from data_prep.records import UnitKind
-from data_prep.store.prepared_data import Split
+from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.ragged_lists import Ragged, edges
 from search.files.languages import WHOLE_ALONE
 from search.retrieval.bm25_index import Bm25Index, FileIndex
@@ -105,11 +105,15 @@ class Index:
         """Whether a row is a file as a whole, of which it shows the first lines after the licence."""
         return bool(self.kinds[row] == WHOLE_FILE)
 
-    def url(self, row: int) -> str:
-        """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page."""
-        file, text = self.file(row), self.split.text(row)
+    def url(self, row: int, text: PairText | None = None) -> str:
+        """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page.
+
+        ``text``: of the row, if it is at hand.
+        """
+        file = self.file(row)
         if self.origin is None or not file.committed:
             return ""
+        text = text or self.split.text(row)
         return link(self.origin, file.path, text.start_line, text.end_line)
 
 
