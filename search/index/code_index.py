@@ -95,7 +95,7 @@ class Index:
 
     def file(self, row: int) -> IndexedFile:
         """The file of a row."""
-        return self.files[int(np.searchsorted(self.file_edges, row, side="right")) - 1]
+        return self.files[int(self.file_edges.searchsorted(row, side="right")) - 1]
 
     def repository(self, row: int) -> str:  # noqa: ARG002 - several have names (search/joint)
         """The name of a row's repository, if several are searched together; "": this is the index of one."""
