@@ -172,15 +172,28 @@ class QueryScorer:
         first = {"edge_weights": graphs.edges, "places": lists.places} if self.config.layers else {}
         found = cosines if first else cosines[:, lists.places]
         for number in range(self.config.layers):
-            above, bias = found @ weights[f"{prefix}.layers.{number}.lin.weight"].T, f"{prefix}.layers.{number}.bias"
+            above = _product(found, weights[f"{prefix}.layers.{number}.lin.weight"])
+            bias = f"{prefix}.layers.{number}.bias"
             given = {"states": found} if number else first
             found = steps.convolved(above, weights[bias], lists.offsets, **given)
         read = steps.readings(
-            found @ weights[f"{prefix}.head_in.weight"].T + weights[f"{prefix}.head_in.bias"],
+            _product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
         importance = interleaved(weights[f"importance.{side}.weight"], self.config.num_blocks)[0]
         return _pooled(read, lists.states @ importance, lists.offsets)
+
+
+def _product(
+    rows: Float32[np.ndarray, "contexts nodes width"], weights: Float32[np.ndarray, "to width"]
+) -> Float32[np.ndarray, "contexts nodes to"]:
+    """``rows`` by ``weights``, as one product: for each context apart numpy takes three times as long.
+
+    The sums are the same but for a single node, which numpy multiplies as a vector.
+    """
+    if rows.shape[1] == 1:
+        return np.asarray(rows @ weights.T)
+    return np.asarray(rows.reshape(-1, rows.shape[-1]) @ weights.T).reshape(*rows.shape[:-1], len(weights))
 
 
 def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " keys"]]:

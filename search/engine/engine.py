@@ -222,8 +222,13 @@ class Engine:
         if len(found) > self.ranking.shortlist:
             best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
             found = found[best]
-        near = self.retriever.nearest(words, context) if self.retriever and self.reranker else np.empty(0, np.int64)
-        return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
+        chosen = np.zeros(len(allowed), np.bool_)
+        chosen[found] = True
+        if self.retriever and self.reranker:
+            near = self.retriever.nearest(words, context)
+            chosen[near] = allowed[near]
+        chosen[list(named)] = True
+        return np.flatnonzero(chosen)
 
     def _mixed(
         self,
