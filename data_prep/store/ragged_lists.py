@@ -71,9 +71,7 @@ def slices(
     return spread(starts, lengths), edges(lengths)
 
 
-def spread(
-    starts: Int[np.ndarray, " lists"], lengths: Int[np.ndarray, " lists"]
-) -> Int64[np.ndarray, " places"]:
+def spread(starts: Int[np.ndarray, " lists"], lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " places"]:
     """``starts`` and what follows each, so many as ``lengths`` says."""
     ends = np.cumsum(lengths, dtype=np.int64)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)

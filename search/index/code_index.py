@@ -119,12 +119,12 @@ class Index:
 
 def with_own_words(split: Split) -> Split:
     """The same rows with a lexicon of their own, without what only other rows use."""
-    used = np.unique(np.concatenate([lists.values for lists in split.words.values()]))
-    words = {
-        field: Ragged(np.searchsorted(used, lists.values).astype(np.int32), lists.offsets)
-        for field, lists in split.words.items()
-    }
-    return replace(split, lexicon=[split.lexicon[number] for number in used.tolist()], words=words)
+    is_used = np.zeros(len(split.lexicon), np.bool_)
+    for lists in split.words.values():
+        is_used[lists.values] = True
+    places = np.cumsum(is_used, dtype=np.int32) - 1
+    words = {field: Ragged(places[lists.values], lists.offsets) for field, lists in split.words.items()}
+    return replace(split, lexicon=[split.lexicon[number] for number in np.flatnonzero(is_used).tolist()], words=words)
 
 
 def rows_of_files(rows: int, files: int) -> str:
