@@ -39,7 +39,9 @@ from search.retrieval.bm25_index import Bm25Index
 Read = TypeVar("Read")
 
 _CHUNK: Final = 32
-"""Files per task of a worker process."""
+"""Files per task of a worker process, at most."""
+_TASKS: Final = 4
+"""Tasks of each process, at least: of fewer one process would read on while the others have nothing left."""
 _GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)))
 _HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
 _SSH: Final = re.compile(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
@@ -129,7 +131,8 @@ def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str],
 
 
 def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[Part]:
-    tasks = [Task(root, found[start : start + _CHUNK]) for start in range(0, len(found), _CHUNK)]
+    size = min(_CHUNK, len(found) // (_TASKS * max(1, processes)) + 1)
+    tasks = [Task(root, found[start : start + size]) for start in range(0, len(found), size)]
     guard = _GUARD if processes else None
     parts = map_ordered("search.index.read_part:read_part", tasks, min(processes, len(tasks)) or 1, guard)
     with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
