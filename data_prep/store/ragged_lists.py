@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from jaxtyping import Int, Int32, Int64
 
+from data_prep.array_types import Int, Int32, Int64
 from data_prep.errors import UserError
 
 

@@ -11,8 +11,8 @@ from itertools import permutations
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float32, Int, Int32, Int64
 
+from data_prep.array_types import Float32, Int, Int32, Int64
 from data_prep.store.ragged_lists import Ragged, edges, slices, spread
 from galm.config import GalmConfig
 from galm.fast import in_numpy, with_kernels

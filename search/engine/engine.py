@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int64
 
+from data_prep.array_types import Bool, Float, Float32, Int64
 from evaluation.fusion import weighted, z_scores
 from search.engine.certainty import Certainty, Level
 from search.engine.file_ranking import file_ranking

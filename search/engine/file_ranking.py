@@ -21,9 +21,9 @@ from typing import Final
 
 import numpy as np
 import Stemmer
-from jaxtyping import Bool, Float, Float32
 
 from baselines.bm25.formula import gains, idf
+from data_prep.array_types import Bool, Float, Float32
 from data_prep.languages.registry import languages
 from search.files.file_words import path_stems
 from search.index.code_index import Index
@@ -116,7 +116,7 @@ class FileRanking:
         weights = idf(np.bincount(of_term[times > 0], minlength=len(terms)), size)
         total, weight = float(np.cumsum(weights)[-1]), weights[of_term]
         found = np.bincount(files, gains(weight, times, np.full(len(times), own.k1)), size)
-        found /= found.max(initial=0) or 1
+        found = found / (found.max(initial=0) or 1)
         in_stem, in_folders = (np.bincount(files, weight * (counts[kind] > 0), size) for kind in ("stem", "folders"))
         matched = np.bincount(files, counts["stem"] > 0, size) / self._stem_lengths
         return found + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float32, Int64
 
+from data_prep.array_types import Float32, Int64
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
-from data_prep.pipeline.contexts import CONTEXT_FIELD
-from data_prep.records import WORD_FIELDS
+from data_prep.records import CONTEXT_FIELD, WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
 from experiments.recipes.stored_options import is_packed, stored_configuration

@@ -14,13 +14,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar
 
-from tqdm import tqdm
-
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_holder
 from data_prep.sources.own_git import GitError
 from data_prep.store.derived_splits import joined_texts
 from data_prep.worker_pool import Guard, map_ordered
+from experiments.terminal.progress import progress
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
@@ -135,10 +134,10 @@ def _read(root: Path, found: Sequence[Found], processes: int) -> Iterator[Part]:
     tasks = [Task(root, found[start : start + size]) for start in range(0, len(found), size)]
     guard = _GUARD if processes else None
     parts = map_ordered("search.index.read_part:read_part", tasks, min(processes, len(tasks)) or 1, guard)
-    with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
+    with closing(parts), progress("reading", len(found), "files") as update:
         for part in parts:
             yield part
-            bar.update(len(part.files))
+            update(len(part.files))
 
 
 def _together(

@@ -8,8 +8,8 @@ from typing import Final, get_args
 from urllib.parse import quote
 
 import numpy as np
-from jaxtyping import Int64, UInt8
 
+from data_prep.array_types import Int64, UInt8
 from data_prep.records import UnitKind
 from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.ragged_lists import Ragged, edges

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int32, Int64
 
+from data_prep.array_types import Float16, Float32, Int32, Int64
 from data_prep.errors import UserError
-from data_prep.pipeline.contexts import CONTEXT_FIELD
+from data_prep.records import CONTEXT_FIELD
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs

@@ -19,9 +19,9 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32, Int32, Int64, UInt16
 
 from baselines.bm25.formula import counts_by_norm, idf
+from data_prep.array_types import Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import edges
 from search.engine.signals import Alignment, Reranker

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int8, Int64
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
+from data_prep.array_types import Bool, Float32, Int8, Int64
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json, sorted_json

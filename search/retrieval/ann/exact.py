@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float, Float32, Int64
 
+from data_prep.array_types import Float, Float32, Int64
 from data_prep.errors import UserError
 from modeling.c_library import CompiledMeanwhile, load_c
 
