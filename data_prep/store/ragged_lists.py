@@ -64,7 +64,7 @@ class Ragged:
 
 def slices(
     offsets: Int[np.ndarray, " edges"], rows: Int[np.ndarray, " rows"]
-) -> tuple[Int64[np.ndarray, " places"], Int64[np.ndarray, " edges"]]:
+) -> tuple[Int64[np.ndarray, " places"], Int64[np.ndarray, " bounds"]]:
     """The places of the items of the lists ``rows``, one list after the other, and the offsets that they then have."""
     starts = offsets[:-1][rows]
     lengths = offsets[1:][rows] - starts

@@ -207,7 +207,8 @@ def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " disti
 
 def interleaved(words: Float32[np.ndarray, "words dim"], blocks: int) -> Float32[np.ndarray, "words dim"]:
     """The columns reordered so that the blocks' k-th entries are adjacent."""
-    return np.ascontiguousarray(words.reshape(len(words), blocks, -1).transpose(0, 2, 1)).reshape(words.shape)
+    count, dim = words.shape
+    return np.ascontiguousarray(words.reshape(count, blocks, dim // blocks).transpose(0, 2, 1)).reshape(count, dim)
 
 
 def first_edges(lists: WordLists, cells: Int64[np.ndarray, " edges"]) -> Float32[np.ndarray, " cells"]:
