@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -17,7 +17,7 @@ PATIENCE: Final = 0.5
 def progress(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how much of ``total`` is done; yields what is called with how many more there are."""
     done, started = 0, time.monotonic()
-    bar: tqdm[str] | None = None
+    bar: tqdm[Any] | None = None
 
     def update(more: int) -> None:
         nonlocal bar, done

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from evaluation.speed import Measured, Seconds, SpeedOptions, compare
+from evaluation.speed import Form, Measured, Seconds, SpeedOptions, compare
 from experiments.recipes.config import REPOSITORY
 from search.index.index_file import read_head
 from search.index.vector_file import vectors_path
@@ -37,7 +37,7 @@ def measure_first(options: SpeedOptions) -> Measured:
             made, asked = make(), ask()
             return {part: made[part] + asked[part] for part in made}
 
-        forms = {
+        forms: dict[str, Form] = {
             "index, then search": first,
             "search, with an index": ask,
             "python with numpy alone": partial(run, [sys.executable, "-c", "import numpy"], root, environment),
