@@ -33,6 +33,10 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "extraction": ("experiments.speed.jdk:measure_extraction", "methods by tree-sitter and by javalang"),
     "search": ("search.speed.index:measure_index", "an index made, updated and asked, with and without the model"),
     "question": ("search.speed.index:measure_question", "one question from the command line"),
+    "first": (
+        "search.speed.first:measure_first",
+        "the first question about a folder, whose index is made for it; PATH: the folder",
+    ),
     "serve": (
         "search.speed.server:measure_server",
         "a server asked by one client and by several; PATH: an indexed folder",

@@ -12,6 +12,8 @@ STRUCTURE_FIELDS: Final = ("ast", "statements")
 
 WORD_FIELDS: Final = ("query", *CODE_FIELDS)
 """All fields of a pair that are lists of words."""
+CONTEXT_FIELD: Final = "context"
+"""The field of ``Split.words`` that has the words of the contexts (:mod:`data_prep.pipeline.contexts`)."""
 
 UNKNOWN: Final = "<unk>"
 """Replaces a word that is missing from a release's vocabulary; two occurrences are not the same word."""

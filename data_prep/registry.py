@@ -1,12 +1,17 @@
-"""The registry of data sets by name. A new one needs a file in ``data_prep/datasets`` and a line here."""
+"""The registry of data sets by name. A new one needs a file in ``data_prep/datasets`` and a line here.
+
+Light to import: every command line is checked by it.
+"""
 
 import pkgutil
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.pipeline.stages import MadePairs
+
+if TYPE_CHECKING:
+    from data_prep.config import DataConfig
+    from data_prep.pipeline.stages import MadePairs
 
 DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
@@ -39,7 +44,7 @@ class DataSet(Protocol):
         """Name and version of the raw data; called after ``inputs``."""
         ...
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self, progress: bool) -> "MadePairs":
         """Build its pairs, with a progress bar on the terminal if ``progress``."""
         ...
 
@@ -52,7 +57,7 @@ class OfLanguages(Protocol):
     """Those of its pairs."""
 
 
-def data_set(name: str, config: DataConfig) -> DataSet:
+def data_set(name: str, config: "DataConfig") -> DataSet:
     """The data set ``name`` under ``config``.
 
     Raises:

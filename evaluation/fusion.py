@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float, Float32, Int64
 
+from data_prep.array_types import Float, Float32, Int64
 from data_prep.store.prepared_data import Split
 from modeling.ranker import Ranker, Scores
 

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final, Literal
 
 import numpy as np
-from jaxtyping import Float, Int, Int64, Num
 
+from data_prep.array_types import Float, Int, Int64, Num
 from data_prep.errors import UserError
 
 Ranks = Num[np.ndarray, " queries"]  # 1-based; integers, or halves under the average tie rule

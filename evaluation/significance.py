@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float, Int
 
+from data_prep.array_types import Float, Int
 from data_prep.errors import UserError
 
 _BLOCK: Final = 1 << 21

@@ -210,10 +210,10 @@ def check_model(name: str) -> None:
     Raises:
         UserError: the message names what is missing.
     """
-    from search.models.folder import model_hash
+    from search.models.folder import checked_parts
 
     if not sentence_model(name):
-        model_hash(named_path(name))
+        checked_parts(named_path(name))
 
 
 def reranker_maker(model: str, *, for_many: bool = True) -> "Callable[[Index], Reranker]":

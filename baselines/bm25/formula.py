@@ -7,7 +7,8 @@ times among the length words of this one, contributes
 """
 
 import numpy as np
-from jaxtyping import Float, Int
+
+from data_prep.array_types import Float, Int
 
 
 def idf(holders: Int[np.ndarray, " terms"], documents: int) -> Float[np.ndarray, " terms"]:

@@ -34,7 +34,8 @@ from torch.nn.functional import normalize
 from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
-from data_prep.pipeline.contexts import CONTEXT_FIELD, Part
+from data_prep.pipeline.contexts import Part
+from data_prep.records import CONTEXT_FIELD
 from data_prep.store.batching import Batch, Words, pad
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import UInt8
 
+from data_prep.array_types import UInt8
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import parse_json

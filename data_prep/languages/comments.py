@@ -71,6 +71,8 @@ def plain_comment(raw: str, line: str = "//", block: tuple[str, str] | None = ("
         line: what begins a line comment; "": such comments keep their marks.
         block: what begins and ends a block comment; None: there are none.
     """
+    if not raw:
+        return ""
     if found := _STRING.fullmatch(raw):
         return inspect.cleandoc(found[2]).strip()
     text = raw.replace("\r\n", "\n")
@@ -95,6 +97,8 @@ def summary(doc: str) -> str:
 
 def first_sentence(doc: str) -> str:
     """The first sentence of documentation, without markup, on one line; "" if it has none before its tags."""
+    if not doc:
+        return ""
     text = _BANNER.sub("", summary(doc))
     text = _LITERAL.sub(r"{@code \1}", _LINK.sub(r"\1", _ROLE.sub(r"\1", text)))
     return javadoc_sentence(text)

@@ -37,8 +37,7 @@ def code_fields(name: str, type_name: str, parts: Parts, language: Language) -> 
     shape: list[str] = []
     owner = type_name.rpartition(".")[2]
     start = whole.end_byte if body is None else body.start_byte
-    for node, leaving in _walk(whole, docstring, language):
-        kind = node.type
+    for node, kind, leaving in _walk(whole, docstring, language):
         if leaving:
             called = (owner if word in language.self_names else word for word in _call(node, language))
             calls += filter(None, called)
@@ -91,22 +90,25 @@ def distinct_words(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for word in words if len(word) > 1)
 
 
-def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tuple[Node, bool]]:
-    """Every named node except comments and the docstring when entered, and calls again when left."""
+def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tuple[Node, str, bool]]:
+    """Every named node except comments and the docstring when entered, with its kind, and calls again when left."""
     skipped = docstring.id if docstring is not None else None
-    todo: list[tuple[Node, bool]] = [(root, False)]
+    comments, calls = language.comments, language.calls
+    todo: list[Node | tuple[Node]] = [root]  # or a call to be left
     for _ in range(_MOST_NODES):
         if not todo:
             return
-        node, leaving = todo.pop()
-        kind = node.type
-        if kind in language.comments or node.id == skipped:
+        each = todo.pop()
+        if isinstance(each, tuple):
+            yield each[0], each[0].type, True
             continue
-        yield node, leaving
-        if not leaving:
-            if kind in language.calls:
-                todo.append((node, True))
-            todo += [(child, False) for child in node.named_children[::-1]]
+        kind = each.type
+        if kind in comments or (skipped is not None and each.id == skipped):
+            continue
+        yield each, kind, False
+        if kind in calls:
+            todo.append((each,))
+        todo += each.named_children[::-1]
 
 
 def _call(node: Node, language: Language) -> list[str]:

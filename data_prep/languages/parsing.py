@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from pkgutil import resolve_name
 from typing import Final
@@ -63,12 +63,17 @@ def _query(language: Language, grammar: str) -> Query:
     return Query(loaded_grammar(grammar), "\n".join(lines))
 
 
-def _mark(language: Language, node: Node) -> str:
+def _mark_of(language: Language) -> Callable[[Node], str]:
     """The same for one node."""
-    for mark, kinds in _marks(language):
-        if node.type in kinds and node.is_named:
+    marks = {kind: mark for mark, kinds in reversed(_marks(language)) for kind in kinds}
+
+    def mark_of(node: Node) -> str:
+        mark = marks.get(node.type)
+        if mark and node.is_named:
             return mark
-    return "doc" if language.docstrings and is_docstring(node) else ""
+        return "doc" if language.docstrings and is_docstring(node) else ""
+
+    return mark_of
 
 
 def parse(language: Language, data: bytes, path: str) -> ParsedSource:
@@ -83,7 +88,7 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     tree = Parser(loaded_grammar(grammar)).parse(data)
     root = tree.root_node
     if root.has_error:
-        captures = captures_of_broken(tree, partial(_mark, language))
+        captures = captures_of_broken(tree, _mark_of(language))
     else:
         captures = QueryCursor(_query(language, grammar)).captures(root)
     comments = _Comments(data, captures.get("comment", []), language.block_comment)

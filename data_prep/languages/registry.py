@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
 
@@ -38,7 +37,9 @@ def languages() -> tuple[Language, ...]:
 
 def language_of(path: str) -> Language | None:
     """The language of a file, by the suffix of its name; None if it has none of them."""
-    return _by_suffix().get(PurePosixPath(path).suffix)
+    name = path.rpartition("/")[2]
+    dot = name.rfind(".")
+    return _by_suffix().get(name[dot:]) if dot > 0 else None
 
 
 @lru_cache(maxsize=1)

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Final
 
 import numpy as np
-from jaxtyping import Int, Int32, Int64, UInt8
 
+from data_prep.array_types import Int, Int32, Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.records import SPLITS, WORD_FIELDS, SplitName
 from data_prep.store.prepared_data import PreparedData, Split, Texts

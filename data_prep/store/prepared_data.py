@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Int, Int64, UInt8
 from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
+from data_prep.array_types import Int, Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_record, parse_json, sorted_json

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from jaxtyping import Int, Int32, Int64
 
+from data_prep.array_types import Int, Int32, Int64
 from data_prep.errors import UserError
 
 
@@ -50,20 +50,31 @@ class Ragged:
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> "Ragged":
         """The lists ``rows``, in that order; a row may repeat."""
-        starts = self.offsets[:-1][rows]
-        return self._slices(starts, self.offsets[1:][rows] - starts)
+        places, offsets = slices(self.offsets, rows)
+        return Ragged(self.values[places], offsets)
 
     def cut(self, longest: int) -> "Ragged":
         """Each list's first ``longest`` ints."""
         lengths = self.lengths
         if lengths.max(initial=0) <= longest:
             return self
-        return self._slices(self.offsets[:-1], np.minimum(lengths, longest))
+        lengths = np.minimum(lengths, longest)
+        return Ragged(self.values[spread(self.offsets[:-1], lengths)], edges(lengths))
 
-    def _slices(self, starts: Int[np.ndarray, " lists"], lengths: Int[np.ndarray, " lists"]) -> "Ragged":
-        offsets = edges(lengths)
-        places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        return Ragged(self.values[places], offsets)
+
+def slices(
+    offsets: Int[np.ndarray, " edges"], rows: Int[np.ndarray, " rows"]
+) -> tuple[Int64[np.ndarray, " places"], Int64[np.ndarray, " bounds"]]:
+    """The places of the items of the lists ``rows``, one list after the other, and the offsets that they then have."""
+    starts = offsets[:-1][rows]
+    lengths = offsets[1:][rows] - starts
+    return spread(starts, lengths), edges(lengths)
+
+
+def spread(starts: Int[np.ndarray, " lists"], lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " places"]:
+    """``starts`` and what follows each, so many as ``lengths`` says."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
 def edges(lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " edges"]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import Stemmer
-from jaxtyping import Int, Int32
 
+from data_prep.array_types import Int, Int32
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Int, Int32
 
+from data_prep.array_types import Int, Int32
 from data_prep.config import MOST_BUCKETS
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically

@@ -29,8 +29,8 @@ from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language
-from data_prep.pipeline.contexts import CONTEXT_FIELD, asked_under, nearest_words, without_contexts
-from data_prep.records import Method, Pair
+from data_prep.pipeline.contexts import asked_under, nearest_words, without_contexts
+from data_prep.records import CONTEXT_FIELD, Method, Pair
 from data_prep.store.prepared_data import Split
 from experiments.context.finished_run import (
     FinishedRun,

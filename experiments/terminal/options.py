@@ -25,7 +25,13 @@ class Option:
     name: str  # "train.epochs"
     annotation: Any
     default: Any
-    doc: str  # the field's docstring, on one line
+    text: str = ""  # what it is, if that is not below a field of ``owner``
+    owner: type | None = None
+
+    @property
+    def doc(self) -> str:
+        """The field's docstring, on one line, for which the source of its class is read."""
+        return field_docs(self.owner)[self.name.rpartition(".")[2]] if self.owner else self.text
 
     @property
     def accepts(self) -> str:
@@ -35,11 +41,10 @@ class Option:
 
 def options_of(section: str, config_type: type) -> dict[str, Option]:
     """The options that set ``config_type``'s fields, by field name."""
-    hints, docs = get_type_hints(config_type), field_docs(config_type)
-    found = {}
+    hints, found = get_type_hints(config_type), {}
     for field in fields(config_type):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
-        found[field.name] = Option(f"{section}.{field.name}", hints[field.name], default, docs[field.name])
+        found[field.name] = Option(f"{section}.{field.name}", hints[field.name], default, owner=config_type)
     return found
 
 

@@ -7,7 +7,8 @@ Plain forms, equal to the kernels within rounding; a question takes a few times 
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float32, Int32
+
+from data_prep.array_types import Float32, Int32
 
 _CLAMP: Final = np.float32(1e-16)
 """The least product of two squared norms, as in the kernels."""

@@ -127,6 +127,6 @@ def _address(array: Any) -> int:
     assert array.itemsize == 4
     if isinstance(array, np.ndarray):
         assert array.flags.c_contiguous
-        return array.ctypes.data
+        return int(array.__array_interface__["data"][0])  # half the time of .ctypes.data
     assert array.is_contiguous()
     return int(array.data_ptr())

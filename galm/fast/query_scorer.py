@@ -11,9 +11,9 @@ from itertools import permutations
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float32, Int, Int32, Int64
 
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.array_types import Float32, Int, Int32, Int64
+from data_prep.store.ragged_lists import Ragged, edges, slices, spread
 from galm.config import GalmConfig
 from galm.fast import in_numpy, with_kernels
 from galm.fast.in_numpy import softmax
@@ -30,6 +30,10 @@ QUERY_FORM: Final[Mapping[str, Container[object]]] = {
     "dropout": ANY, "word_dropout": ANY, "head": ("perceptron",), "readout": ("weighted",),
 }  # fmt: skip
 """Option -> the values that are computed here, as ``KERNEL_FORM`` lists them: those of ``galm_plus``."""
+
+
+_AT_ONCE: Final = 1024
+"""Graphs whose edges are computed at a time, so that memory does not grow with their number."""
 
 
 @runtime_checkable
@@ -68,22 +72,52 @@ def shapes(config: GalmConfig, words: int) -> dict[str, tuple[int, ...]]:
 class WordLists:
     """Lists of words, one after the other, by the places of their vectors."""
 
-    vectors: Float32[np.ndarray, "distinct dim"]  # blocks interleaved
+    vectors: Float32[np.ndarray, "distinct dim"]  # of the words that occur; blocks interleaved
     places: Int32[np.ndarray, " words"]
     offsets: Int32[np.ndarray, " edges"]  # lists + 1
-    is_node: np.ndarray  # of each word, whether it is a node of a graph
 
     @property
     def states(self) -> Float32[np.ndarray, "words dim"]:
         """The vector of each word."""
         return self.vectors[self.places]
 
-    def nodes(self) -> "WordLists":
-        """The lists of only those words that are nodes."""
-        counts = np.add.reduceat(np.append(self.is_node, False), self.offsets[:-1], dtype=np.int64)
-        counts[np.diff(self.offsets) == 0] = 0
-        kept = self.is_node
-        return WordLists(self.vectors, self.places[kept], edges(counts).astype(np.int32), kept[kept])
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "WordLists":
+        """The lists ``rows``, in that order."""
+        own, offsets = slices(self.offsets, rows)
+        words, places = _distinct(self.places[own])
+        return WordLists(self.vectors[words], places, offsets.astype(np.int32))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Graphs:
+    """Lists of words, each of which is a graph."""
+
+    lists: WordLists
+    edges: Float32[np.ndarray, " cells"]  # of eq. 10, graph by graph and row by row
+    cells: Int64[np.ndarray, " edges"]  # where those of each graph begin; lists + 1
+
+    @classmethod
+    def of(cls, lists: WordLists) -> "Graphs":
+        """Graphs over all words of each list."""
+        cells = edges(np.square(np.diff(lists.offsets)).astype(np.int64))
+        return cls(lists, first_edges(lists, cells), cells)
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "Graphs":
+        """The graphs ``rows``, in that order."""
+        own, cells = slices(self.cells, rows)
+        return Graphs(self.lists.take(rows), self.edges[own], cells)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Codes:
+    """Methods: their words, field by field, and the graphs of their names (eq. 5)."""
+
+    words: WordLists
+    names: Graphs
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "Codes":
+        """The methods ``rows``, in that order."""
+        return Codes(self.words.take(rows), self.names.take(rows))
 
 
 class QueryScorer:
@@ -93,62 +127,73 @@ class QueryScorer:
         """Take the weights in float32, without those of ``tables``, which are by field, and ``shared``."""
         self.config, self._weights, self._tables = config, weights, tables
 
-    def query(self, ids: Sequence[int]) -> WordLists:
+    def query(self, ids: Sequence[int]) -> Graphs:
         """A query's words, all of which are nodes (eq. 6)."""
-        return self._lists({"query": Ragged.of([ids])}, frozenset(("query",)))
+        return Graphs.of(self._lists({"query": Ragged.of([ids])}))
 
-    def codes(self, fields: Mapping[str, Ragged]) -> WordLists:
-        """The words of methods, field by field; those of names are nodes (eq. 5)."""
-        return self._lists({field: fields[field] for field in self.config.code_fields}, frozenset(("name",)))
+    def codes(self, fields: Mapping[str, Ragged]) -> Codes:
+        """Methods, by the words of their fields."""
+        words = self._lists({field: fields[field] for field in self.config.code_fields})
+        return Codes(words, Graphs.of(self._lists({"name": fields["name"]})))
 
-    def scores(self, query: WordLists, codes: WordLists) -> Float32[np.ndarray, " codes"]:
+    def scores(self, query: Graphs, codes: Codes) -> Float32[np.ndarray, " codes"]:
         """The score of each method."""
-        of_query = self._side("query", query, codes)[:, 0]
-        of_codes = self._side("code", codes.nodes(), query)[0]
+        of_query = self._side("query", query, codes.words)[:, 0]
+        of_codes = self._side("code", codes.names, query.lists)[0]
         return of_query + of_codes
 
-    def attention(self, query: WordLists, code: WordLists) -> Float32[np.ndarray, "querywords codewords"]:
+    def attention(self, query: Graphs, code: Codes) -> Float32[np.ndarray, "querywords codewords"]:
         """The attention of a query's words to those of one method, eq. 7."""
-        return softmax(query.states @ code.states.T)
+        return softmax(query.lists.states @ code.words.states.T)
 
-    def _lists(self, fields: Mapping[str, Ragged], nodes: frozenset[str]) -> WordLists:
-        size = len(next(iter(fields.values())))
-        owners = np.concatenate([np.repeat(np.arange(size), lists.lengths) for lists in fields.values()])
-        ids = np.concatenate([lists.values for lists in fields.values()]).astype(np.int64)
-        numbers = np.repeat(np.arange(len(fields)), [len(lists.values) for lists in fields.values()])
-        order = np.argsort(owners, kind="stable")  # list by list, in each the fields in order
-        keys, places = _distinct((ids * len(fields) + numbers)[order])
+    def _lists(self, fields: Mapping[str, Ragged]) -> WordLists:
+        """The words of all fields, list by list, in each the fields in order."""
+        offsets = edges(np.sum([lists.lengths for lists in fields.values()], axis=0))
+        found, starts = np.empty(offsets[-1], np.int64), offsets[:-1]
+        for number, lists in enumerate(fields.values()):
+            found[spread(starts, lists.lengths)] = lists.values.astype(np.int64) * len(fields) + number
+            starts = starts + lists.lengths
+        keys, places = _distinct(found)
         vectors = np.empty((len(keys), self.config.dim), np.float32)
         for number, field in enumerate(fields):
             own = keys % len(fields) == number
             words = keys[own] // len(fields)
             vectors[own] = self._tables[field].rows(words) + self._tables["shared"].rows(words)
-        of_nodes = np.array([field in nodes for field in fields])[numbers][order]
-        offsets = edges(np.bincount(owners, minlength=size).astype(np.int64)).astype(np.int32)
-        return WordLists(interleaved(vectors, self.config.num_blocks), places, offsets, of_nodes)
+        return WordLists(interleaved(vectors, self.config.num_blocks), places, offsets.astype(np.int32))
 
-    def _side(self, side: str, graphs: WordLists, context: WordLists) -> Float32[np.ndarray, "contexts graphs"]:
+    def _side(self, side: str, graphs: Graphs, context: WordLists) -> Float32[np.ndarray, "contexts graphs"]:
         """The score of every graph in every context, eqs. 7 to 13."""
-        weights, prefix = self._weights, f"graphs.{side}"
-        states = graphs.states
-        if not len(states):
-            return np.zeros((len(context.offsets) - 1, len(graphs.offsets) - 1), np.float32)
-        words, places = _distinct(graphs.places)  # each distinct word is a row of Y
+        weights, prefix, lists = self._weights, f"graphs.{side}", graphs.lists
+        if not len(lists.places):
+            return np.zeros((len(context.offsets) - 1, len(lists.offsets) - 1), np.float32)
         steps = with_kernels if one_thread_kernels() else in_numpy
-        nodes, blocks = np.ascontiguousarray(graphs.vectors[words]), self.config.num_blocks
-        cosines = steps.cosines(nodes, blocks, context.vectors, context.offsets, context.places)
-        first = {"edge_weights": first_edges(states, graphs.offsets), "places": places} if self.config.layers else {}
-        found = cosines if first else cosines[:, places]
+        blocks = self.config.num_blocks  # each distinct word is a row of Y
+        cosines = steps.cosines(lists.vectors, blocks, context.vectors, context.offsets, context.places)
+        first = {"edge_weights": graphs.edges, "places": lists.places} if self.config.layers else {}
+        found = cosines if first else cosines[:, lists.places]
         for number in range(self.config.layers):
-            above, bias = found @ weights[f"{prefix}.layers.{number}.lin.weight"].T, f"{prefix}.layers.{number}.bias"
+            above = _product(found, weights[f"{prefix}.layers.{number}.lin.weight"])
+            bias = f"{prefix}.layers.{number}.bias"
             given = {"states": found} if number else first
-            found = steps.convolved(above, weights[bias], graphs.offsets, **given)
+            found = steps.convolved(above, weights[bias], lists.offsets, **given)
         read = steps.readings(
-            found @ weights[f"{prefix}.head_in.weight"].T + weights[f"{prefix}.head_in.bias"],
+            _product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
         importance = interleaved(weights[f"importance.{side}.weight"], self.config.num_blocks)[0]
-        return _pooled(read, states @ importance, graphs.offsets)
+        return _pooled(read, lists.states @ importance, lists.offsets)
+
+
+def _product(
+    rows: Float32[np.ndarray, "contexts nodes width"], weights: Float32[np.ndarray, "to width"]
+) -> Float32[np.ndarray, "contexts nodes to"]:
+    """``rows`` by ``weights``, as one product: for each context apart numpy takes three times as long.
+
+    The sums are the same but for a single node, which numpy multiplies as a vector.
+    """
+    if rows.shape[1] == 1:
+        return np.asarray(rows @ weights.T)
+    return np.asarray(rows.reshape(-1, rows.shape[-1]) @ weights.T).reshape(*rows.shape[:-1], len(weights))
 
 
 def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " keys"]]:
@@ -162,21 +207,21 @@ def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " disti
 
 def interleaved(words: Float32[np.ndarray, "words dim"], blocks: int) -> Float32[np.ndarray, "words dim"]:
     """The columns reordered so that the blocks' k-th entries are adjacent."""
-    return np.ascontiguousarray(words.reshape(len(words), blocks, -1).transpose(0, 2, 1)).reshape(words.shape)
+    count, dim = words.shape
+    return np.ascontiguousarray(words.reshape(count, blocks, dim // blocks).transpose(0, 2, 1)).reshape(count, dim)
 
 
-def first_edges(
-    states: Float32[np.ndarray, "words dim"], offsets: Int32[np.ndarray, " edges"]
-) -> Float32[np.ndarray, " cells"]:
+def first_edges(lists: WordLists, cells: Int64[np.ndarray, " edges"]) -> Float32[np.ndarray, " cells"]:
     """The edges of eq. 10 of each graph, row by row: the softmax of its words' products."""
-    lengths = np.diff(offsets)
-    found = np.empty(int(np.square(lengths).sum()), np.float32)
-    starts = edges(np.square(lengths).astype(np.int64))
-    for length in np.unique(lengths[lengths > 0]).tolist():  # graphs of one size together
-        own = np.flatnonzero(lengths == length)
-        rows = states[offsets[own][:, None] + np.arange(length)]  # [graphs, length, dim]
-        weights = softmax(rows @ rows.transpose(0, 2, 1)).reshape(len(own), -1)
-        found[starts[own][:, None] + np.arange(length * length)] = weights
+    lengths = np.diff(lists.offsets)
+    found = np.empty(cells[-1], np.float32)
+    for length in np.flatnonzero(np.bincount(lengths)).tolist():  # graphs of one size together
+        graphs = np.flatnonzero(lengths == length)
+        for start in range(0, len(graphs) if length else 0, _AT_ONCE):
+            own = graphs[start : start + _AT_ONCE]
+            rows = lists.vectors[lists.places[lists.offsets[own][:, None] + np.arange(length)]]  # [graphs, length, dim]
+            weights = softmax(rows @ rows.transpose(0, 2, 1)).reshape(len(own), -1)
+            found[cells[own][:, None] + np.arange(length * length)] = weights
     return found
 
 

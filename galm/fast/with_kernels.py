@@ -1,8 +1,8 @@
 """The steps of :mod:`galm.fast.query_scorer` by the C kernels; :mod:`galm.fast.in_numpy` has their plain forms."""
 
 import numpy as np
-from jaxtyping import Float32, Int32
 
+from data_prep.array_types import Float32, Int32
 from data_prep.store.ragged_lists import edges
 from galm.fast.kernels import call, cosine_input, graph_input, one_thread_kernels, reading_input
 

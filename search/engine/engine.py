@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int64
 
+from data_prep.array_types import Bool, Float, Float32, Int64
 from evaluation.fusion import weighted, z_scores
 from search.engine.certainty import Certainty, Level
 from search.engine.copies import folded, without_doubles
@@ -238,8 +238,13 @@ class Engine:
         if len(found) > self.ranking.shortlist:
             best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
             found = found[best]
-        near = self.retriever.nearest(words, context) if self.retriever and self.reranker else np.empty(0, np.int64)
-        return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
+        chosen = np.zeros(len(allowed), np.bool_)
+        chosen[found] = True
+        if self.retriever and self.reranker:
+            near = self.retriever.nearest(words, context)
+            chosen[near] = allowed[near]
+        chosen[list(named)] = True
+        return np.flatnonzero(chosen)
 
     def _mixed(
         self,

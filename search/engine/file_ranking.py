@@ -14,16 +14,16 @@ Tests then keep ``test_share`` of it, unless the question asks for them, and fil
 (docs/search.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 import Stemmer
-from jaxtyping import Bool, Float, Float32
 
 from baselines.bm25.formula import gains, idf
+from data_prep.array_types import Bool, Float, Float32
 from data_prep.languages.registry import languages
 from search.files.file_words import path_stems
 from search.index.code_index import Index
@@ -62,6 +62,7 @@ class FileWeights:
 
 
 DEFAULT: Final = FileWeights()
+_NONE: Final = np.empty(0, np.int64)
 
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
@@ -91,42 +92,51 @@ class FileRanking:
             for_tests: whether it asks for tests.
             comments: whether words of comments count.
         """
-        terms = list(dict.fromkeys(stemmed(words).values()))
-        size, own = len(self._paths), self._weights
-        counted = {kind: times for kind, times in own.times.items() if comments or kind != "comments"}
-        found = np.zeros(size)
-        in_stem, in_folders, total = np.zeros(size), np.zeros(size), 0.0
-        matched = np.zeros(size)
-        for term in terms:
-            files, found_counts = self._files.postings(term)
-            counts = {kind: each.astype(np.int64) for kind, each in found_counts.items()}
-            times = np.sum([each * counts[kind] for kind, each in counted.items()], axis=0)
-            holders = np.count_nonzero(times)
-            weight = idf(np.array([holders]), size)
-            total += float(weight[0])
-            found[files] += gains(np.repeat(weight, len(times)), times, np.full(len(times), own.k1))
-            in_stem[files] += weight * (counts["stem"] > 0)
-            matched[files] += counts["stem"] > 0
-            in_folders[files] += weight * (counts["folders"] > 0)
-        found /= found.max(initial=0) or 1
-        total = total or 1.0
-        found += own.stem * np.sqrt(in_stem / total) * (matched / self._stem_lengths) + own.folders * in_folders / total
-        found += self._defining(query)
+        own = self._weights
+        found = self._by_words(list(dict.fromkeys(stemmed(words).values())), comments=comments)
+        for file, gain in self._defining(query):
+            found[file] += gain
         found[self._gathering] *= own.gathering_share
         if not for_tests:
             found[self._tests] *= own.test_share
         return found
 
-    def _defining(self, query: str) -> Float[np.ndarray, " files"]:
-        """The gain of files that define the single name that the question is."""
-        found = np.zeros(len(self._paths))
+    def _by_words(self, terms: Sequence[str], *, comments: bool) -> Float[np.ndarray, " files"]:
+        """The gains of the words of a question, by their stems: of text, name and folders."""
+        size, own = len(self._paths), self._weights
+        postings = [self._files.postings(term) for term in terms]
+        files = np.concatenate([_NONE, *(each for each, _ in postings)])
+        if not len(files):
+            return np.zeros(size)
+        counts = {kind: np.concatenate([_NONE, *(each[kind] for _, each in postings)]) for kind in own.times}
+        times = np.sum(
+            [number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments"], axis=0
+        )
+        of_term = np.repeat(np.arange(len(terms)), [len(each) for each, _ in postings])
+        weights = idf(np.bincount(of_term[times > 0], minlength=len(terms)), size)
+        total, weight = float(np.cumsum(weights)[-1]), weights[of_term]
+        found = np.bincount(files, gains(weight, times, np.full(len(times), own.k1)), size)
+        found = found / (found.max(initial=0) or 1)
+        in_stem, in_folders = (np.bincount(files, weight * (counts[kind] > 0), size) for kind in ("stem", "folders"))
+        matched = np.bincount(files, counts["stem"] > 0, size) / self._stem_lengths
+        return found + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)
+
+    def _defining(self, query: str) -> Iterator[tuple[int, float]]:
+        """The files that define the single name that the question is, and what each gains."""
         name = query.strip().rstrip("()").replace("#", ".").rpartition(".")[2].lower()
         if not name.replace("$", "_").isidentifier() or len(query.split()) > 1:
-            return found
+            return
+        for place in self._defined.get(name, ()):
+            called = self._paths[place].rpartition("/")[2].split(".")[0].lower() == name
+            yield place, self._weights.defines * (1.5 if called else 1.0)
+
+    @cached_property
+    def _defined(self) -> Mapping[str, Sequence[int]]:
+        """Name -> the files that define it."""
+        found: dict[str, list[int]] = {}
         for place, names in enumerate(self._files.names):
-            if name in names:
-                called = self._paths[place].rpartition("/")[2].split(".")[0].lower() == name
-                found[place] = self._weights.defines * (1.5 if called else 1.0)
+            for name in {*names}:
+                found.setdefault(name, []).append(place)
         return found
 
     @cached_property

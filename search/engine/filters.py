@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
-from jaxtyping import Bool
+from data_prep.array_types import Bool
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError

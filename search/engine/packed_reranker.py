@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float32, Int64
 
+from data_prep.array_types import Float32, Int64
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
-from data_prep.pipeline.contexts import CONTEXT_FIELD
-from data_prep.records import WORD_FIELDS
+from data_prep.records import CONTEXT_FIELD, WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
 from experiments.recipes.stored_options import is_packed, stored_configuration
 from galm.config import GalmConfig
-from galm.fast.query_scorer import QueryScorer, WordLists, covers, shapes
+from galm.fast.query_scorer import Codes, Graphs, QueryScorer, covers, shapes
 from search.engine.signals import Alignment
 from search.index.code_index import with_own_words
 from search.models.folder import CONFIG, read_packed, section_of
@@ -80,9 +79,9 @@ class PackedReranker:
     """A :class:`search.engine.signals.Reranker` by numpy and the kernels."""
 
     def __init__(self, model: PackedModel, rows: Split, *, for_many: bool = False) -> None:
-        """``rows``: of the index; ``for_many``: their words are looked up at once, since many queries will come."""
+        """``rows``: of the index; ``for_many``: all are prepared at once, since many queries will come."""
         self._model, self._rows = model, rows
-        self._all = model.tokenizer.encode(rows).fields if for_many else None
+        self._all = model.scorer.codes(model.tokenizer.encode(rows).fields) if for_many else None
         self._query = lru_cache(maxsize=16)(self._asked)
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
@@ -103,20 +102,18 @@ class PackedReranker:
         fields = self._model.config.code_fields
         labels = {field: read_words(self._rows.word_list(field, row), field, config) for field in fields}
         words, names = read_words(query, "query", config), [word for each in labels.values() for word in each]
-        if (len(asked.places), len(code.places)) != (len(words), len(names)):
+        if (len(asked.lists.places), len(code.words.places)) != (len(words), len(names)):
             return None
         weights = self._model.scorer.attention(asked, code)
-        aligned, own = weights @ code.states, asked.states
+        aligned, own = weights @ code.words.states, asked.lists.states
         lengths = np.linalg.norm(aligned, axis=1) * np.linalg.norm(own, axis=1)
         agreement = (aligned * own).sum(1) / np.maximum(lengths, 1e-8)
         return Alignment(words, names, [field for field, each in labels.items() for _ in each], weights, agreement)
 
-    def _codes(self, rows: Int64[np.ndarray, " some"]) -> WordLists:
-        if self._all is None:
-            fields = self._model.tokenizer.encode(with_own_words(self._rows.take(rows))).fields
-        else:
-            fields = {field: each.take(rows) for field, each in self._all.items()}
-        return self._model.scorer.codes(fields)
+    def _codes(self, rows: Int64[np.ndarray, " some"]) -> Codes:
+        if self._all is not None:
+            return self._all.take(rows)
+        return self._model.scorer.codes(self._model.tokenizer.encode(with_own_words(self._rows.take(rows))).fields)
 
-    def _asked(self, query: tuple[str, ...]) -> WordLists:
+    def _asked(self, query: tuple[str, ...]) -> Graphs:
         return self._model.scorer.query(self._model.tokenizer.query_ids(query).tolist())

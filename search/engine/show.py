@@ -75,7 +75,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "file": round(hit.of_file, 6),
         "stage": hit.stage,
         "license": licence_of(index.file(hit.row)),
-        "url": index.url(hit.row),
+        "url": index.url(hit.row, text),
         "copies": copies_of(index, hit),
     }
     if repository := index.repository(hit.row):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Float32, Int64
 
+from data_prep.array_types import Float, Float32, Int64
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
 Stage = Literal["name", "model", "words", "copy", "code"]

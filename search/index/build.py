@@ -15,13 +15,12 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, TypeVar
 
-from tqdm import tqdm
-
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_holder
 from data_prep.sources.own_git import GitError
 from data_prep.store.derived_splits import joined_texts
 from data_prep.worker_pool import Guard, map_ordered
+from experiments.terminal.progress import progress
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
@@ -44,7 +43,9 @@ from search.retrieval.bm25_index import Bm25Index
 Read = TypeVar("Read")
 
 _CHUNK: Final = 32
-"""Files per task of a worker process."""
+"""Files per task of a worker process, at most."""
+_TASKS: Final = 4
+"""Tasks of each process, at least: of fewer one process would read on while the others have nothing left."""
 _GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)))
 _HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
 _SSH: Final = re.compile(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
@@ -189,13 +190,14 @@ def _few(root: Path, found: Sequence[Found], reads: Callable[[Task], Part] | Non
 
 
 def _read(root: Path, found: Sequence[Found], processes: int, chunk: int = _CHUNK) -> Generator[Part, None, None]:
-    tasks = [Task(root, found[start : start + chunk]) for start in range(0, len(found), chunk)]
+    size = min(chunk, len(found) // (_TASKS * max(1, processes)) + 1)
+    tasks = [Task(root, found[start : start + size]) for start in range(0, len(found), size)]
     guard = _GUARD if processes else None
     parts = map_ordered("search.index.read_part:read_part", tasks, min(processes, len(tasks)) or 1, guard)
-    with closing(parts), tqdm(desc="reading", total=len(found), unit=" files", disable=None) as bar:
+    with closing(parts), progress("reading", len(found), "files") as update:
         for part in parts:
             yield part
-            bar.update(len(part.files))
+            update(len(part.files))
 
 
 def index_of(parts: Sequence[Part]) -> Index:

@@ -8,10 +8,10 @@ from typing import Final, get_args
 from urllib.parse import quote
 
 import numpy as np
-from jaxtyping import Int64, UInt8
 
+from data_prep.array_types import Int64, UInt8
 from data_prep.records import UnitKind
-from data_prep.store.prepared_data import Split
+from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.ragged_lists import Ragged, edges
 from search.files.languages import WHOLE_ALONE
 from search.retrieval.bm25_index import Bm25Index, FileIndex
@@ -95,7 +95,7 @@ class Index:
 
     def file(self, row: int) -> IndexedFile:
         """The file of a row."""
-        return self.files[int(np.searchsorted(self.file_edges, row, side="right")) - 1]
+        return self.files[int(self.file_edges.searchsorted(row, side="right")) - 1]
 
     def repository(self, row: int) -> str:  # noqa: ARG002 - several have names (search/joint)
         """The name of a row's repository, if several are searched together; "": this is the index of one."""
@@ -105,22 +105,26 @@ class Index:
         """Whether a row is a file as a whole, of which it shows the first lines after the licence."""
         return bool(self.kinds[row] == WHOLE_FILE)
 
-    def url(self, row: int) -> str:
-        """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page."""
-        file, text = self.file(row), self.split.text(row)
+    def url(self, row: int, text: PairText | None = None) -> str:
+        """A permanent link to a row's lines; "" if its file is not as committed, or its repository has no web page.
+
+        ``text``: of the row, if it is at hand.
+        """
+        file = self.file(row)
         if self.origin is None or not file.committed:
             return ""
+        text = text or self.split.text(row)
         return link(self.origin, file.path, text.start_line, text.end_line)
 
 
 def with_own_words(split: Split) -> Split:
     """The same rows with a lexicon of their own, without what only other rows use."""
-    used = np.unique(np.concatenate([lists.values for lists in split.words.values()]))
-    words = {
-        field: Ragged(np.searchsorted(used, lists.values).astype(np.int32), lists.offsets)
-        for field, lists in split.words.items()
-    }
-    return replace(split, lexicon=[split.lexicon[number] for number in used.tolist()], words=words)
+    is_used = np.zeros(len(split.lexicon), np.bool_)
+    for lists in split.words.values():
+        is_used[lists.values] = True
+    places = np.cumsum(is_used, dtype=np.int32) - 1
+    words = {field: Ragged(places[lists.values], lists.offsets) for field, lists in split.words.items()}
+    return replace(split, lexicon=[split.lexicon[number] for number in np.flatnonzero(is_used).tolist()], words=words)
 
 
 def rows_of_files(rows: int, files: int) -> str:

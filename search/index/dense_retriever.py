@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float32, Int64
 
+from data_prep.array_types import Float32, Int64
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from search.index.encoders import RowEncoder, row_encoder

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float16, Float32, Int32, Int64
 
+from data_prep.array_types import Float16, Float32, Int32, Int64
 from data_prep.errors import UserError
-from data_prep.pipeline.contexts import CONTEXT_FIELD
+from data_prep.records import CONTEXT_FIELD
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.recipes.stored_options import is_packed, stored_configuration
-from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash, read_packed, unusable
+from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, checked_parts, model_hash, read_packed, unusable
 
 _NAMES: Final = ("scotch_light", "scotch_light_no_context")
 _CODE_FIELDS: Final = ("name", "tokens", "api")
@@ -70,7 +70,7 @@ def check_bi_encoder(folder: Path) -> None:
     Raises:
         UserError: there is no model in ``folder``, or it is not such a bi-encoder.
     """
-    model_hash(folder)
+    checked_parts(folder)
     if is_packed_light(folder):
         return
     from experiments.recipes.config import Configuration

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Int64, UInt8
 
+from data_prep.array_types import Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
 from data_prep.licences.licences import Licences

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float16, UInt8
-from tqdm import tqdm
 
+from data_prep.array_types import Float16, UInt8
 from data_prep.errors import UserError
 from data_prep.store.tokenizing import TokenizedPairs
+from experiments.terminal.progress import progress
 from search.index.encoders import RowEncoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_file import (
@@ -92,13 +92,13 @@ def _filled(
             vectors[rows] = old.vectors[known[key]]
         else:
             fresh.append(rows)
-    with tqdm(desc="vectors", total=len(fresh), unit=" rows", disable=None) as bar:
+    with progress("vectors", len(fresh), "rows") as update:
         for start in range(0, len(fresh), BATCH):
             batch = fresh[start : start + BATCH]
             found = encoder.vectors(ids, np.array([rows[0] for rows in batch], np.int64))
             for rows, vector in zip(batch, found, strict=True):
                 vectors[rows] = vector
-            bar.update(len(batch))
+            update(len(batch))
     return vectors, len(fresh)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float16, UInt8
 
+from data_prep.array_types import Float16, UInt8
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
 from data_prep.files.sealed import read_sealed, read_sealed_head, write_sealed

@@ -19,9 +19,9 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32, Int32, Int64, UInt16
 
 from baselines.bm25.formula import counts_by_norm, idf
+from data_prep.array_types import Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import edges
 from search.engine.signals import Alignment, Reranker
@@ -181,10 +181,10 @@ class JointIndex(Index):
         """The name of a row's repository."""
         return self.members[self._place(row)[0]].repository.name
 
-    def url(self, row: int) -> str:
+    def url(self, row: int, text: PairText | None = None) -> str:
         """As the row's own index has it."""
         number, own = self._place(row)
-        return self.members[number].index.url(own)
+        return self.members[number].index.url(own, text)
 
     def source(self, place: int) -> tuple[Path, IndexedFile]:
         """The folder of the repository of a file, and the file as its own index has it; ``place``: in ``files``."""

@@ -55,6 +55,10 @@ class LiveList:
         self._engines: OrderedDict[tuple[Member, ...], Opened] = OrderedDict()
         self._joining, self._ended = threading.Lock(), threading.Event()
 
+    def ready(self) -> Opened | None:
+        """None: users may see different repositories."""
+        return None
+
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
         """All repositories that a user in ``groups`` may see, as one index.
 

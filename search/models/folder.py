@@ -5,17 +5,17 @@ A table stays in 8 bits: rows are converted when they are read.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int8, Int64
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
+from data_prep.array_types import Bool, Float32, Int8, Int64
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json, sorted_json
@@ -54,8 +54,8 @@ def no_model(folder: Path, missing: str) -> UserError:
     )
 
 
-def model_hash(folder: Path) -> str:
-    """A hash of all that determines the outputs of the model in ``folder``.
+def checked_parts(folder: Path) -> tuple[Sequence[str], dict[str, Any]]:
+    """The names of the files of the model in ``folder``, beside its configuration, and that.
 
     Raises:
         UserError: there is no model, or it is not finished.
@@ -67,6 +67,16 @@ def model_hash(folder: Path) -> str:
     plan = stored_configuration(folder / CONFIG, as_saved=True)
     if not {"words", "model"} <= plan.keys():
         raise UserError(f"{folder / CONFIG} is not the configuration of a run: it lacks words or model")
+    return names, plan
+
+
+def model_hash(folder: Path) -> str:
+    """A hash of all that determines the outputs of the model in ``folder``.
+
+    Raises:
+        UserError: there is no model, or it is not finished.
+    """
+    names, plan = checked_parts(folder)
     about = [plan["model_name"], plan["words"], plan["model"]]
     return hashlib.sha256(json.dumps([*about, *(file_sha256(folder / name) for name in names)]).encode()).hexdigest()
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Float
 
+from data_prep.array_types import Float
 from data_prep.files.printable import one_line
 from evaluation.metrics import ndcg_of_several
 from evaluation.significance import bootstrap_interval, compare

@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 import Stemmer
-from jaxtyping import Float32, Int, Int32, Int64, UInt16
 
 from baselines.bm25.formula import counts_by_norm, gains, idf, length_norms
+from data_prep.array_types import Float32, Int, Int32, Int64, UInt16
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges

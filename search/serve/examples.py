@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Bool
+from data_prep.array_types import Bool
 
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 

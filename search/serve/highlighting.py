@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal
 
 import numpy as np
-from jaxtyping import Int64
 from tree_sitter import Node, Parser, TreeCursor
 
+from data_prep.array_types import Int64
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.language import Language
 from data_prep.languages.parsing import loaded_grammar

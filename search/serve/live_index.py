@@ -51,6 +51,9 @@ class Answering(Protocol):
     def trouble(self) -> str:
         """Why answers come from an older state; "" if they do not."""
 
+    def ready(self) -> Opened | None:
+        """What every user is answered from, if that is known at once; None: :meth:`opened` says it, which may wait."""
+
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
         """What a user in ``groups`` is answered from; None: the users are not told apart.
 
@@ -92,6 +95,10 @@ class LiveIndex:
         self._tried, self._vectors_tried = file_stamp(path), file_stamp(vectors_path(path))
         self._now = self._open()
         self._next_look = time.monotonic() + self._between
+
+    def ready(self) -> Opened | None:
+        """The current index, unless it is time to look whether its file was replaced."""
+        return self._now if time.monotonic() < self._next_look else None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:  # noqa: ARG002 - one index for all users
         """The current index.
@@ -170,6 +177,10 @@ class OpeningIndex:
     def trouble(self) -> str:
         """As the index has it."""
         return self._live.trouble if self._live else ""
+
+    def ready(self) -> Opened | None:
+        """As the index has it, once it is open."""
+        return self._live.ready() if self._live else None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
         """The index, once it is open."""

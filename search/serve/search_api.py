@@ -196,7 +196,7 @@ def _attributed(engine: Engine, hit: Hit) -> dict[str, Any]:
         "path": text.path,
         "start_line": text.start_line,
         "end_line": text.end_line,
-        "url": index.url(hit.row),
+        "url": index.url(hit.row, text),
         "license": one_line(index.file(hit.row).licence),
         "score": None if hit.near is None else round(min(1.0, max(0.0, hit.near)), 8),
         "ranking": round(hit.score, 6),

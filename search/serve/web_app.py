@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -58,6 +58,7 @@ _HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
+_ENCODED: Final = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
 SECRET_HEADER: Final = "x-search-secret"
 _SHORTEST, _LONGEST = 32, 4096
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,100}")
@@ -201,7 +202,7 @@ class _Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
+                message["headers"] = [*message["headers"], *_ENCODED]  # which no answer has of its own
             await send(message)
 
         app = self._app

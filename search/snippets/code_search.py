@@ -16,8 +16,8 @@ from itertools import chain
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int64
 
+from data_prep.array_types import Bool, Float, Float32, Int64
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts

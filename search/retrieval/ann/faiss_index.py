@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Float, Float32, Int32, Int64, UInt8
 
+from data_prep.array_types import Float, Float32, Int32, Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.files.sealed import read_sealed, write_sealed
 from search.retrieval.ann.exact import SLACK, VectorIndex, extra

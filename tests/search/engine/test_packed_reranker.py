@@ -44,6 +44,15 @@ def test_scores_are_those_of_torch(index, odd_rows, query):
     )
 
 
+@pytest.mark.parametrize("query", QUERIES)
+def test_rows_that_were_prepared_have_the_same_scores(index, odd_rows, query):
+    packed = PackedModel(DEFAULT_MODEL)
+    for split in (index.split, odd_rows):
+        rows = np.arange(0, len(split), 3)
+        prepared, alone = (PackedReranker(packed, split, for_many=many) for many in (True, False))
+        assert prepared.scores(query.split(), rows).tolist() == alone.scores(query.split(), rows).tolist()
+
+
 def test_of_no_words_all_rows_are_equal(index):
     ours = PackedReranker(PackedModel(DEFAULT_MODEL), index.split)
     assert ours.scores([], np.array([0, 7, 200])).tolist() == [0, 0, 0]
@@ -89,7 +98,7 @@ def test_stop_words_are_those_of_bm25s():
 def test_a_question_imports_no_torch(tree):
     made = (
         "import sys; from cli.main import main; assert main(sys.argv[1:]) == 0; "
-        "assert not {'torch', 'scipy', 'bm25s', 'tree_sitter'} & {*sys.modules}"
+        "assert not {'torch', 'scipy', 'bm25s', 'tree_sitter', 'jaxtyping', 'tqdm', 'numpy.ma'} & {*sys.modules}"
     )
     indexed = "import sys; from cli.main import main; assert main(sys.argv[1:]) == 0; assert 'torch' not in sys.modules"
     for code, arguments in ((indexed, ["index", str(tree)]), (made, ["search", "close it", "--explain", "--index={}"])):

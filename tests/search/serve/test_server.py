@@ -193,6 +193,9 @@ class Unasked:
 
     trouble = ""
 
+    def ready(self):
+        raise AssertionError("asked")
+
     def opened(self, groups=None):  # noqa: ARG002 - as an index
         raise AssertionError("asked")
 
