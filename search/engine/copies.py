@@ -8,8 +8,8 @@ say the same twice.
 from collections.abc import Hashable
 
 import numpy as np
-from data_prep.array_types import Int64
 
+from data_prep.array_types import Int64
 from search.engine.signals import Candidates
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 

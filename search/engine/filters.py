@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
-from data_prep.array_types import Bool
 
+from data_prep.array_types import Bool
 from data_prep.bounds import shown
 from data_prep.errors import UserError
 from search.engine.question import LONGEST_QUERY, QueryError

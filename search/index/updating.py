@@ -32,6 +32,8 @@ from search.index.vector_file import maker_of, update_vectors
 
 BUDGET: Final = 0.5
 """Seconds for which an answer waits for what has changed to be read."""
+LOOKED: Final = 0.2
+"""Seconds for which an answer of a server may be of files as they were."""
 _POLL: Final = 0.02
 """Seconds between tries to become the only one that makes an index."""
 _PAUSE: Final = 10.0
@@ -193,6 +195,8 @@ class Updates:
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
         self._now, self._failed = CURRENT, 0.0
+        self.runs = 0
+        """How often what has changed was read."""
 
     def catch_up(self) -> Freshness:
         """What is not read yet, after it was waited for while :data:`BUDGET` lasts."""
@@ -233,4 +237,4 @@ class Updates:
             self._now = replace(self._now, trouble=trouble) if trouble else CURRENT
         except BlockingIOError:
             self._now = replace(self._now, unknown=True)
-        self._failed = time.monotonic()
+        self._failed, self.runs = time.monotonic(), self.runs + 1

@@ -26,14 +26,13 @@ from search.index.index_file import UnusableIndexError
 from search.index.partial_index import PartialIndex
 from search.index.read_part import Part, Task
 from search.index.tree_record import read_record
+from search.index.updating import LOOKED
 from search.index.vector_file import maker_of, update_vectors
 from search.models.folder import DEFAULT_MODEL
 from search.opening import check_way, index_place
 from search.serve.index_place import IndexPlace
 from search.serve.live_index import LiveIndex, Opened, reranker_maker
 
-LOOKED: Final = 0.2
-"""Seconds for which an answer may be of files as they were."""
 PATIENCE: Final = 2.5
 """Seconds for which a question waits until files are read that are new or have changed."""
 _LONGEST: Final = 4.0

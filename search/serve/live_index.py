@@ -15,9 +15,13 @@ from search.index.code_index import Index
 from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
-from search.index.updating import Updates
+from search.index.updating import LOOKED, Updates
 from search.index.vector_file import vectors_path
 
+_QUICK: Final = 0.002
+"""Seconds up to which a look at the folder is taken at each question."""
+_SHARE: Final = 2
+"""A longer one holds for so many times its own time."""
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
 
@@ -88,7 +92,7 @@ class LiveIndex:
         Raises:
             UnusableIndexError: there is no index, or it cannot be used.
         """
-        self._updates = updates
+        self._updates, self._runs, self._fresh_until = updates, 0, 0.0
         self.path, self.trouble = path, ""
         self._reranker_of, self._between = reranker_of, seconds_between_looks
         self._looking = threading.Lock()
@@ -97,8 +101,9 @@ class LiveIndex:
         self._next_look = time.monotonic() + self._between
 
     def ready(self) -> Opened | None:
-        """The current index, unless it is time to look whether its file was replaced."""
-        return self._now if time.monotonic() < self._next_look else None
+        """The current index, unless it is time to look whether its file was replaced or its folder has changed."""
+        now = time.monotonic()
+        return self._now if now < self._next_look and (self._updates is None or now < self._fresh_until) else None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:  # noqa: ARG002 - one index for all users
         """The current index.
@@ -118,8 +123,13 @@ class LiveIndex:
         """Read what has changed in the indexed folder, as long as a question may wait, and tell what is not read."""
         if self._updates is None:
             return CURRENT
+        begun = time.monotonic()
         found = self._updates.catch_up()
-        self._next_look = 0.0  # of the file, which may be another one now
+        ended = time.monotonic()
+        if self._updates.runs != self._runs:
+            self._runs, self._next_look = self._updates.runs, 0.0  # the file may be another one now
+        holds = found == CURRENT and ended - begun > _QUICK
+        self._fresh_until = min(ended + _SHARE * (ended - begun), begun + LOOKED) if holds else 0.0
         return found
 
     def _look(self) -> None:

@@ -177,7 +177,9 @@ class Turns:
         ``index`` and ``row``: as :func:`check_index` takes them.
         """
         # what is asked about an index that was answered from is answered from that one, not from a newer one
-        freshness = CURRENT if index else await run_in_threadpool(self.live.catch_up)
+        freshness = CURRENT
+        if not index and self.live.ready() is None:
+            freshness = await run_in_threadpool(self.live.catch_up)
         now = await self.opened(request)
         check_index(now, index, row)
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
