@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from data_prep.config import DataConfig
 from data_prep.languages.fields import LONGEST, distinct_words
-from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
 from data_prep.languages.java.functions import word_fields
 from data_prep.languages.language import node_text
@@ -16,6 +16,7 @@ from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
+from search.files.word_stems import folded
 
 _NAMED: Final = frozenset(("identifier", "type_identifier"))
 _MEMBERS: Final = frozenset((
@@ -53,7 +54,7 @@ def _units(file: SourceFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[
         else:
             method = record(file, found, {**word_fields(found), "ast": ()})
         candidate = candidate_of(file.path, found, generated=generated)
-        pair = Pair(method, candidate.query_text, candidate.query)
+        pair = Pair(method, candidate.query_text, query_words(folded(candidate.query_text)))
         asks = found.kind == "method" and reason_to_drop(candidate, rules) is None
         yield Unit(pair, asks)
 

@@ -19,6 +19,7 @@ from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units
 from search.files.tree import is_test
+from search.files.word_stems import folded
 
 _SHOWN: Final = 40
 """Lines of a file, type or constant that its unit shows."""
@@ -154,4 +155,4 @@ def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Languag
     method = Method(*place, found.type_name, found.name, kind, source.strip(), found.doc, fields)
     lines = found.end_line - found.start_line + 1
     asks = can_ask and kind == "method" and not function_reason(found, language, lines)
-    return Unit(Pair(method, found.query, query_words(found.query)), asks)
+    return Unit(Pair(method, found.query, query_words(folded(found.query))), asks)
