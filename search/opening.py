@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from data_prep.errors import UserError
 from data_prep.files.named_paths import cache_folder, named_path, own_folder
 from experiments.terminal import console
-from search.files.languages import language_name, path_matcher
+from search.files.languages import path_matcher
 
 if TYPE_CHECKING:
     from search.engine.signals import Reranker, Retriever
@@ -137,8 +137,8 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
         raise UserError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
         )
-    if languages and not any(language_name(file.path) in languages for file in index.files):
-        there = sorted({language_name(file.path) for file in index.files})
+    if languages and not any(file.language in languages for file in index.files):
+        there = sorted({file.language for file in index.files})
         raise UserError(
             f"--language={','.join(sorted(languages))} matches none of the index's {len(index.files):,} files, "
             f"which are of {', '.join(there)}"

@@ -25,6 +25,9 @@ class IndexOptions:
     documents: Literal["", "true", "false"] = ""
     """true: texts and configuration (Markdown, reStructuredText, txt, TOML, YAML, JSON, properties, Gradle, XML) are
     indexed too, each as a whole file; empty: as in the existing index, else false."""
+    everything: Literal["", "true", "false"] = ""
+    """true: hidden folders, and those of packages, built files and caches (node_modules, .venv, build, vendor), are
+    indexed too; ignore files still count; empty: as in the existing index, else false."""
     json: bool = False
     """Print one JSON object: what is indexed, by language and kind, what is left out and why, and how long it took."""
 

@@ -46,6 +46,7 @@ LANGUAGE: Final = Language(
     title="Go",
     editor_names=("go",),
     suffixes=(".go",),
+    interpreters=words("go gorun yaegi"),
     quotes=(Quote("`", lines=True, escapes=False), Quote('"'), Quote("'")),
     keywords=words(
         "break case chan const continue default defer else fallthrough for func go goto if import interface map "

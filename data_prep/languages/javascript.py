@@ -99,6 +99,8 @@ LANGUAGE: Final = Language(
     title="JavaScript",
     editor_names=("javascript", "javascriptreact"),
     suffixes=(".js", ".mjs", ".cjs", ".jsx"),
+    other_suffixes=(".es6", ".jsm"),
+    interpreters=words("node nodejs iojs zx gjs qjs rhino jjs osascript"),
     quotes=(Quote("`", lines=True), Quote('"'), Quote("'")),
     slash_expressions=True,
     keywords=words(

@@ -116,6 +116,8 @@ class Language:
     title: str  # as people write it
     editor_names: tuple[str, ...]  # its identifiers in VS Code
     suffixes: tuple[str, ...]  # of its files, the usual one first
+    other_suffixes: tuple[str, ...] = ()  # of files that only the search reads
+    interpreters: frozenset[str] = frozenset()  # programs that a script names in its first line, without versions
 
     # its text
     line_comment: str = "//"

@@ -19,7 +19,7 @@ from search.engine.file_ranking import file_ranking
 from search.engine.question import Names, Spelt, asked_words, asks_for_tests, read_by_models, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
-from search.files.languages import language_name, path_matcher
+from search.files.languages import path_matcher
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.bm25_index import terms_of
 
@@ -252,7 +252,7 @@ class Engine:
     @cached_property
     def _languages(self) -> Sequence[str]:
         """The language of each file."""
-        return [language_name(file.path) for file in self.index.files]
+        return [file.language for file in self.index.files]
 
     @property
     def languages(self) -> Mapping[str, int]:

@@ -6,7 +6,10 @@ that were in use before UTF-8. Nothing is lost by a wrong guess but letters outs
 
 import codecs
 import re
+from itertools import pairwise
 from typing import Final, NamedTuple
+
+from data_prep.errors import UserError
 
 _MARKS: Final = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -25,6 +28,7 @@ _SAFE: Final = re.compile(
 """Encodings that a file may declare; other codecs of Python are no encodings of text, or are found without it."""
 _SAMPLE: Final = 8 << 10
 """Bytes from which it is seen that a file is binary, or in UTF-16 without a mark."""
+_BINARY: Final = f"binary: a NUL byte in its first {_SAMPLE >> 10} KiB"
 _GUESSED: Final = 64 << 10
 """Bytes above ASCII, with what is between them, from which an encoding is guessed."""
 _HIGH: Final = re.compile(rb"[\x80-\xff](?:[\x00-\x7f]?[\x80-\xff])*[\x40-\x7e]?")
@@ -41,17 +45,23 @@ class Text(NamedTuple):
     """A file as UTF-8."""
 
     data: bytes  # without a byte order mark
-    encoding: str  # what it was in; "": UTF-8, which ASCII is too; "binary": it is no text
+    encoding: str  # what it was in; "": UTF-8, which ASCII is too
 
 
 def text_of(data: bytes) -> Text:
-    """A file as UTF-8; bytes that its encoding does not have are replaced."""
+    """A file as UTF-8; bytes that its encoding does not have are replaced.
+
+    Raises:
+        UserError: it is binary.
+    """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decoded(data[len(mark) :], encoding)
     if b"\0" in data[:_SAMPLE]:
         wide = _without_mark(data[:_SAMPLE])
-        return _decoded(data, wide) if wide else Text(data, "binary")
+        if not wide:
+            raise UserError(_BINARY)
+        return _decoded(data, wide)
     if data.isascii():
         return Text(data, "")
     try:
@@ -68,7 +78,7 @@ def _decoded(data: bytes, encoding: str) -> Text:
         return Text(data, "")
     text = data.decode(encoding, "replace").removeprefix("\ufeff").encode("utf-8", "replace")
     if encoding.startswith("utf") and b"\0" in text[:_SAMPLE]:
-        return Text(data, "binary")
+        raise UserError(_BINARY)
     return Text(text, encoding.replace("_", "-").replace("cp125", "windows-125"))
 
 
@@ -127,7 +137,7 @@ def _is_common(letter: str, encoding: str) -> bool:
         return 0x3040 <= code <= 0x30FF or (0x4E00 <= code <= 0x9FFF and letter.encode(encoding, "replace")[0] < 0xD0)
     if encoding == "gb18030":  # the first part of GB 2312 has the common characters
         own = letter.encode("gb18030")
-        return len(own) == 2 and (0xB0 <= own[0] <= 0xD7 and own[1] >= 0xA1 or own[0] in (0xA1, 0xA3))
+        return len(own) == 2 and ((0xB0 <= own[0] <= 0xD7 and own[1] >= 0xA1) or own[0] in (0xA1, 0xA3))
     own = letter.encode("big5", "replace")
     return len(own) == 2 and 0xA4 <= own[0] <= 0xC6
 
@@ -135,5 +145,5 @@ def _is_common(letter: str, encoding: str) -> bool:
 def _paired(sample: bytes) -> float:
     """The share of bytes above ASCII beside another one: nearly all in East Asian text, few in Western text."""
     high = [place for place, byte in enumerate(sample) if byte >= 0x80]
-    beside = sum(1 for before, after in zip(high, high[1:], strict=False) if after - before == 1)
+    beside = sum(after - before == 1 for before, after in pairwise(high))
     return min(1.0, 1.2 * beside / max(1, len(high) - 1))

@@ -13,11 +13,10 @@ from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
 from data_prep.languages.language import FoundFunction, Language, ParsedSource
-from data_prep.languages.registry import language_of
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason, text_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
-from search.files.languages import WHOLE_ALONE, Unit, Units
+from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
 from search.files.tree import is_test
 from search.files.word_stems import folded
 
@@ -92,9 +91,7 @@ def read_functions(file: SourceFile) -> Units:
     Raises:
         UserError: no language has the suffix of its name.
     """
-    language = language_of(file.path)
-    if language is None:
-        raise UserError(f"{file.path} is of no language whose functions are read")
+    language = language_of_file(file.path, file.data)
     data = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
     parsed, left_out = _parsed(data, file.path, language)
     words = file_words(data, parsed.comments if parsed else ())

@@ -257,7 +257,9 @@ def test_a_document_is_a_whole_file_that_defines_nothing(suffix):
 
 
 def test_suffixes_are_those_of_the_parsers():
-    known = {suffix: name for name in REGISTERED for suffix in language(name).suffixes}
+    known = {
+        suffix: name for name in REGISTERED for suffix in (*language(name).suffixes, *language(name).other_suffixes)
+    }
     assert known.keys() == LANGUAGES.keys()
     assert {suffix: language_name(f"a{suffix}") for suffix in LANGUAGES} == known
 
