@@ -58,6 +58,9 @@ class ParsedSource:
     """Functions inside of others that the language's rule for pairs leaves out of ``functions``, in the same way."""
     constants: Callable[[], Sequence[FoundFunction]] = tuple
     """Names that are given a value outside of functions and types, constants or variables, in the same way."""
+    damaged: Callable[[], Sequence[FoundFunction]] = tuple
+    """Functions that contain broken text, in the same way."""
+    broken_line: int = 0  # the first line that does not parse, from 1; 0: all of the text does
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,9 @@ def _query(language: Language, grammar: str) -> Query:
 
 
 def _mark(language: Language, node: Node) -> str:
-    """The same for one node."""
+    """The same for one node, and the nodes of errors."""
+    if node.is_missing or node.is_error:
+        return "error"
     for mark, kinds in _marks(language):
         if node.type in kinds and node.is_named:
             return mark
@@ -99,7 +101,14 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
         types=lambda: _types(language, data, captures, comments),
         inner=lambda: _functions(language, data, captures, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
+        damaged=lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0],
+        broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
     )
+
+
+def line_of(errors: Sequence[Node]) -> int:
+    """The first line of what does not parse, from 1."""
+    return min((node.start_point[0] + 1 for node in errors), default=1)
 
 
 def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:
@@ -121,9 +130,18 @@ def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, 
 
 
 def _functions(
-    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments", *, inner: bool
+    language: Language,
+    data: bytes,
+    captures: Mapping[str, Sequence[Node]],
+    comments: "_Comments",
+    *,
+    inner: bool,
+    damaged: bool = False,
 ) -> tuple[list[FoundFunction], int]:
-    """The functions, or with ``inner`` those inside of others that are none of them, and how many are left out."""
+    """The functions, or with ``inner`` those inside of others that are none of them, and how many are left out.
+
+    ``damaged``: in place of the others, those that contain broken text.
+    """
     found: list[FoundFunction] = []
     left_out = to_read = 0
     for node, mark, types, is_nested, depth in _nested(captures):
@@ -136,7 +154,7 @@ def _functions(
         whole = declared.whole
         to_read += whole.end_byte - whole.start_byte
         fits = depth <= MOST_DEEP and len(found) < MOST_FUNCTIONS and to_read <= MOST_READ * len(data)
-        if node.has_error or not fits or len(type_name) + len(declared.name) >= LONGEST_NAME:
+        if node.has_error != damaged or not fits or len(type_name) + len(declared.name) >= LONGEST_NAME:
             left_out += 1
             continue
         found.append(_found(language, data, node, declared, type_name, comments))

@@ -6,17 +6,19 @@ found by it alone.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
 from data_prep.languages.language import FoundFunction, Language, ParsedSource
-from data_prep.pipeline.filters import function_reason, is_generated, path_reason, text_reason
+from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
+from search.files.recovery import LONG, best_of, declared_count, is_minified, placed, plausible
+from search.files.repair import Repaired
 from search.files.tree import is_test
 from search.files.word_stems import folded
 
@@ -93,41 +95,66 @@ def read_functions(file: SourceFile) -> Units:
     """
     language = language_of_file(file.path, file.data)
     data = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
-    parsed, left_out = _parsed(data, file.path, language)
-    words = file_words(data, parsed.comments if parsed else ())
+    read = _Read.of(data, file.path, language)
+    parsed = read.parsed
+    words = file_words(data, read.comments)
     units = whole_file(file, data, words)
     if parsed:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
-        found = [_named(each, data, file.path, language) for each in _declared(parsed, test=is_test(file.path))]
+        found = [_named(each, data, file.path, language) for each in read.declared(test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
-    return Units(units, left_out, words)
+    return Units(units, read.left_out, words)
 
 
-def _parsed(data: bytes, path: str, language: Language) -> tuple[ParsedSource | None, str]:
-    """What a file declares, and which part of it was not read; None if it is found as a whole alone."""
-    reason = text_reason(data.decode("utf-8", "replace").replace("\0", " ").encode())
-    if reason or language.is_minified(path):
-        return None, f"minified or data: {WHOLE_ALONE}"
-    try:
-        parsed = language.parse(data, path)
-    except UserError as error:
-        return None, f"{error}: {WHOLE_ALONE}"
-    count = parsed.left_out
-    if not count:
-        return parsed, ""
-    what = "1 function is" if count == 1 else f"{count:,} functions are"
-    return parsed, f"{what} found by the whole file only: syntax errors, too deeply nested, or too many"
+@dataclass(slots=True)
+class _Read:
+    """What was read of a file."""
 
+    data: bytes
+    parsed: ParsedSource | None  # None: it is found as a whole alone
+    left_out: str  # which part was not read
+    fixed: Repaired | None = None  # what was parsed in place of a half-typed file
 
-def _declared(parsed: ParsedSource, *, test: bool) -> list[FoundFunction]:
-    """What a file declares, in source order; a constant that is a function or type is that alone.
+    @classmethod
+    def of(cls, data: bytes, path: str, language: Language) -> "_Read":
+        if is_minified(data) or language.is_minified(path):
+            return cls(data, None, f"minified or data: {WHOLE_ALONE}")
+        try:
+            parse = lambda text: language.parse(text, path)  # noqa: E731
+            parsed, fixed, parts = best_of(data, language, parse, declared_count)
+        except UserError as error:
+            return cls(data, None, f"{error}: {WHOLE_ALONE}")
+        if count := parsed.left_out - len(parsed.damaged()):
+            what = "1 function is" if count == 1 else f"{count:,} functions are"
+            parts.append(f"{what} found by the whole file only: too deeply nested, or too many")
+        return cls(data, parsed, "; ".join(parts), fixed)
 
-    In a ``test``, what is declared inside of functions is found by these: there, it is mostly made-up material.
-    """
-    found = [*parsed.types(), *parsed.functions, *(() if test else parsed.inner())]
-    places = {(each.start, each.end) for each in found}
-    found += [each for each in parsed.constants() if (each.start, each.end) not in places]
-    return sorted(found, key=lambda each: (each.start, -each.end))
+    @property
+    def comments(self) -> Sequence[tuple[int, int]]:
+        """Where the comments of the file are."""
+        spans = self.parsed.comments if self.parsed else ()
+        return [(self.fixed.place(start), self.fixed.place(end)) for start, end in spans] if self.fixed else spans
+
+    def declared(self, *, test: bool) -> list[FoundFunction]:
+        """What the file declares, in source order; a constant that is a function or type is that alone.
+
+        In a ``test``, what is declared inside of functions is found by these: there, it is mostly made-up material.
+        What begins far behind the start of a line is minified.
+        """
+        parsed = self.parsed
+        if parsed is None:
+            return []
+        found = [*parsed.types(), *parsed.functions, *(() if test else parsed.inner())]
+        if parsed.broken_line:
+            found = plausible([*found, *parsed.damaged()])
+        places = {(each.start, each.end) for each in found}
+        found += [each for each in parsed.constants() if (each.start, each.end) not in places]
+        found = placed(found, self.fixed)
+        near = [each for each in found if each.start - self.data.rfind(b"\n", 0, each.start) <= LONG]
+        if len(near) < len(found):
+            what = f"{len(found) - len(near):,} functions behind the first {LONG:,} characters of a line"
+            self.left_out = "; ".join(filter(None, (self.left_out, f"{what} are found by the whole file only")))
+        return sorted(near, key=lambda each: (each.start, -each.end))
 
 
 def _named(found: FoundFunction, data: bytes, path: str, language: Language) -> FoundFunction:
