@@ -8,10 +8,12 @@ from tree_sitter import Node
 
 from data_prep.config import DataConfig
 from data_prep.languages.fields import LONGEST, distinct_words
+from data_prep.languages.handlers import handler
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
 from data_prep.languages.java.functions import word_fields
 from data_prep.languages.language import node_text
+from data_prep.languages.parsing import MOST_FUNCTIONS
 from data_prep.languages.registry import language
 from data_prep.pipeline.filters import is_generated, reason_to_drop
 from data_prep.pipeline.java_extraction import candidate_of, record
@@ -46,6 +48,7 @@ def read_java(file: SourceFile) -> Units:
     left_out = LeftOut()
     place = fixed.place if fixed else lambda offset: offset
     units = [*_units(replace(file, data=parsed.data), file.data, parsed, left_out, place)]
+    units += _handlers(replace(file, data=parsed.data), file.data, parsed, place)
     comments = [each for kind in ("comment", "line_comment") for each in parsed.captures.get(kind, [])]
     words = file_words(file.data, sorted((place(each.start_byte), place(each.end_byte)) for each in comments))
     if told or not units:  # what is lost is found by the file
@@ -74,6 +77,18 @@ def _units(
         pair = Pair(method, candidate.query_text, query_words(folded(candidate.query_text)))
         asks = found.kind == "method" and not found.node.has_error and reason_to_drop(candidate, rules) is None
         yield Unit(pair, asks)
+
+
+def _handlers(file: SourceFile, data: bytes, parsed: ParsedFile, place: Callable[[int], int]) -> Iterator[Unit]:
+    """The lambdas that are given to a call with a text, such as ``get("/orders", ctx -> ...)``."""
+    for node in parsed.captures.get("lambda", [])[:MOST_FUNCTIONS]:
+        if declared := handler(node):
+            whole = declared.whole
+            found = FoundMethod(node, "method", None, "", declared.name, "")
+            source = data[place(whole.start_byte) : place(whole.end_byte)].decode(errors="replace").strip()
+            method = record(file, found, {**word_fields(found), "ast": ()})
+            lines = {"start_line": whole.start_point[0] + 1, "end_line": whole.end_point[0] + 1}
+            yield Unit(Pair(replace(method, source=source, **lines), "", ()), asks=False)
 
 
 def _declared(file: SourceFile, found: FoundMethod) -> Method:

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
+from data_prep.languages.java.declarations import ParsedFile
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from search.files.repair import Repaired, repaired
+
+Parsed = TypeVar("Parsed", ParsedSource, ParsedFile)
 
 PARTLY: Final = "partly parsed, with a syntax error in line {}: what could not be read is found by the whole file"
 """What is said of a file with syntax errors."""
@@ -14,6 +17,8 @@ _NO_NAMES: Final = words("if for while switch catch return function with else do
 """What a broken text may make the name of a function."""
 _REPAIRS: Final = 3
 """How often a file is repaired at most."""
+_MOST_LINES: Final = 2000
+"""Lines of a function in which others are looked for."""
 LONG: Final = 1000
 """Bytes of a line that people hardly write: what is declared behind them is a program's."""
 _MEAN: Final = 200  # bytes of a line
@@ -33,19 +38,12 @@ def is_minified(data: bytes) -> bool:
     return 2 * in_long > len(data) and not any(map(_DECLARES.match, short))
 
 
-class Readable(Protocol):
-    """What is read of a text."""
-
-    @property
-    def broken_line(self) -> int:
-        """The first line that does not parse, from 1; 0: all of it does."""
-
-
-Parsed = TypeVar("Parsed", bound=Readable)
-
-
 def best_of(
-    data: bytes, language: Language, read: Callable[[bytes], Parsed], found_in: Callable[[Parsed], int]
+    data: bytes,
+    language: Language,
+    read: Callable[[bytes], Parsed],
+    found_in: Callable[[Parsed], int],
+    swallows: Callable[[Parsed], bool] = lambda _: False,
 ) -> tuple[Parsed, Repaired | None, list[str]]:
     """What is read of a file; if it does not parse, of the repair that has most, and what is said of that.
 
@@ -56,6 +54,8 @@ def best_of(
         language: its language.
         read: reads a text.
         found_in: how much was found in a text.
+        swallows: whether what was found has others inside that should follow it. Else a text to which nothing is added
+            is not read again: real files have syntax that a grammar does not know.
     """
     best, fixed = read(data), None
     if not best.broken_line:
@@ -63,6 +63,11 @@ def best_of(
     broken, most, without = best.broken_line, found_in(best), frozenset[int]()
     for _ in range(_REPAIRS):
         other = repaired(data, language, without)
+        if other.text == data:
+            if not swallows(best):
+                break
+            without |= {broken}
+            continue
         again = read(other.text)
         count = found_in(again)
         if count > most or (count == most and not again.broken_line):
@@ -72,6 +77,22 @@ def best_of(
         if not again.broken_line:
             break
     return best, fixed, [PARTLY.format(broken)]
+
+
+def swallows(data: bytes, parsed: ParsedSource) -> bool:
+    """Whether a function with broken text goes on over the start of another one, by its indentation."""
+    lines = data.split(b"\n")
+    return any(
+        _DECLARES.match(lines[line])
+        for each in parsed.damaged()
+        if (indent := _indent(lines[each.start_line - 1])) < 40
+        for line in range(each.start_line, min(each.end_line, each.start_line + _MOST_LINES, len(lines)))
+        if lines[line].strip() and _indent(lines[line]) <= indent
+    )
+
+
+def _indent(line: bytes) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def declared_count(parsed: ParsedSource) -> int:

@@ -79,7 +79,7 @@ class _Open(NamedTuple):
 class _Line(NamedTuple):
     """A line that has code."""
 
-    indent: int
+    indent: int  # of the statement's first line
     bare: bytes  # its start, without the indentation
     end: int  # of its code
     has_colon: bool  # outside of brackets
@@ -162,7 +162,9 @@ class _Repair:
         self._close(kept)
         if not self._open:
             self._add_body(indent)
-        self._here = _Line(indent, start, place + indent, has_colon=False)
+        before, has_braces = self._before, self._language.body_mark != ":"
+        goes_on = has_braces and indent > before.indent and self._data[before.end - 1 : before.end] not in b";{}"
+        self._here = _Line(before.indent if goes_on else indent, start, place + indent, has_colon=False)
         return place + indent
 
     def _ends(self, open_: _Open, indent: int, *, shuts: bool, declares: bool) -> bool:

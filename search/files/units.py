@@ -7,17 +7,18 @@ found by it alone.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
-from data_prep.languages.language import FoundFunction, Language, ParsedSource
+from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
-from search.files.recovery import LONG, best_of, declared_count, is_minified, placed, plausible
+from search.files.recovery import LONG, best_of, declared_count, is_minified, placed, plausible, swallows
 from search.files.repair import Repaired
 from search.files.tree import is_test
 from search.files.word_stems import folded
@@ -29,6 +30,8 @@ _STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
 LARGEST: Final = 128 << 10
 """Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
 _BOM: Final = b"\xef\xbb\xbf"
+_GENERIC: Final = words("app index main server router routes route api handler handlers")
+"""Words of a file's name that say nothing about the subject of its routes."""
 _KINDS: Final[Mapping[str, UnitKind]] = {"type": "type", "constructor": "constructor", "constant": "constant"}
 
 
@@ -97,13 +100,13 @@ def read_functions(file: SourceFile) -> Units:
     data = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
     read = _Read.of(data, file.path, language)
     parsed = read.parsed
-    words = file_words(data, read.comments)
-    units = whole_file(file, data, words)
+    counted = file_words(data, read.comments)
+    units = whole_file(file, data, counted)
     if parsed:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
-        found = [_named(each, data, file.path, language) for each in read.declared(test=is_test(file.path))]
+        found = [_named(each, data, file.path, language) for each in read.declared(language, test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
-    return Units(units, read.left_out, words)
+    return Units(units, read.left_out, counted)
 
 
 @dataclass(slots=True)
@@ -121,7 +124,7 @@ class _Read:
             return cls(data, None, f"minified or data: {WHOLE_ALONE}")
         try:
             parse = lambda text: language.parse(text, path)  # noqa: E731
-            parsed, fixed, parts = best_of(data, language, parse, declared_count)
+            parsed, fixed, parts = best_of(data, language, parse, declared_count, partial(swallows, data))
         except UserError as error:
             return cls(data, None, f"{error}: {WHOLE_ALONE}")
         if count := parsed.left_out - len(parsed.damaged()):
@@ -135,7 +138,7 @@ class _Read:
         spans = self.parsed.comments if self.parsed else ()
         return [(self.fixed.place(start), self.fixed.place(end)) for start, end in spans] if self.fixed else spans
 
-    def declared(self, *, test: bool) -> list[FoundFunction]:
+    def declared(self, language: Language, *, test: bool) -> list[FoundFunction]:
         """What the file declares, in source order; a constant that is a function or type is that alone.
 
         In a ``test``, what is declared inside of functions is found by these: there, it is mostly made-up material.
@@ -144,7 +147,10 @@ class _Read:
         parsed = self.parsed
         if parsed is None:
             return []
-        found = [*parsed.types(), *parsed.functions, *(() if test else parsed.inner())]
+        handlers = parsed.handlers() if language.nested or not test else ()
+        own = {(each.start, each.end) for each in handlers}
+        found = [each for each in parsed.functions if (each.start, each.end) not in own]
+        found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]
         if parsed.broken_line:
             found = plausible([*found, *parsed.damaged()])
         places = {(each.start, each.end) for each in found}
@@ -171,6 +177,8 @@ def _named(found: FoundFunction, data: bytes, path: str, language: Language) -> 
 
 def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Language, *, can_ask: bool) -> Unit:
     fields = {**found.fields(), "ast": ()}
+    if found.kind == "handler":
+        fields["name"] = (*fields["name"], *_subject(found.name, file.path, fields["name"]))
     source = data[found.start : found.end].decode("utf-8", "replace")
     if found.kind in ("type", "constant"):
         source = "\n".join(source.split("\n")[:_SHOWN])
@@ -180,3 +188,9 @@ def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Languag
     lines = found.end_line - found.start_line + 1
     asks = can_ask and kind == "method" and not function_reason(found, language, lines)
     return Unit(Pair(method, found.query, query_words(folded(found.query))), asks)
+
+
+def _subject(name: str, path: str, known: Sequence[str]) -> Sequence[str]:
+    """The words of the file's name for the handler of a route in it: routers are put together elsewhere, by them."""
+    stem = path.rpartition("/")[2].split(".")[0]
+    return [word for word in split_identifier(stem) if word not in (*known, *_GENERIC)] if " /" in name else []

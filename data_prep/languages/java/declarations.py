@@ -33,6 +33,7 @@ _MARKS: Final = {
     **dict.fromkeys(("object_creation_expression", "enum_constant"), "type"),  # if they have a class body
     "method_declaration": "method",
     **dict.fromkeys(("constructor_declaration", "compact_constructor_declaration"), "constructor"),
+    "lambda_expression": "lambda",
     "block_comment": "comment",
     "line_comment": "line_comment",
 }
@@ -94,7 +95,7 @@ class ParsedFile:
 
     data: bytes
     tree: Tree
-    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, comment, line_comment
+    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, lambda, comment, line_comment
 
     @property
     def code_start(self) -> int:
