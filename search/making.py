@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,10 +19,13 @@ from data_prep.files.reading import reason
 from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
-from search.files.languages import language_name
 from search.options import IndexOptions
 
+_CHOICE: Final = {"true": True, "false": False, "": None}
+
 if TYPE_CHECKING:
+    from search.files.unread import Unread
+    from search.index.build import Refreshed
     from search.index.code_index import Index
     from search.joint.repository_list import Repository
 
@@ -69,25 +72,46 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         told.append((where, what))
         complain_about(where, what)
 
-    processes, choices = options.processes or os.cpu_count() or 1, {"true": True, "false": False}
-    documents, submodules = choices.get(options.documents), choices.get(options.submodules)
+    processes = options.processes or os.cpu_count() or 1
+    documents, everything, submodules = (
+        _CHOICE[each] for each in (options.documents, options.everything, options.submodules)
+    )
+    choices = {"documents": documents, "everything": everything, "submodules": submodules}
     with sole_maker(path, console.complain if options.json else say) if root.is_dir() else nullcontext():
         started = time.perf_counter()
-        done = refresh(root, path, processes=processes, tell=tell, documents=documents, submodules=submodules)
+        done = refresh(root, path, processes=processes, tell=tell, **choices)
         seconds = time.perf_counter() - started
         if not options.json:
             from search.index.code_index import rows_of_files
 
             what = f"read {done.read:,} files" if done.written else "nothing has changed"
             say(f"{rows_of_files(done.rows, done.files)} in {path}: {what}, {seconds:.2f} s")
+            for line in said_of(done):
+                say(line)
         vectors: list[str] = []
         build_vectors(run, path, vectors.append if options.json else say)
         if options.json:
             about = {"files_read": done.read, "changed": done.written, "seconds": round(seconds, 3)}
-            told_of = {**about, "vectors": vectors[-1] if vectors else None}
+            told_of = {**about, "vectors": vectors[-1] if vectors else None, **_not_read(done.unread)}
             console.show(json.dumps({"folder": str(root), **_described(path, told), **told_of}, indent=1))
     for compiled in (one_thread_kernels, can_round):  # now, not at the first question
         compiled()
+
+
+def said_of(done: "Refreshed") -> list[str]:
+    """Lines about what of a folder is not in its index, and about files that were read in other encodings."""
+    from search.files.unread import folders_in_words, in_words
+
+    lines = [f"not read: {what}"] if (what := in_words(done.unread.kinds)) else []
+    if what := folders_in_words(done.unread.folders):
+        lines.append(f"not looked into: {what} (--everything=true reads them)")
+    if what := in_words(done.encodings):
+        lines.append(f"not in UTF-8: {what}")
+    return lines
+
+
+def _not_read(unread: "Unread") -> dict[str, Any]:
+    return {"unread": dict(sorted(unread.kinds.items())), "not_entered": sorted(unread.folders)}
 
 
 def checked_run(typed: str) -> str:
@@ -154,7 +178,7 @@ def contents(index: "Index") -> dict[str, dict[str, Any]]:
     """For each language the number of its files, and of its rows by kind."""
     from search.index.code_index import UNIT_KINDS
 
-    names = [language_name(file.path) for file in index.files]
+    names = [file.language for file in index.files]
     numbers = {name: number for number, name in enumerate(sorted(set(names)))}
     of_file = np.array([numbers[name] for name in names], np.int64)
     counts = np.zeros((len(numbers), len(UNIT_KINDS)), np.int64)

@@ -183,8 +183,8 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
         raise UserError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
         )
-    if languages and not any(language_name(file.path) in languages for file in index.files):
-        there = sorted({language_name(file.path) for file in index.files})
+    if languages and not any(file.language in languages for file in index.files):
+        there = sorted({file.language for file in index.files})
         raise UserError(
             f"--language={','.join(sorted(languages))} matches none of the index's {len(index.files):,} files, "
             f"which are of {', '.join(there)}"

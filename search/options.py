@@ -28,6 +28,9 @@ class IndexOptions:
     indexed too, each as a whole file; empty: as in the existing index, else false."""
     submodules: Literal["", "true", "false"] = ""
     """true: the git submodules of the folder are indexed too; empty: as for the existing index, else false."""
+    everything: Literal["", "true", "false"] = ""
+    """true: hidden folders, and those of packages, built files and caches (node_modules, .venv, build, vendor), are
+    indexed too; ignore files still count; empty: as in the existing index, else false."""
     json: bool = False
     """Print one JSON object: what is indexed, by language and kind, what is left out and why, and how long it took."""
 

@@ -99,6 +99,8 @@ LANGUAGE: Final = Language(
     title="JavaScript",
     editor_names=("javascript", "javascriptreact"),
     suffixes=(".js", ".mjs", ".cjs", ".jsx"),
+    other_suffixes=(".es6", ".jsm"),
+    interpreters=words("node nodejs iojs zx gjs qjs rhino jjs osascript"),
     quotes=(Quote("`", lines=True), Quote('"'), Quote("'")),
     slash_expressions=True,
     keywords=words(
@@ -112,6 +114,7 @@ LANGUAGE: Final = Language(
         "function_declaration function_expression generator_function generator_function_declaration arrow_function "
         "method_definition"
     ),
+    handlers=words("function_expression generator_function arrow_function method_definition"),
     types=words("class_declaration class"),
     comments=words("comment html_comment"),
     declaration=_declaration,

@@ -35,6 +35,8 @@ LANGUAGE: Final = Language(
     title="Python",
     editor_names=("python",),
     suffixes=(".py",),
+    other_suffixes=(".pyi", ".pyw"),
+    interpreters=words("python pypy jython ipython uv pipx sage"),
     line_comment="#",
     block_comment=None,
     quotes=(Quote('"""', lines=True), Quote("'''", lines=True), Quote('"'), Quote("'")),

@@ -1,5 +1,6 @@
 """The languages whose code is read. A new one is a file in this folder, a line here and its grammar's requirement."""
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pkgutil import resolve_name
@@ -16,6 +17,10 @@ LANGUAGES: Final[Mapping[str, str]] = {
     "go": "data_prep.languages.go:LANGUAGE",
 }
 """Name -> its Language."""
+_FIRST: Final = (b"#!", b"//usr/bin/env ", b"///usr/bin/env ")
+"""What the first line of a script begins with; the others are comments where # begins none."""
+_PROGRAM: Final = re.compile(r"[\w./+-]+")
+_VERSION: Final = re.compile(r"[\d.]+$|\.exe$")
 
 
 def language(name: str) -> Language:
@@ -44,4 +49,18 @@ def language_of(path: str) -> Language | None:
 
 @lru_cache(maxsize=1)
 def _by_suffix() -> dict[str, Language]:
-    return {suffix: found for found in languages() for suffix in found.suffixes}
+    return {suffix: found for found in languages() for suffix in (*found.suffixes, *found.other_suffixes)}
+
+
+def language_of_script(start: bytes) -> Language | None:
+    """The language of a script by its first line, such as ``#!/usr/bin/env python3``; None if it has no such line.
+
+    Where a shell begins it, as in scripts that pip writes, the program may be in its second line.
+    """
+    if not start.startswith(_FIRST):
+        return None
+    first, *rest = start.split(b"\n")[:2]
+    lines = [first, *(line for line in rest if b"exec" in line and b"sh" in first)]
+    words = (word.rpartition("/")[2] for line in lines for word in _PROGRAM.findall(line.decode("ascii", "replace")))
+    names = (_VERSION.sub("", word) for word in words)
+    return next((found for name in names for found in languages() if name in found.interpreters), None)

@@ -12,6 +12,8 @@ LANGUAGE: Final = replace(
     title="TypeScript",
     editor_names=("typescript", "typescriptreact"),
     suffixes=(".ts", ".tsx", ".mts", ".cts"),
+    other_suffixes=(),
+    interpreters=words("ts-node ts-node-esm tsx deno bun"),
     keywords=JAVASCRIPT.keywords
     | words(
         "abstract any as asserts bigint boolean declare implements interface is keyof module namespace never number "

@@ -130,7 +130,7 @@ def extract_tree(
     wanted: dict[str, Language] = {}
     for entry in entries:
         language = language_of(entry.path)
-        if language is not None and language.name in counts:
+        if language is not None and language.name in counts and entry.path.endswith(language.suffixes):
             reason = entry.reason or path_reason(entry.path, language, published=tree.published)
             reason = reason or ("too large" if entry.size > LARGEST_FILE else "")
             if reason:

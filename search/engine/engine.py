@@ -18,7 +18,7 @@ from search.engine.certainty import Certainty, Level
 from search.engine.copies import folded, without_doubles
 from search.engine.file_ranking import file_ranking
 from search.engine.filters import allowed_rows, read_question
-from search.engine.question import Names, Spelt, asked_words, asks_for_tests, words_of
+from search.engine.question import Names, Spelt, asked_words, asks_for_tests, read_by_models, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
 from search.files.languages import language_name
@@ -173,7 +173,7 @@ class Engine:
         rows = self._shortlist(words, lexical, allowed, also, context)
         neural = self.reranker.scores(words, rows) if self.reranker and len(rows) else None
         near = self.retriever.scores(words, rows, context) if self.retriever and neural is not None else None
-        scores = self._mixed(lexical[rows], neural, near, ranking.vector_weight)
+        scores = self._mixed(lexical[rows], neural, near, ranking.vector_weight, read_by_models(words))
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
         if ranking.files:
@@ -252,12 +252,15 @@ class Engine:
         neural: Float32[np.ndarray, " found"] | None,
         near: Float32[np.ndarray, " found"] | None,
         weight: float,
+        share: float,
     ) -> Float[np.ndarray, " found"]:
-        """The fused scores; ``weight``: of ``near``."""
+        """The fused scores; ``weight``: of ``near``; ``share``: of the words that models read."""
         if neural is None:
             return z_scores(lexical.astype(np.float64))
-        mixed = weighted(z_scores(neural.astype(np.float64)), z_scores(lexical.astype(np.float64)), self.ranking.weight)
-        return mixed if near is None else mixed + weight * z_scores(near.astype(np.float64))
+        mixed = weighted(
+            z_scores(neural.astype(np.float64)), z_scores(lexical.astype(np.float64)), share * self.ranking.weight
+        )
+        return mixed if near is None else mixed + share * weight * z_scores(near.astype(np.float64))
 
     @cached_property
     def _names(self) -> Names:
@@ -270,7 +273,7 @@ class Engine:
     @cached_property
     def _languages(self) -> Sequence[str]:
         """The language of each file."""
-        return [language_name(file.path) for file in self.index.files]
+        return [file.language for file in self.index.files]
 
     @property
     def languages(self) -> Mapping[str, int]:

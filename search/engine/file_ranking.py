@@ -20,12 +20,12 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-import Stemmer
 
 from baselines.bm25.formula import gains, idf
 from data_prep.array_types import Bool, Float, Float32
 from data_prep.languages.registry import languages
 from search.files.file_words import path_stems
+from search.files.word_stems import pieces, stem_of
 from search.index.code_index import Index
 from search.retrieval.bm25_index import STOP_WORDS, FileIndex
 
@@ -68,8 +68,7 @@ _NONE: Final = np.empty(0, np.int64)
 def stemmed(words: Sequence[str]) -> dict[str, str]:
     """The words of a question that say something about its subject, all if none does, with their stems."""
     asked = [word for word in words if word not in STOP_WORDS and word not in _ASKING] or words
-    stem = Stemmer.Stemmer("english").stemWord
-    return {word: stem(word) for word in asked}
+    return {piece: stem_of(piece) for word in asked for piece in pieces(word)}
 
 
 class FileRanking:

@@ -9,6 +9,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD, query_words
 from search.engine.settings import RankingSettings
+from search.files.word_stems import folded
 
 LONGEST_QUERY: Final = 2000
 """Maximum number of characters of a query."""
@@ -26,7 +27,12 @@ def asks_for_tests(words: Sequence[str]) -> bool:
 
 def asked_words(text: str) -> tuple[str, ...]:
     """The words of a text, perhaps none; only the start of a long one, since stemmers keep what they have seen."""
-    return tuple(word[:LONGEST_WORD] for word in query_words(text))
+    return tuple(word[:LONGEST_WORD] for word in query_words(folded(text)))
+
+
+def read_by_models(words: Sequence[str]) -> float:
+    """The share of the words of a query that a model may know: those of the alphabet that code is written in."""
+    return sum(map(str.isascii, words)) / len(words) if words else 1.0
 
 
 class QueryError(UserError):

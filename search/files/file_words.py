@@ -6,14 +6,13 @@ are is said by who has parsed the file; else their words are counted as text.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-import Stemmer
-
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
+from search.files.word_stems import folded, stem_of, stems
 
 _RUN: Final = re.compile(r"\w+")
 _DEFINED: Final = re.compile(
@@ -58,8 +57,8 @@ def _apart(data: bytes, spans: Sequence[tuple[int, int]]) -> tuple[str, str]:
 
 def _counted(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
-    for run, count in Counter(_RUN.findall(text)).items():
-        if len(run) <= LONGEST_WORD:
+    for run, count in Counter(_RUN.findall(folded(text))).items():
+        if len(run) <= LONGEST_WORD or not run.isascii():
             for stem in stems_of(run):
                 found[stem] = found.get(stem, 0) + count
     return found
@@ -68,13 +67,10 @@ def _counted(text: str) -> dict[str, int]:
 @lru_cache(maxsize=1 << 16)
 def stems_of(run: str) -> tuple[str, ...]:
     """The stems of the words of an identifier: ``readAllLines`` -> read, all, line."""
-    return tuple(map(_stemmer(), split_identifier(run)))
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Callable[[str], str]:
-    stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
-    return stem
+    words = split_identifier(run)
+    if run.isascii():
+        return tuple(map(stem_of, words))
+    return tuple(stem for word in words for stem in stems(word))
 
 
 def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -86,4 +82,4 @@ def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _plain(part: str) -> str:
     """A part of a path as one identifier."""
-    return "_".join(run for run in _RUN.findall(part) if len(run) <= LONGEST_WORD)
+    return "_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD)

@@ -10,8 +10,9 @@ from pkgutil import resolve_name
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES as SOURCES
-from data_prep.languages.registry import language_of, languages
+from data_prep.languages.registry import language_of, language_of_script, languages
 from data_prep.records import Pair, SourceFile
 from search.files.file_words import FileWords
 
@@ -29,7 +30,9 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "xml": (".xml",),
 }
 """Name -> suffixes of texts and configuration, which are indexed if asked for, as whole files."""
-LANGUAGES: Final[Mapping[str, str]] = {suffix: each.reader for each in languages() for suffix in each.suffixes}
+LANGUAGES: Final[Mapping[str, str]] = {
+    suffix: each.reader for each in languages() for suffix in (*each.suffixes, *each.other_suffixes)
+}
 """Suffix of a file's name -> function that finds its units."""
 DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
     chain.from_iterable(_DOCUMENTS.values()), "search.files.units:read_document"
@@ -87,13 +90,28 @@ def chosen_languages(typed: str) -> frozenset[str]:
 
 
 def read_file(file: SourceFile) -> Units:
-    """The units of a file whose name has one of :func:`indexed_suffixes`.
+    """The units of a file whose name has one of :func:`indexed_suffixes`, or of a script.
 
     Raises:
-        UserError: the file cannot be parsed.
+        UserError: the file cannot be parsed, or is no script of a language that is read any more.
     """
-    read: Callable[[SourceFile], Units] = resolve_name({**LANGUAGES, **DOCUMENTS}[PurePosixPath(file.path).suffix])
+    place = LANGUAGES.get(suffix := PurePosixPath(file.path).suffix) or DOCUMENTS.get(suffix)
+    if place is None:
+        place = language_of_file(file.path, file.data).reader
+    read: Callable[[SourceFile], Units] = resolve_name(place)
     return read(file)
+
+
+def language_of_file(path: str, data: bytes) -> Language:
+    """The language of a source file, by the suffix of its name or else by the first line of a script.
+
+    Raises:
+        UserError: it has neither.
+    """
+    found = language_of(path) or language_of_script(data)
+    if found is None:
+        raise UserError(f"{path} is of no language whose functions are read")
+    return found
 
 
 def path_matcher(pattern: str) -> Callable[[str], bool]:

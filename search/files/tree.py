@@ -26,11 +26,9 @@ from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
 from search.files.submodules import Submodules
 from search.files.tree_stamps import Seen
+from search.files.unread import Unread
+from search.files.walk import IGNORE_FILE, Waiting, Walk, as_texts
 
-_BINARY_WITHIN: Final = 8 << 10  # bytes
-IGNORE_FILE: Final = ".galmignore"
-"""Excludes files even if git tracks them; written like a ``.gitignore``."""
-_WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # later ones take precedence
 _TEST: Final = re.compile(
     r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"
     r"|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$|[.-](?:test|spec)s?\.\w+$",
@@ -51,13 +49,11 @@ def read_source(root: Path, found: Found) -> bytes:
 
     Raises:
         OSError: the file cannot be read, or has become a link.
-        UserError: it has changed since it was found, or it is binary.
+        UserError: it has changed since it was found.
     """
     data, status = read_regular(root / found.path, LARGEST_FILE + 1)
     if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
         raise UserError("changed while it was read")
-    if b"\0" in data[:_BINARY_WITHIN]:
-        raise UserError(f"binary: a NUL byte in its first {_BINARY_WITHIN >> 10} KiB")
     return data
 
 
@@ -97,17 +93,19 @@ def found_files(
     suffixes: Collection[str],
     tell: Tell,
     checkout: Checkout | None,
+    unread: Unread | None = None,
     *,
     submodules: bool = False,
     seen: Seen | None = None,
 ) -> list[Found]:
-    """The regular files in ``root`` that end in one of ``suffixes`` (".java"), sorted by path.
+    """The regular files in ``root`` that end in one of ``suffixes`` (".java") and scripts, sorted by path.
 
     Args:
         root: the folder.
         suffixes: of file names.
         tell: called with a path and why it is left out.
         checkout: the one that contains ``root``, as found by :func:`checkout_of`.
+        unread: where what is not read is counted; it also says whether folders of others' code are read.
         submodules: whether the submodules of the checkout are looked into.
         seen: is told of all that decides which files are found.
 
@@ -119,15 +117,15 @@ def found_files(
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
     ends, tell = tuple(suffixes), _once(tell)
-    seen = seen or Seen(root)
+    seen, unread = seen or Seen(root), unread if unread is not None else Unread()
     seen.look_for_checkout()
     ignored = IgnoreFiles(tell, seen.look)
-    left_out: list[str] | None = [] if checkout else None
     inside = Submodules(root, checkout.repository.top, checkout.prefix, seen) if submodules and checkout else None
-    paths = list(_walked(root, ends, ignored, _above(checkout, ignored), left_out, tell, seen, inside))
-    if checkout and left_out:
+    walk = Walk(root, ends, ignored, unread, tell, seen, in_git=checkout is not None, submodules=inside)
+    paths = [*walk.files(Waiting("", _above(checkout, ignored)))]
+    if checkout and walk.left_out:
         seen.look(str(checkout.repository.own / "index"), "target")
-        paths += _without_ignored(root, _tracked(checkout, left_out, ends, tell), ignored, tell, seen)
+        paths += _of_git(root, checkout, walk, ignored, tell, seen)
     found, start = [], f"{root}/"
     for path in paths:
         try:
@@ -140,6 +138,8 @@ def found_files(
             continue
         if stat.S_ISREG(status.st_mode):
             found.append(Found(path, status.st_size, status.st_mtime_ns))
+        else:
+            unread.count(path, link=stat.S_ISLNK(status.st_mode))
     found.sort()
     return found
 
@@ -149,15 +149,29 @@ def _once(tell: Tell) -> Tell:
     return lru_cache(maxsize=None)(tell)
 
 
-def _tracked(checkout: Checkout, left_out: Sequence[str], ends: tuple[str, ...], tell: Tell) -> list[str]:
+def _of_git(
+    root: Path, checkout: Checkout, walk: Walk, ignored: IgnoreFiles, tell: Tell, seen: Seen
+) -> Iterator[str]:
+    """What git tracks of what a walk left out; a folder like one of built files is walked if git tracks some of it."""
+    names = _tracked(checkout, walk.left_out, tell)
+    paths = sorted(as_texts(names, tell))
+    known = [*_without_ignored(root, paths, ignored, tell, seen)]
+    own = [path for path in walk.doubted if any(each.startswith(f"{path}/") for each in known)]
+    walked = {each for path in own for each in walk.files(Waiting(path, walk.doubted[path]), trusting=True)}
+    below = tuple(f"{path}/" for path in own)
+    yield from walked
+    yield from walk.tracked([each for each in known if each not in walked], below)
+
+
+def _tracked(checkout: Checkout, left_out: Sequence[str], tell: Tell) -> list[bytes]:
     """The tracked files among ``left_out``: files, and folders, which end with "/"."""
     try:
         names = checkout.repository.tracked([checkout.prefix + path for path in left_out])
     except GitError as error:
         tell(".", f"git does not list its files ({error}); found by a walk alone")
         return []
-    byte_ends, start = tuple(end.encode() for end in ends), len(os.fsencode(checkout.prefix))
-    return sorted(_as_texts([name[start:] for name in names if name.endswith(byte_ends)], tell))
+    start = len(os.fsencode(checkout.prefix))
+    return [name[start:] for name in names]
 
 
 def _above(checkout: Checkout | None, ignored: IgnoreFiles) -> Patterns:
@@ -183,22 +197,6 @@ def _of_user(ignored: IgnoreFiles) -> Patterns:
         return ()
 
 
-def _as_texts(names: Sequence[bytes], tell: Tell) -> list[str]:
-    """Those of ``names`` that are UTF-8."""
-    try:
-        return b"\0".join(names).decode().split("\0") if names else []
-    except UnicodeDecodeError:
-        return [text for name in names if (text := _as_text(name, tell)) is not None]
-
-
-def _as_text(name: bytes, tell: Tell) -> str | None:
-    try:
-        return name.decode()
-    except UnicodeDecodeError:
-        tell(name.decode("utf-8", "backslashreplace"), "its name is no UTF-8")
-        return None
-
-
 def _without_ignored(root: Path, paths: Sequence[str], ignored: IgnoreFiles, tell: Tell, seen: Seen) -> Iterator[str]:
     """Those of git's paths that no ``.galmignore`` file excludes and that are not below a link."""
     known: dict[str, Patterns | None] = {"": ignored.patterns_of(root, "", (IGNORE_FILE,))}
@@ -217,59 +215,6 @@ def _without_ignored(root: Path, paths: Sequence[str], ignored: IgnoreFiles, tel
         patterns = known[folder]
         if patterns is not None:
             yield from ignored.kept(patterns, list(inside))
-
-
-def _walked(
-    root: Path,
-    ends: tuple[str, ...],
-    ignored: IgnoreFiles,
-    above: Patterns,
-    left_out: list[str] | None,
-    tell: Tell,
-    seen: Seen,
-    submodules: Submodules | None,
-) -> Iterator[str]:
-    """The files that no ignore file excludes.
-
-    Inside of a checkout ``left_out`` is a list, to which excluded files and folders (with "/" at the end) are added,
-    since git may track them; other repositories are skipped, but for ``submodules``.
-    """
-    waiting: list[tuple[str, Patterns]] = [("", above)]
-    while waiting:
-        folder, above = waiting.pop()
-        seen.look(f"{root}/{folder}" if folder else str(root))
-        inside = _entries(root, folder, tell)
-        if left_out is not None and folder and (".git" in (name for name, _ in inside)):
-            if not (submodules and submodules.has(folder)):
-                tell(folder, "a git repository of its own, not looked into")
-                continue
-            above = ()  # git applies no patterns of the repository around it
-        files = [name for name, is_folder in inside if not is_folder]
-        ignore_files = [name for name in _WALK_IGNORE_FILES if name in files]
-        patterns = ignored.patterns_of(root, folder, ignore_files) + above
-        start = f"{folder}/" if folder else ""
-        folders = [start + name for name, is_folder in inside if is_folder and name != ".git"]
-        for path in _as_texts([os.fsencode(path) for path in folders], tell):
-            if not path.startswith(".", len(start)) and not ignored.leaves_out(patterns, f"{path}/"):
-                waiting.append((path, patterns))
-            elif left_out is not None:
-                left_out.append(f"{path}/")
-        wanted = _as_texts([os.fsencode(start + name) for name in files if name.endswith(ends)], tell)
-        found = ignored.kept(patterns, wanted)
-        yield from found
-        if left_out is not None and len(found) < len(wanted):
-            left_out += set(wanted).difference(found)
-
-
-def _entries(root: Path, folder: str, tell: Tell) -> list[tuple[str, bool]]:
-    """The name of each entry of a folder, and whether it is a folder; none if it cannot be read, which is told."""
-    try:
-        with os.scandir(f"{root}/{folder}") as entries:
-            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except OSError as error:
-        raise_if_passing(error)
-        tell(folder or ".", reason(error))
-        return []
 
 
 def _is_folder(root: Path, folder: str, tell: Tell) -> bool:

@@ -7,10 +7,11 @@ is in a private repository, has a link too, which leads nowhere or to a login pa
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, TypeVar
@@ -26,6 +27,7 @@ from search.files.languages import indexed_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
 from search.files.tree_stamps import Seen
 from search.index.build_watch import Watch, likely_first
+from search.files.unread import Unread
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.freshness import differing
 from search.index.index_file import (
@@ -47,6 +49,8 @@ _CHUNK: Final = 32
 _TASKS: Final = 4
 """Tasks of each process, at least: of fewer one process would read on while the others have nothing left."""
 _GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)))
+_NAMED_FOLDERS: Final = 1000
+"""Folders that were not looked into and that an index names."""
 _HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
 _SSH: Final = re.compile(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
 _SCP: Final = re.compile(r"(?:[^/@:]*@)?([^/@:]+\.[^/@:]+):([^/].*)")
@@ -78,6 +82,8 @@ class Refreshed:
     read: int  # files
     gone: int  # files of the old index that were removed or have changed
     written: bool
+    unread: Unread = field(default_factory=Unread)  # what the folder has beside, as it was found now
+    encodings: Mapping[str, int] = field(default_factory=dict)  # others than UTF-8 -> files, if it was written
 
 
 def refresh(
@@ -91,6 +97,7 @@ def refresh(
     noticed: Callable[[Sequence[str]], None] = lambda _: None,
     reads: Callable[[Task], Part] | None = None,
     watch: Watch | None = None,
+    everything: bool | None = None,
 ) -> Refreshed:
     """Make the index of the folder ``root`` in the file ``path``, or update it.
 
@@ -107,6 +114,7 @@ def refresh(
         noticed: called with the files that are about to be read or left out, once they are known.
         reads: reads a few files at less cost than new processes, with limits too; None: nothing does.
         watch: told what is read, the likeliest files first.
+        everything: the same of hidden folders, and of those of packages and built files (:mod:`search.files.unread`).
 
     Raises:
         UserError: there is no such folder, no source file in it, or ``path`` is not a file.
@@ -114,26 +122,27 @@ def refresh(
     """
     if path.exists() and not path.is_file():
         raise UserError(f"an index cannot be written to {path}, which is no regular file: name another one by --out=")
-    if documents is None:
+    if documents is None or everything is None:
         before = _usable(read_head, path, lambda *_: None)
-        documents = before is not None and before.documents
-    record, seen = read_record(path), Seen(root)
+        documents = before is not None and before.documents if documents is None else documents
+        everything = before is not None and before.everything if everything is None else everything
+    record, seen, unread = read_record(path), Seen(root), Unread(everything)
     if submodules is None:
         submodules = record is not None and record.submodules
     checkout, suffixes = checkout_of(root, tell), indexed_suffixes(documents=documents)
     with ThreadPoolExecutor(2) as beside:  # one waits for git, the other computes a checksum, which releases the GIL
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
         summed = beside.submit(_usable, read_whole_head, path, tell)
-        found = found_files(root, suffixes, tell, checkout, submodules=submodules, seen=seen)
+        found = found_files(root, suffixes, tell, checkout, unread, submodules=submodules, seen=seen)
         noticed(differing(record.files if record else (), found))
         origin, head = asked.result() if asked else None, summed.result()
     if not found:
         raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
     wanted = record.vectors if record else True
-    new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted)
-    if head and (head.tree, head.documents) == (tree_sha256(origin, found), documents):
+    new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted, everything)
+    if head and (head.tree, head.documents, head.everything) == (tree_sha256(origin, found), documents, everything):
         _note(replace(new, index=head.content), path)
-        return Refreshed(head.rows, head.files, 0, 0, written=False)
+        return Refreshed(head.rows, head.files, 0, 0, written=False, unread=unread)
     old = _usable(open_index, path, tell) if head else None
     known = [each for each in enumerate(old.files) if each[1].blobs or each[1].trouble] if old else []
     numbers = {(file.path, file.size, file.modified): number for number, file in known}
@@ -145,10 +154,14 @@ def refresh(
         if each.trouble:
             tell(each.path, each.trouble)
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
-    index = replace(_together(old, sorted(kept.values()), fresh, origin, committed), documents=documents)
+    index = _together(old, sorted(kept.values()), fresh, origin, committed)
+    folders = unread.folders[:_NAMED_FOLDERS]
+    index = replace(index, documents=documents, everything=everything, unread=dict(unread.kinds), not_entered=folders)
     save_index(index, path)
     _note(replace(new, index=read_head(path).content), path)
-    return Refreshed(len(index), len(index.files), len(changed), len(numbers) - len(kept), written=True)
+    gone = len(numbers) - len(kept)
+    encodings = Counter(each.encoding for each in index.files if each.encoding)
+    return Refreshed(len(index), len(index.files), len(changed), gone, True, unread, encodings)
 
 
 def _note(record: TreeRecord, path: Path) -> None:

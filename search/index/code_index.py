@@ -1,8 +1,8 @@
 """An index: functions, methods, types and files of a folder with words, text and BM25 weights, and permanent links."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, get_args
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from data_prep.array_types import Int64, UInt8
 from data_prep.records import UnitKind
 from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.ragged_lists import Ragged, edges
-from search.files.languages import WHOLE_ALONE
+from search.files.languages import WHOLE_ALONE, language_name
 from search.retrieval.bm25_index import Bm25Index, FileIndex
 
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
@@ -64,6 +64,13 @@ class IndexedFile:
     units: int  # rows
     trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
     blobs: str = ""  # hashes of its content (:func:`search.files.tree.blob_names`), "" if it was not read
+    encoding: str = ""  # of its text; "": UTF-8
+    script: str = ""  # its language, if only its first line says so
+
+    @property
+    def language(self) -> str:
+        """The name of its language or kind of document."""
+        return self.script or language_name(self.path)
 
     @property
     def parsed(self) -> bool:
@@ -84,6 +91,9 @@ class Index:
     whole: FileIndex  # the words of whole files
     origin: Origin | None  # web page of the folder's repository
     documents: bool = False  # whether texts and configuration are indexed too
+    everything: bool = False  # whether hidden folders, and those of others' code, are indexed too
+    unread: Mapping[str, int] = field(default_factory=dict)  # kind of files that are not read -> their number
+    not_entered: Sequence[str] = ()  # folders that were not looked into, the first of them
 
     def __len__(self) -> int:
         return len(self.split)

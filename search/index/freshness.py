@@ -11,6 +11,7 @@ from data_prep.errors import UserError
 from search.files.languages import indexed_suffixes
 from search.files.tree import Found, checkout_of, found_files
 from search.files.tree_stamps import Seen
+from search.files.unread import Unread
 from search.index.index_file import read_head
 from search.index.tree_record import TreeRecord, changed_files, read_record, save_record
 
@@ -89,7 +90,8 @@ def _walked(record: TreeRecord, index: Path) -> list[str]:
     """The files that another walk finds changed, new or gone; if there are none, what it saw is noted."""
     root, told = record.folder, lambda *_: None
     seen, suffixes = Seen(root), indexed_suffixes(documents=record.documents)
-    found = found_files(root, suffixes, told, checkout_of(root, told), submodules=record.submodules, seen=seen)
+    chosen = Unread(record.everything)
+    found = found_files(root, suffixes, told, checkout_of(root, told), chosen, submodules=record.submodules, seen=seen)
     changed = differing(record.files, found)
     if not changed:
         with suppress(OSError, UserError):  # then the next one walks again

@@ -32,7 +32,7 @@ from search.retrieval.bm25_index import KINDS, Bm25Index, FileIndex
 if TYPE_CHECKING:
     from search.files.tree import Found
 
-FORMAT: Final = "galm index 6"
+FORMAT: Final = "galm index 7"
 """Incremented when the layout, or what is read of a file, changes."""
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
@@ -65,6 +65,7 @@ class Head:
     content: str  # sha256 of what follows
     sum: str = ""  # XXH3 of all else here and of what follows; "" in files of earlier versions
     documents: bool = False  # whether texts and configuration are indexed too
+    everything: bool = False  # whether hidden folders, and those of others' code, are indexed too
 
 
 def save_index(index: Index, path: Path) -> None:
@@ -81,7 +82,12 @@ def save_index(index: Index, path: Path) -> None:
     arrays |= {"files-starts": whole.starts, "files-rows": whole.files}
     arrays |= {f"files-{kind}": whole.counts[kind] for kind in KINDS}
     texts: dict[str, object] = {
-        "manifest": {"origin": asdict(index.origin) if index.origin else None, "files": [*map(asdict, index.files)]},
+        "manifest": {
+            "origin": asdict(index.origin) if index.origin else None,
+            "files": [*map(asdict, index.files)],
+            "unread": dict(index.unread),
+            "not_entered": list(index.not_entered),
+        },
         "lexicon": list(index.split.lexicon),
         "names": list(index.names),
         "terms": list(lexical.terms),
@@ -95,6 +101,7 @@ def save_index(index: Index, path: Path) -> None:
         files=len(index.files),
         tree=tree_sha256(index.origin, index.files),
         documents=index.documents,
+        everything=index.everything,
         bytes=len(content),
         content=hashlib.sha256(content).hexdigest(),
     )
@@ -260,4 +267,6 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     split = Split("index", lexicon, fields, Texts(data, offsets, np.arange(head.rows)))
     lexical = Bm25Index(terms, found.offsets, found.values, gains, head.rows)
     file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined)
-    return Index(files, split, names, asks, kinds, lexical, file_index, origin, head.documents)
+    unread = {str(kind): int(count) for kind, count in manifest["unread"].items()}
+    about = head.documents, head.everything, unread, checked_words(manifest["not_entered"])
+    return Index(files, split, names, asks, kinds, lexical, file_index, origin, *about)

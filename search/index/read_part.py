@@ -17,8 +17,9 @@ from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
 from data_prep.worker_process import FILE, limited
+from search.files.encodings import text_of
 from search.files.file_words import FileWords, file_words
-from search.files.languages import Unit, Units, read_file
+from search.files.languages import Unit, Units, language_name, language_of_file, read_file
 from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.retrieval.bm25_index import FileIndex
@@ -106,9 +107,11 @@ def read_part(task: Task) -> Part:
 
 
 def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Sequence[Unit], FileWords]:
-    licence, blobs, read = "", "", Units(())
+    licence, blobs, read, encoding, script = "", "", Units(()), "", ""
     try:
-        data = read_source(task.root, found)
+        raw = read_source(task.root, found)
+        data, encoding = text_of(raw)
+        script = "" if language_name(found.path) else language_of_file(found.path, data).name
         file = SourceFile("", found.path, data)
         if task.parsed:
             with limited(len(data)):
@@ -117,9 +120,10 @@ def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Se
             from search.files.units import unparsed
 
             read = unparsed(file, _NOT_PARSED.format(FILE.allowed_seconds(len(data))))
-        licence, blobs, words = licences.of(found.path, data), blob_names(data), read.words or file_words(data)
+        licence, blobs, words = licences.of(found.path, data), blob_names(raw), read.words or file_words(data)
     except (OSError, UserError) as error:
         raise_if_passing(error)
         read, words = Units((), getattr(error, "strerror", None) or str(error)), FileWords()
     test, rows = is_test(found.path), len(read.units)
-    return IndexedFile(*found, licence, test, False, rows, read.left_out, blobs), read.units, words
+    indexed = IndexedFile(*found, licence, test, False, rows, read.left_out, blobs, encoding, script)
+    return indexed, read.units, words

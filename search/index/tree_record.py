@@ -22,7 +22,7 @@ from data_prep.files.sealed import read_sealed, write_sealed
 from search.files.tree import Found
 from search.files.tree_stamps import How, Stamp, unchanged
 
-_FORMAT: Final = "galm tree 1"
+_FORMAT: Final = "galm tree 2"
 _HOWS: Final[tuple[How, ...]] = ("itself", "target", "kind")
 
 
@@ -37,6 +37,7 @@ class TreeRecord:
     documents: bool = False  # whether texts and configuration are indexed too
     submodules: bool = False  # whether submodules are looked into
     vectors: bool = True  # whether the index is to have vectors
+    everything: bool = False  # whether hidden folders, and those of others' code, are looked into
 
     @property
     def folder(self) -> Path:
@@ -74,6 +75,7 @@ def save_record(record: TreeRecord, index: Path) -> None:
         "documents": record.documents,
         "submodules": record.submodules,
         "vectors": record.vectors,
+        "everything": record.everything,
     }
     text = np.frombuffer("\0".join(names).encode("utf-8", "surrogateescape"), np.uint8)
     write_sealed(record_path(index), _FORMAT, about, [hows, stamps, files, text])
@@ -112,6 +114,7 @@ def _record(about: Mapping[str, object], content: np.ndarray) -> TreeRecord:
         about["documents"] is True,
         about["submodules"] is True,
         about["vectors"] is True,
+        about["everything"] is True,
     )
 
 

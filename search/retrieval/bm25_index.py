@@ -6,14 +6,13 @@ the first sentence of a method's comment, if it has one. Of files the counts are
 that an update needs to read only files that changed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Final
 
 import numpy as np
-import Stemmer
 
 from baselines.bm25.formula import counts_by_norm, gains, idf, length_norms
 from data_prep.array_types import Float32, Int, Int32, Int64, UInt16
@@ -21,6 +20,7 @@ from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
 from search.files.file_words import FileWords, path_stems
+from search.files.word_stems import stems
 
 _LIST: Final = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
@@ -45,9 +45,8 @@ _MOST: Final = np.iinfo(np.uint16).max
 
 def terms_of(words: Sequence[str]) -> list[str]:
     """The distinct stems of a query without stop words, or of all its words if all are stop words."""
-    stem = Stemmer.Stemmer("english").stemWord
     wanted = [word for word in words if word not in STOP_WORDS] or words
-    return list(dict.fromkeys(stem(word) for word in wanted))
+    return list(dict.fromkeys(stem for word in wanted for stem in stems(word)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +119,11 @@ class Bm25Index(Postings):
 
 def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
     """All terms, sorted, and the fields as term ids."""
-    stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
     forms = {}
     for field in fields:
         words = {number: split.lexicon[number] for number in np.unique(split.words[field].values).tolist()}
         parts = {number: split_identifier(word) if field == "api" else (word,) for number, word in words.items()}
-        forms[field] = {number: [stem(part) for part in each] for number, each in parts.items()}
+        forms[field] = {number: [stem for part in each for stem in stems(part)] for number, each in parts.items()}
     terms = sorted({term for each in forms.values() for term in chain.from_iterable(each.values())})
     places = {term: number for number, term in enumerate(terms)}
     return terms, {field: _reworded(split.words[field], forms[field], places) for field in fields}

@@ -18,6 +18,7 @@ from data_prep.files.reading import read_regular, reason
 from data_prep.languages.java.declarations import LARGEST_FILE
 from search.engine.preview import indentation
 from search.engine.show import licence_of
+from search.files.encodings import text_of
 from search.files.languages import language_name
 from search.files.tree import blob_names
 from search.index.code_index import Index, IndexedFile
@@ -153,7 +154,11 @@ def read_indexed(root: Path | None, file: IndexedFile) -> str:
         raise ChangedFileError(f"it cannot be read: {reason(error)}") from error
     if not file.blobs or blob_names(data) != file.blobs:
         raise ChangedFileError("it has changed since it was indexed: bash run.sh index DIR")
-    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    try:
+        text = text_of(data).data
+    except UserError as error:
+        raise ChangedFileError(str(error)) from error
+    return text.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def around(source: str, path: str, line: int, *, parsed: bool = True) -> Shown:

@@ -15,7 +15,7 @@ from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
-from search.files.languages import language_name, language_names
+from search.files.languages import language_names
 from search.index.code_index import Index
 from search.serve.examples import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
@@ -67,7 +67,7 @@ class SearchApi:
             "status": "ok",
             "rows": now.head.rows,
             "files": now.head.files,
-            "languages": dict(Counter(language_name(file.path) for file in now.engine.index.files)),
+            "languages": dict(Counter(file.language for file in now.engine.index.files)),
             "model": self._model,
             **self._about,
             "unread": dict(getattr(now.engine.index, "unread", {})),

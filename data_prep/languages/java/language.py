@@ -9,6 +9,7 @@ LANGUAGE: Final = Language(
     title="Java",
     editor_names=("java",),
     suffixes=(".java",),
+    interpreters=words("java jbang"),
     quotes=(Quote('"""', lines=True), Quote('"'), Quote("'")),
     keywords=words(
         "abstract assert boolean break byte case catch char class const continue default do double else enum extends "

@@ -188,7 +188,8 @@ def test_the_same_whatever_the_line_ends_and_the_first_bytes_are():
     ("data", "told"),
     [
         (b"def good():\n    return 1\n\ndef bad(:\n    return (\n", ""),
-        (b"def good(): return 1\n" + b"x" * 6000, "minified or data"),
+        (b"def good(): return 1\n" + b"x" * 6000, ""),
+        (b"x = 1;def good(): " + b"x" * 6000, "minified or data"),
         (b"def good(): return 1\n" * 110_000, "longer than 2 MiB"),
         (b"\xff\xfe = 1\ndef good(): return '\xff'\n", ""),
         (b"def good(): return 1\n# \0\n", ""),
@@ -257,7 +258,9 @@ def test_a_document_is_a_whole_file_that_defines_nothing(suffix):
 
 
 def test_suffixes_are_those_of_the_parsers():
-    known = {suffix: name for name in REGISTERED for suffix in language(name).suffixes}
+    known = {
+        suffix: name for name in REGISTERED for suffix in (*language(name).suffixes, *language(name).other_suffixes)
+    }
     assert known.keys() == LANGUAGES.keys()
     assert {suffix: language_name(f"a{suffix}") for suffix in LANGUAGES} == known
 

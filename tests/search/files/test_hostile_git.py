@@ -154,7 +154,7 @@ PIPES = ("HEAD", "config", "index", "info/exclude", "refs/heads/main", "packed-r
 @pytest.mark.parametrize("made", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"])
 @pytest.mark.parametrize("name", PIPES)
 def test_no_pipe_or_device_is_waited_for(tmp_path, name, made):
-    root = commit(tmp_path / "checkout", {"A.java": "class A { void one() { } }", ".github/ci.txt": ""})
+    root = commit(tmp_path / "checkout", {"A.java": "class A { void one() { } }", ".hidden/ci.txt": ""})
     run_git(root, "remote", "add", "origin", "https://example.org/o/n")
     (root / ".git" / name).unlink(missing_ok=True)
     made(root / ".git" / name)

@@ -316,16 +316,6 @@ def test_a_file_that_changes_during_the_read_is_refused(tmp_path, monkeypatch):
         read_source(tmp_path, found)
 
 
-@pytest.mark.parametrize(("place", "refused"), [(0, True), (8191, True), (8192, False)])
-def test_a_binary_file_is_refused(tmp_path, place, refused):
-    write(tmp_path, {"A.java": b"x" * place + b"\0" + b"x" * 9000})
-    if refused:
-        with pytest.raises(ValueError, match="binary: a NUL byte"):
-            read_source(tmp_path, only(tmp_path))
-    else:
-        assert len(read_source(tmp_path, only(tmp_path))) == place + 9001
-
-
 def test_of_a_long_file_one_byte_too_many_is_read(tmp_path):
     write(tmp_path, {"A.java": b" " * (LARGEST_FILE + 100)})
     assert len(read_source(tmp_path, only(tmp_path))) == LARGEST_FILE + 1

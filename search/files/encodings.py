@@ -1,0 +1,149 @@
+"""The text of a source file, in whatever encoding it is: by its byte order mark, its declaration, or else its bytes.
+
+What is no UTF-8 is read as what its bytes are most likely in: the encodings of Western, Cyrillic and East Asian text
+that were in use before UTF-8. Nothing is lost by a wrong guess but letters outside of ASCII.
+"""
+
+import codecs
+import re
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from data_prep.errors import UserError
+
+_MARKS: Final = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\0\0", "utf-32-le"),
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+"""Byte order marks; those of UTF-32 before those of UTF-16, with which they begin."""
+_DECLARED: Final = re.compile(rb"\A(?:[^\n]*\n)?[^\n]{0,200}?(?:coding|charset)[:=][ \t]*[\"']?([-\w.]{2,40})")
+_SAFE: Final = re.compile(
+    r"(?:latin|iso)[-_]?(?:8859[-_])?\d{1,2}(?:[-_]\d{1,2})?|(?:windows[-_]?|cp)\d{3,4}|koi8[-_][rut]|mac[-_]?\w{3,8}"
+    r"|(?:shift|s)[-_]?jis(?:[-_]\w{1,8})?|euc[-_]?(?:jp|kr|cn)|gb(?:k|2312|18030)|big5(?:[-_]?hkscs)?",
+    re.IGNORECASE,
+)
+"""Encodings that a file may declare; other codecs of Python are no encodings of text, or are found without it."""
+_SAMPLE: Final = 8 << 10
+"""Bytes from which it is seen that a file is binary, or in UTF-16 without a mark."""
+_BINARY: Final = f"binary: a NUL byte in its first {_SAMPLE >> 10} KiB"
+_GUESSED: Final = 64 << 10
+"""Bytes above ASCII, with what is between them, from which an encoding is guessed."""
+_HIGH: Final = re.compile(rb"[\x80-\xff](?:[\x00-\x7f]?[\x80-\xff])*[\x40-\x7e]?")
+_COMMON: Final = {
+    "cp1252": "äöüÄÖÜßéèêàâçñáíóúôîïëåøæÅØÆãõìòùûœ’“”„–—…€©®°«»·§µ¿¡±²³×",
+    "cp1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+    "koi8_r": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+}
+"""Letters by which a text in an encoding of one byte is known: a wrong one makes capitals or signs of them."""
+_OF_TWO_BYTES: Final = ("euc_kr", "gb18030", "shift_jis", "euc_jp", "big5")  # of equally likely ones the first
+
+
+class Text(NamedTuple):
+    """A file as UTF-8."""
+
+    data: bytes  # without a byte order mark
+    encoding: str  # what it was in; "": UTF-8, which ASCII is too
+
+
+def text_of(data: bytes) -> Text:
+    """A file as UTF-8; bytes that its encoding does not have are replaced.
+
+    Raises:
+        UserError: it is binary.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decoded(data[len(mark) :], encoding)
+    if b"\0" in data[:_SAMPLE]:
+        wide = _without_mark(data[:_SAMPLE])
+        if not wide:
+            raise UserError(_BINARY)
+        return _decoded(data, wide)
+    if data.isascii():
+        return Text(data, "")
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        if len(data) - error.start < 4 and error.reason == "unexpected end of data":
+            return Text(data, "")  # cut off inside of a character
+        return _decoded(data, _declared(data) or _guessed(data))
+    return Text(data, "")
+
+
+def _decoded(data: bytes, encoding: str) -> Text:
+    if encoding == "utf-8":
+        return Text(data, "")
+    text = data.decode(encoding, "replace").removeprefix("\ufeff").encode("utf-8", "replace")
+    if encoding.startswith("utf") and b"\0" in text[:_SAMPLE]:
+        raise UserError(_BINARY)
+    return Text(text, encoding.replace("_", "-").replace("cp125", "windows-125"))
+
+
+def _without_mark(head: bytes) -> str:
+    """The encoding of two bytes a character in which the start of a file is mostly ASCII; "" if there is none."""
+    head = head[: len(head) // 2 * 2]
+    for encoding, high, low in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
+        if len(high) > 1 and high.count(0) > 0.7 * len(high) and not low.count(0):
+            try:
+                head.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            return encoding
+    return ""
+
+
+def _declared(data: bytes) -> str:
+    """The encoding that one of the first two lines declares, as Python and editors have it; "" if none is known."""
+    found = _DECLARED.match(data[:1000])
+    name = found[1].decode("ascii", "replace") if found else ""
+    try:
+        return codecs.lookup(name).name if _SAFE.fullmatch(name) else ""
+    except LookupError:
+        return ""
+
+
+def _guessed(data: bytes) -> str:
+    """The likeliest encoding of a file that is no UTF-8: that in which most letters are common ones."""
+    parts = _HIGH.findall(data)
+    sample = b"\n".join(parts)[:_GUESSED].rpartition(b"\n")[0] or b"\n".join(parts)[:_GUESSED]
+    best, most = "latin-1", 0.0
+    for encoding in (*_COMMON, *_OF_TWO_BYTES):
+        if (share := _likelihood(sample, encoding)) > most:
+            best, most = encoding, share
+    return best
+
+
+def _likelihood(sample: bytes, encoding: str) -> float:
+    """The share of the letters above ASCII that are common ones in text of an encoding; 0 if it does not decode."""
+    try:
+        letters = [letter for letter in sample.decode(encoding) if not letter.isascii()]
+    except UnicodeDecodeError:
+        return 0.0
+    if encoding in _COMMON:
+        return sum(letter in _COMMON[encoding] for letter in letters) / max(1, len(letters))
+    # each character of two bytes is evidence twice; a rare one is none
+    return sum(_is_common(letter, encoding) for letter in letters) / max(1, len(letters)) * _paired(sample)
+
+
+def _is_common(letter: str, encoding: str) -> bool:
+    """Whether a character is one that most text in an encoding of East Asia consists of."""
+    code = ord(letter)
+    if encoding == "euc_kr":
+        return 0xAC00 <= code <= 0xD7A3
+    if encoding in ("shift_jis", "euc_jp"):
+        return 0x3040 <= code <= 0x30FF or (0x4E00 <= code <= 0x9FFF and letter.encode(encoding, "replace")[0] < 0xD0)
+    if encoding == "gb18030":  # the first part of GB 2312 has the common characters
+        own = letter.encode("gb18030")
+        return len(own) == 2 and ((0xB0 <= own[0] <= 0xD7 and own[1] >= 0xA1) or own[0] in (0xA1, 0xA3))
+    own = letter.encode("big5", "replace")
+    return len(own) == 2 and 0xA4 <= own[0] <= 0xC6
+
+
+def _paired(sample: bytes) -> float:
+    """The share of bytes above ASCII beside another one: nearly all in East Asian text, few in Western text."""
+    high = [place for place, byte in enumerate(sample) if byte >= 0x80]
+    beside = sum(after - before == 1 for before, after in pairwise(high))
+    return min(1.0, 1.2 * beside / max(1, len(high) - 1))

@@ -1,0 +1,168 @@
+"""A walk through a folder: the files that no ignore file excludes, and what it does not look into."""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from data_prep.files.reading import raise_if_passing, reason
+from search.files.ignore_files import IgnoreFiles, Patterns, Tell
+from search.files.submodules import Submodules
+from search.files.tree_stamps import Seen
+from search.files.unread import Unread, scripts
+
+IGNORE_FILE: Final = ".galmignore"
+"""Excludes files even if git tracks them; written like a ``.gitignore``."""
+_WALK_IGNORE_FILES: Final = (".gitignore", ".ignore", IGNORE_FILE)  # later ones take precedence
+
+
+class Waiting(NamedTuple):
+    """A folder to look into."""
+
+    path: str  # "" for the root
+    patterns: Patterns  # from above it
+    doubted: bool = False  # whether it is left out unless it is a package
+
+
+class Walk:
+    """The walk through one folder."""
+
+    def __init__(
+        self,
+        root: Path,
+        ends: tuple[str, ...],
+        ignored: IgnoreFiles,
+        unread: Unread,
+        tell: Tell,
+        seen: Seen,
+        *,
+        in_git: bool,
+        submodules: Submodules | None = None,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            root: the folder.
+            ends: of the names of files that are wanted.
+            ignored: the ignore files of the folder.
+            unread: where what is not read is counted.
+            tell: called with a path and why it is left out.
+            seen: is told of each folder before it is looked into.
+            in_git: whether git may track what is left out; other repositories are skipped then.
+            submodules: those repositories that are not skipped.
+        """
+        self._root, self._ends, self._ignored, self._unread, self._tell = root, ends, ignored, unread, tell
+        self._in_git, self._seen, self._submodules = in_git, seen, submodules
+        self.left_out: list[str] = []
+        """Files and folders ("/" at the end) that are left out and that git may track, in its checkout."""
+        self.doubted: dict[str, Patterns] = {}
+        """Folders that are left out, unless git tracks sources in them; and the patterns above them."""
+
+    def files(self, first: Waiting, *, trusting: bool = False) -> Iterator[str]:
+        """The files in a folder and below it; ``trusting``: also in folders that are called like those of built files.
+
+        A script of a language that is read is one of them, whatever its name.
+        """
+        waiting = [first]
+        while waiting:
+            here = waiting.pop()
+            self._seen.look(f"{self._root}/{here.path}" if here.path else str(self._root))
+            inside = self._inside(here)
+            if inside is None:
+                continue
+            if self._in_git and here.path and any(name == ".git" for name, _ in inside):
+                here = here._replace(patterns=())  # git applies no patterns of the repository around it
+            files = [name for name, is_folder in inside if not is_folder]
+            ignore_files = [name for name in _WALK_IGNORE_FILES if name in files]
+            patterns = self._ignored.patterns_of(self._root, here.path, ignore_files) + here.patterns
+            start = f"{here.path}/" if here.path else ""
+            folders = [start + name for name, is_folder in inside if is_folder and name != ".git"]
+            for path in self._texts(folders):
+                if next_one := self._entered(path, patterns, files, trusting=trusting):
+                    waiting.append(next_one)
+            yield from self._found(start, files, patterns)
+
+    def _inside(self, here: Waiting) -> list[tuple[str, bool]] | None:
+        """The names in a folder, and whether each is a folder; None if it is not looked into."""
+        try:
+            with os.scandir(f"{self._root}/{here.path}") as entries:
+                inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+        except OSError as error:
+            raise_if_passing(error)
+            self._tell(here.path or ".", reason(error))
+            return None
+        names = [name for name, _ in inside] if here.path else []
+        if self._in_git and ".git" in names and not (self._submodules and self._submodules.has(here.path)):
+            self._tell(here.path, "a git repository of its own, not looked into")
+            return None
+        if self._unread.is_foreign(here.path, names):
+            self._leave(here.path, may_be_tracked=False)
+            return None
+        if here.doubted and "__init__.py" not in names:
+            self.doubted[here.path] = here.patterns
+            self._leave(here.path)
+            return None
+        return inside
+
+    def _leave(self, folder: str, *, may_be_tracked: bool = True) -> None:
+        self._unread.folders.append(folder)
+        if self._in_git and may_be_tracked:
+            self.left_out.append(f"{folder}/")
+
+    def _entered(self, path: str, patterns: Patterns, beside: Collection[str], *, trusting: bool) -> Waiting | None:
+        """A folder to look into next; None: it is left out."""
+        if self._ignored.leaves_out(patterns, f"{path}/"):
+            self.left_out += [f"{path}/"] * self._in_git
+            return None
+        if self._unread.is_of_others(path):
+            self._leave(path, may_be_tracked=path.rpartition("/")[2].startswith("."))
+            return None
+        return Waiting(path, patterns, not trusting and self._unread.is_doubtful(path, beside))
+
+    def _found(self, start: str, files: Sequence[str], patterns: Patterns) -> Sequence[str]:
+        """The files of one folder that are read; the others are counted."""
+        wanted = self._texts([start + name for name in files if name.endswith(self._ends)])
+        found = self._ignored.kept(patterns, wanted)
+        if self._in_git and len(found) < len(wanted):
+            self.left_out += set(wanted).difference(found)
+        if len(wanted) == len(files):
+            return found
+        others = [start + name for name in files if not name.endswith(self._ends)]
+        read = self._ignored.kept(patterns, [*scripts(self._root, others)])
+        own = set(read)
+        unread = [path for path in others if path not in own] if own else others
+        self._unread.count_later(lambda: self._ignored.kept(patterns, unread))
+        return [*found, *self._texts([*read])] if read else found
+
+    def tracked(self, paths: Sequence[str], below: tuple[str, ...]) -> Iterator[str]:
+        """What is read of files that git tracks in what was left out; the others are counted.
+
+        ``below``: folders ("/" at the end) in which all but ignored sources was found and counted already.
+        """
+        read = [path for path in paths if path.endswith(self._ends)]
+        others = [path for path in paths if not path.endswith(self._ends) and not path.startswith(below)]
+        found = set(scripts(self._root, others))
+        self._unread.count_later(lambda: [path for path in others if path not in found])
+        read += found
+        around = {path[:place] for path in paths for place, letter in enumerate(path) if letter == "/"}
+        self._unread.folders[:] = [path for path in self._unread.folders if path not in around]
+        return iter(read)
+
+    def _texts(self, names: Sequence[str]) -> Sequence[str]:
+        return as_texts([os.fsencode(name) for name in names], self._tell)
+
+
+def as_texts(names: Sequence[bytes], tell: Tell) -> list[str]:
+    """Those of ``names`` that are UTF-8."""
+    try:
+        return b"\0".join(names).decode().split("\0") if names else []
+    except UnicodeDecodeError:
+        return [text for name in names if (text := _as_text(name, tell)) is not None]
+
+
+def _as_text(name: bytes, tell: Tell) -> str | None:
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        tell(name.decode("utf-8", "backslashreplace"), "its name is no UTF-8")
+        return None

@@ -1,0 +1,93 @@
+"""Sources in other encodings than UTF-8 are read, by their marks, their declarations, or their bytes."""
+
+import codecs
+
+import pytest
+
+from search.files.encodings import text_of
+from search.index.build import refresh
+from search.index.index_file import open_index
+
+JAVA = "package a;\nclass Maß {\n  boolean prüfe(int größe) { return größe > 5; }\n  void plain() { }\n}\n"
+MARKS = {
+    "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE, "utf-32-le": codecs.BOM_UTF32_LE,
+    "utf-32-be": codecs.BOM_UTF32_BE,
+}  # fmt: skip
+GUESSED = [
+    (JAVA, "latin-1", "windows-1252"),
+    ("// « naïve » año, façade, smørbrød\nfunc f() {}\n", "latin-1", "windows-1252"),
+    ("# “a” – b…\n", "cp1252", "windows-1252"),
+    ("# считает скидку для клиента\ndef f(): pass\n", "cp1251", "windows-1251"),
+    ("# Считает скидку для клиента\ndef f(): pass\n", "koi8_r", "koi8-r"),
+    ("// 取消订单并退款给客户\nfunc f() {}\n", "gb18030", "gb18030"),
+    ("// 取消訂單並退款給客戶\nfunc f() {}\n", "big5", "big5"),
+    ("// 消費税を計算する\nfunc f() {}\n", "shift_jis", "shift-jis"),
+    ("// 消費税を計算する\nfunc f() {}\n", "euc_jp", "euc-jp"),
+    ("// 재고를 확인한다\nfunc f() {}\n", "euc_kr", "euc-kr"),
+    ("# -*- coding: cp1250 -*-\n# Zażółć gęślą jaźń\n", "cp1250", "windows-1250"),
+    ("#!/usr/bin/python\n# vim: set fileencoding=iso-8859-15 :\n# 5 €\n", "iso8859_15", "iso8859-15"),
+]
+
+
+@pytest.mark.parametrize(("text", "encoding", "told"), GUESSED)
+def test_what_is_no_utf_8_is_read_as_what_it_is(text, encoding, told):
+    assert text_of(text.encode(encoding)) == (text.encode(), told)
+
+
+@pytest.mark.parametrize("encoding", MARKS)
+def test_byte_order_marks_say_the_encoding(encoding):
+    assert text_of(MARKS[encoding] + JAVA.encode(encoding)) == (JAVA.encode(), encoding)
+
+
+def test_utf_8_stays_as_it_is_without_its_mark():
+    assert text_of(codecs.BOM_UTF8 + JAVA.encode()) == (JAVA.encode(), "")
+    assert text_of(JAVA.encode()) == (JAVA.encode(), "")
+    assert text_of("ä".encode()[:1]) == ("ä".encode()[:1], "")  # cut off where reading ends
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_plain_utf_16_needs_no_mark(encoding):
+    assert text_of(JAVA.encode(encoding)) == (JAVA.encode(), encoding)
+
+
+@pytest.mark.parametrize("data", [b"a\0b", b"\x7fELF\2\1\0\0" + bytes(range(256)) * 9, b"\xff\xfe" + bytes(6)])
+def test_binary_files_are_refused(data):
+    with pytest.raises(ValueError, match="binary: a NUL byte in its first 8 KiB"):
+        text_of(data)
+
+
+def test_a_late_nul_byte_makes_no_file_binary():
+    data = b"x" * 8192 + b"\0"
+    assert text_of(data) == (data, "")
+
+
+@pytest.mark.parametrize("declared", ["rot13", "zlib", "utf-7", "idna", "unicode_escape", "none-like-it"])
+def test_only_encodings_of_text_are_believed(declared):
+    data = f"# coding: {declared}\n# Größe\n".encode("latin-1")
+    assert text_of(data).encoding == "windows-1252"
+
+
+NAMES = {
+    "A.java": ("class A { /** Prüft. */ int prüfe(int größe) { return 1; } int plain() { return 2; } }\n", "A.plain"),
+    "a.py": ("def prüfe(größe):\n    '''Prüft.'''\n\ndef plain(): pass\n", "plain"),
+    "a.js": ("/** Prüft. */\nfunction prüfe(größe) {}\nfunction plain(a) {}\n", "plain"),
+    "a.ts": ("/** Prüft. */\nfunction prüfe(größe: number) {}\nfunction plain(a) {}\n", "plain"),
+    "a.go": ("package a\n\n// Prüft.\nfunc prüfe(größe int) {}\nfunc plain() {}\n", "plain"),
+}
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_identifiers_and_comments_survive_in_every_language_and_are_counted(tmp_path, encoding):
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    for path, (text, _) in NAMES.items():
+        (folder / path).write_bytes(text.encode(encoding))
+    done = refresh(folder, tmp_path / "index", processes=0, tell=lambda *told: pytest.fail(str(told)))
+    assert sum(done.encodings.values()) == len(NAMES)
+    index = open_index(tmp_path / "index")
+    found = {(index.file(row).path, name): index.split.text(row) for row, name in enumerate(index.names)}
+    for path, (_, plain) in NAMES.items():
+        assert (path, plain) in found
+        (own,) = (text for (place, name), text in found.items() if place == path and name.endswith("prüfe"))
+        assert own.query_text == "Prüft."
+        assert "\ufffd" not in own.source

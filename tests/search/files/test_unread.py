@@ -1,0 +1,171 @@
+"""Every file of a tree is read or counted, and folders of others' code are left out and named."""
+
+import subprocess
+
+import pytest
+
+from data_prep.languages.registry import language_of_script
+from search.files.languages import indexed_suffixes
+from search.files.tree import checkout_of, found_files
+from search.files.unread import Unread, folders_in_words, in_words
+from search.index.build import refresh
+from search.index.index_file import open_index
+
+
+def write(root, *paths):
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("x = 1\n")
+
+
+def found(root, **options):
+    unread = Unread(**options)
+    files = found_files(root, indexed_suffixes(documents=False), lambda *_: None, checkout_of(root, print), unread)
+    return [each.path for each in files], unread
+
+
+def tracked(root, *paths):
+    run = lambda *words: subprocess.run(["git", "-C", str(root), *words], check=True, capture_output=True)  # noqa: E731
+    run("init", "-q")
+    run("add", "-f", *paths)
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["node_modules/x", "bower_components", ".venv/lib/p", "venv/lib/p", "lib/site-packages", "a/__pycache__", "dist",
+     "build/lib/app", "target/classes", "vendor/github.com/x", "third_party/lib", ".tox/py", ".mypy_cache",
+     "a.egg-info", "web/node_modules/y/src", "sub/dist", "src/web/node_modules"],
+)  # fmt: skip
+def test_folders_of_others_code_are_left_out_and_named(tmp_path, folder):
+    write(tmp_path, "app/a.py", f"{folder}/b.py", f"{folder}/c.js")
+    paths, unread = found(tmp_path)
+    assert paths == ["app/a.py"]
+    assert len(unread.folders) == 1
+    assert not unread.kinds
+    paths, unread = found(tmp_path, everything=True)
+    assert sorted(paths) == sorted(["app/a.py", f"{folder}/b.py", f"{folder}/c.js"])
+    assert unread.folders == []
+
+
+@pytest.mark.parametrize("name", ["env", "my-env", "py311"])
+def test_environments_are_known_by_what_is_in_them(tmp_path, name):
+    write(tmp_path, "a.py", f"{name}/lib/b.py")
+    assert found(tmp_path)[0] == ["a.py", f"{name}/lib/b.py"]
+    write(tmp_path, f"{name}/pyvenv.cfg")
+    assert found(tmp_path)[0] == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["build/__init__.py", "app/vendor/__init__.py", "src/build/env.py", "src/main/java/com/x/target/Sniper.java",
+     "internal/build/build.go"],
+)  # fmt: skip
+def test_packages_that_are_called_like_them_are_read(tmp_path, path):
+    write(tmp_path, path)
+    assert found(tmp_path)[0] == [path]
+
+
+def test_below_sources_a_folder_beside_a_projects_description_is_left_out(tmp_path):
+    write(tmp_path, "src/web/package.json", "src/web/dist/a.js", "src/web/b.js")
+    assert found(tmp_path)[0] == ["src/web/b.js"]
+
+
+def test_what_git_tracks_is_read_with_what_is_new_beside_it(tmp_path):
+    write(tmp_path, "build/a.py", "build/new.py", "build/old.rs", "dist/b.py", "node_modules/c.js", ".hooks/d.py")
+    write(tmp_path, "vendor/modules.txt", "vendor/x/e.go", "f.py")
+    tracked(tmp_path, "build/a.py", "build/old.rs", "node_modules/c.js", "vendor", ".hooks/d.py", "f.py")
+    paths, unread = found(tmp_path)
+    assert paths == [".hooks/d.py", "build/a.py", "build/new.py", "f.py"]
+    assert sorted(unread.folders) == ["dist", "node_modules", "vendor"]
+    assert unread.kinds == {".rs": 1}
+
+
+def test_hidden_folders_in_which_projects_have_scripts_are_read(tmp_path):
+    write(tmp_path, ".github/scripts/a.py", ".storybook/main.ts", ".cache/b.py", ".git/hooks/c.py", "d.py")
+    paths, unread = found(tmp_path)
+    assert paths == [".github/scripts/a.py", ".storybook/main.ts", "d.py"]
+    assert ".cache" in unread.folders
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("#!/usr/bin/env python3", "python"),
+        ("#!/usr/local/bin/python3.12 -u", "python"),
+        ("#!/usr/bin/env -S uv run --script", "python"),
+        ("#!/bin/sh\n'''exec' /opt/x/bin/python \"$0\" \"$@\"", "python"),
+        ("#!/usr/bin/env node", "javascript"),
+        ("#!/usr/bin/env -S NODE_ENV=test node --no-warnings", "javascript"),
+        ("#!/usr/bin/env -S deno run --allow-net", "typescript"),
+        ("#!/usr/bin/env ts-node", "typescript"),
+        ("#!/usr/bin/java --source 17", "java"),
+        ('//usr/bin/env go run "$0" "$@"; exit "$?"', "go"),
+        ("#!/bin/bash\npython x.py", None),
+        ("python", None),
+        ("", None),
+    ],
+)
+def test_the_first_line_of_a_script_says_its_language(line, expected):
+    language = language_of_script(f"{line}\n".encode())
+    assert (language.name if language else None) == expected
+
+
+BODIES = {
+    "python3": "def scripted():\n    return 1\n",
+    "node": "function scripted() {\n  return 1 }\n",
+    "deno": "function scripted(a: number) {\n  return 1 }\n",
+    "java": "class A {\n int scripted() { return 1; } }\n",
+    "gorun": "package main\nfunc scripted() {}\n",
+}
+
+
+@pytest.mark.parametrize("program", BODIES)
+@pytest.mark.parametrize("name", ["bin/tool", "tool.script", "deploy.in"])
+def test_scripts_are_found_whatever_they_are_called(tmp_path, program, name):
+    folder = tmp_path / "sources"
+    (folder / "bin").mkdir(parents=True)
+    (folder / name).write_text(f"#!/usr/bin/env {program}\n{BODIES[program]}")
+    refresh(folder, tmp_path / "index", processes=0, tell=lambda *told: pytest.fail(str(told)))
+    index = open_index(tmp_path / "index")
+    (row,) = (row for row, each in enumerate(index.names) if each.rpartition(".")[2] == "scripted")
+    assert index.split.text(row).start_line in (2, 3)
+    assert index.files[0].language == index.files[0].script != ""
+
+
+def test_what_is_not_read_is_counted_by_kind_and_kept_in_the_index(tmp_path):
+    root = tmp_path / "sources"
+    write(
+        root, "a.py", "b.pyi", "c.pyw", "d.rs", "e.RS", "f.vue", "README.md", "g.toml", "Makefile", "h.ipynb", "x/i.sh"
+    )
+    (root / "link.py").symlink_to("a.py")
+    done = refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None)
+    kinds = {".rs": 2, ".vue": 1, "documents": 2, "without suffix": 1, ".ipynb": 1, ".sh": 1, "links": 1}
+    assert done.unread.kinds == kinds
+    index = open_index(tmp_path / "index")
+    assert index.unread == kinds
+    assert [file.path for file in index.files] == ["a.py", "b.pyi", "c.pyw"]
+    assert refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None).unread.kinds == kinds
+    done = refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None, documents=True)
+    assert "documents" not in done.unread.kinds
+
+
+def test_everything_stays_chosen(tmp_path):
+    root = tmp_path / "sources"
+    write(root, "a.py", "node_modules/b.js")
+    refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None)
+    assert open_index(tmp_path / "index").not_entered == ["node_modules"]
+    assert refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None, everything=True).files == 2
+    assert refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None).files == 2
+    assert refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None, everything=False).files == 1
+
+
+def test_counts_are_said_in_words():
+    assert in_words({}) == folders_in_words([]) == ""
+    assert in_words({".rs": 1}) == "1 file: 1 .rs"
+    assert in_words({".vue": 3, ".rs": 5, "documents": 4}) == (
+        "12 files: 5 .rs, 4 documents (--documents=true reads them), 3 .vue"
+    )
+    assert folders_in_words(["a/node_modules", "node_modules", "dist"]) == "3 folders: node_modules (2), dist"
+    many = [str(number) for number in range(20)]
+    assert folders_in_words(many).endswith(" and others (12)")
+    assert in_words(dict.fromkeys(many, 1)).endswith(", 4 of other kinds")
