@@ -73,13 +73,19 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         complain_about(where, what)
 
     processes = options.processes or os.cpu_count() or 1
-    documents, everything, submodules = (
-        _CHOICE[each] for each in (options.documents, options.everything, options.submodules)
-    )
-    choices = {"documents": documents, "everything": everything, "submodules": submodules}
+    chosen = options.documents, options.everything, options.submodules
+    documents, everything, submodules = (_CHOICE[each] for each in chosen)
     with sole_maker(path, console.complain if options.json else say) if root.is_dir() else nullcontext():
         started = time.perf_counter()
-        done = refresh(root, path, processes=processes, tell=tell, **choices)
+        done = refresh(
+            root,
+            path,
+            processes=processes,
+            tell=tell,
+            documents=documents,
+            everything=everything,
+            submodules=submodules,
+        )
         seconds = time.perf_counter() - started
         if not options.json:
             from search.index.code_index import rows_of_files

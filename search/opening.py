@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from data_prep.errors import UserError
 from data_prep.files.named_paths import cache_folder, named_path, own_folder
 from experiments.terminal import console
-from search.files.languages import language_name
 
 if TYPE_CHECKING:
     from search.engine.signals import Reranker, Retriever

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain, islice
 from pkgutil import resolve_name
 from typing import Final

@@ -15,7 +15,6 @@ from jaxtyping import Float, Int64
 
 from baselines.bm25.ranker import Bm25, Bm25Config
 from data_prep.pipeline.contexts import (
-    CONTEXT_FIELD,
     PARTS,
     Part,
     asked_with_context,
@@ -25,6 +24,7 @@ from data_prep.pipeline.contexts import (
     shuffled_contexts,
     without_contexts,
 )
+from data_prep.records import CONTEXT_FIELD
 from data_prep.store.derived_splits import tree_of
 from data_prep.store.prepared_data import Split
 from evaluation.fusion import best_weight, weighted, z_scores

@@ -21,7 +21,6 @@ from search.engine.filters import allowed_rows, read_question
 from search.engine.question import Names, Spelt, asked_words, asks_for_tests, read_by_models, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
-from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.bm25_index import terms_of
 

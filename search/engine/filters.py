@@ -18,7 +18,7 @@ from data_prep.array_types import Bool
 from data_prep.bounds import shown
 from data_prep.errors import UserError
 from search.engine.question import LONGEST_QUERY, QueryError
-from search.files.languages import chosen_languages, language_name, path_matcher
+from search.files.languages import chosen_languages, path_matcher
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 
 _FILTER: Final = re.compile(
@@ -197,7 +197,7 @@ def _holding(index: Index, wanted: Filter) -> Bool[np.ndarray, " rows"]:
         return np.logical_or.reduce([_of_type(index, value) for value in wanted.values])
     tests: Mapping[str, Callable[[IndexedFile], bool]] = {
         "path": lambda file: any(matches(file.path) for matches in matchers),
-        "lang": lambda file: _language_of(file) in wanted.values,
+        "lang": lambda file: file.language in wanted.values,
         "ext": lambda file: any(file.path.endswith(f".{value}") for value in wanted.values),
         "test": lambda file: file.test or wanted.values[0] == "yes",
     }
@@ -211,13 +211,9 @@ def _of_type(index: Index, value: str) -> Bool[np.ndarray, " rows"]:
     found = np.isin(index.kinds, [number for number, kind in enumerate(UNIT_KINDS) if kind in _TYPES[value]])
     if value in ("function", "method"):
         member = np.fromiter(("." in name for name in index.names), np.bool_, len(index))
-        of_java = _spread(index, lambda file: _language_of(file) == "java")
+        of_java = _spread(index, lambda file: file.language == "java")
         found &= (member | of_java) if value == "method" else (~member | of_java)
     return found
-
-
-def _language_of(file: IndexedFile) -> str:
-    return language_name(file.path)
 
 
 def _spread(index: Index, is_meant: Callable[[IndexedFile], bool]) -> Bool[np.ndarray, " rows"]:

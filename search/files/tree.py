@@ -149,9 +149,7 @@ def _once(tell: Tell) -> Tell:
     return lru_cache(maxsize=None)(tell)
 
 
-def _of_git(
-    root: Path, checkout: Checkout, walk: Walk, ignored: IgnoreFiles, tell: Tell, seen: Seen
-) -> Iterator[str]:
+def _of_git(root: Path, checkout: Checkout, walk: Walk, ignored: IgnoreFiles, tell: Tell, seen: Seen) -> Iterator[str]:
     """What git tracks of what a walk left out; a folder like one of built files is walked if git tracks some of it."""
     names = _tracked(checkout, walk.left_out, tell)
     paths = sorted(as_texts(names, tell))

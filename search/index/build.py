@@ -26,8 +26,8 @@ from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
 from search.files.tree_stamps import Seen
-from search.index.build_watch import Watch, likely_first
 from search.files.unread import Unread
+from search.index.build_watch import Watch, likely_first
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.freshness import differing
 from search.index.index_file import (

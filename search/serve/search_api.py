@@ -70,7 +70,7 @@ class SearchApi:
             "languages": dict(Counter(file.language for file in now.engine.index.files)),
             "model": self._model,
             **self._about,
-            "unread": dict(getattr(now.engine.index, "unread", {})),
+            "unread": dict(now.engine.index.unread),
             "examples": self._examples(now),
             "index": now.name,
             "trouble": self._turns.live.trouble,

@@ -10,6 +10,7 @@ from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.show import aligned, explained, licence_of, signature
 from search.engine.signals import Hit
+from search.files.unread import in_words
 from search.index.code_index import Index, rows_of_files
 from search.terminal.excerpt import Line, Matching, around, unit_lines
 from search.terminal.places import Places
@@ -131,12 +132,8 @@ def found_line(view: View, count: int, seconds: float) -> str:
 
 def unread_line(index: Index) -> str:
     """What of the folder is not read, by kind; "" if there is nothing, or it is not known."""
-    unread = sorted(getattr(index, "unread", {}).items(), key=lambda each: -each[1])
-    if not unread:
-        return ""
-    named = ", ".join(f"{count:,} {kind}" for kind, count in unread[:_KINDS])
-    more = sum(count for _, count in unread[_KINDS:])
-    return f"not read: {named}{f', {more:,} others' if more else ''}"
+    told = in_words(index.unread, _KINDS)
+    return f"not read: {told}" if told else ""
 
 
 def scores_line(view: View, row: int, scores: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import raise_if_passing, read_regular
+from search.files.encodings import text_of
 from search.files.tree import blob_names
 from search.index.code_index import Index, IndexedFile
 from search.joint.joint_index import JointIndex
@@ -45,7 +46,10 @@ class Places:
             raise_if_passing(error)
             return ""
         same = bool(file.blobs) and blob_names(data) == file.blobs
-        return data.decode("utf-8-sig", "replace") if same and b"\0" not in data else ""
+        try:
+            return text_of(data).data.decode("utf-8", "replace") if same else ""
+        except UserError:  # it is binary
+            return ""
 
     def _source(self, row: int) -> tuple[Path | None, IndexedFile]:
         number = int(np.searchsorted(self._index.file_edges, row, side="right")) - 1
