@@ -3,6 +3,7 @@
 They are those of ``data_prep.languages.java.functions``, with calls as they are written, since types are not known.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -17,6 +18,7 @@ _LONGEST_WORD: Final = 200  # characters of an identifier
 _MOST_NODES: Final = 20_000  # that are visited
 
 
+_NAME: Final = re.compile(r"[^\W\d][\w$]*")
 Parts = tuple[Node, Node | None, Node | None]
 """The node of a declaration, of its body, and of the docstring inside."""
 
@@ -81,6 +83,13 @@ def type_fields(name: str, parts: Parts, language: Language) -> dict[str, tuple[
             names[node.text] = None
         todo += node.named_children[::-1]
     return {"name": split_identifier(name)[:LONGEST], "tokens": _tokens(names, language), "api": ()}
+
+
+def words_of_text(name: str, text: str, language: Language) -> dict[str, tuple[str, ...]]:
+    """The fields of a function by its text alone, in a tenth of the time: of test cases there are thousands."""
+    names = (word for word in dict.fromkeys(_NAME.findall(text)) if word not in language.keywords)
+    tokens = distinct_words(word[:_LONGEST_WORD] for word in names)[:LONGEST]
+    return {"name": split_identifier(name)[:LONGEST], "tokens": tokens, "api": (), "ast": ()}
 
 
 def distinct_words(names: Iterable[str]) -> tuple[str, ...]:

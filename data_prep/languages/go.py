@@ -55,6 +55,7 @@ LANGUAGE: Final = Language(
     typical=r":=|\bfunc\b|\berr != nil|\bdefer\b|\bchan\b|\bpackage\b",
     grammar="tree_sitter_go:language",
     functions=words("function_declaration method_declaration"),
+    handlers=words("func_literal"),
     other_types=words("type_spec type_alias"),
     nested=False,
     declaration=_declaration,

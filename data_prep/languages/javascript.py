@@ -114,6 +114,7 @@ LANGUAGE: Final = Language(
         "function_declaration function_expression generator_function generator_function_declaration arrow_function "
         "method_definition"
     ),
+    handlers=words("function_expression generator_function arrow_function method_definition"),
     types=words("class_declaration class"),
     comments=words("comment html_comment"),
     declaration=_declaration,

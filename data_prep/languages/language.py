@@ -58,6 +58,11 @@ class ParsedSource:
     """Functions inside of others that the language's rule for pairs leaves out of ``functions``, in the same way."""
     constants: Callable[[], Sequence[FoundFunction]] = tuple
     """Names that are given a value outside of functions and types, constants or variables, in the same way."""
+    handlers: Callable[[], Sequence[FoundFunction]] = tuple
+    """Functions that are given to a call with a text, named by both (:mod:`data_prep.languages.handlers`)."""
+    damaged: Callable[[], Sequence[FoundFunction]] = tuple
+    """Functions that contain broken text, in the same way."""
+    broken_line: int = 0  # the first line that does not parse, from 1; 0: all of the text does
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,7 @@ class Language:
     other_types: frozenset[str] = frozenset()  # kinds with a field ``name`` too, which does not qualify them
     comments: frozenset[str] = frozenset(("comment",))  # kinds
     nested: bool = True  # whether functions inside of functions are found too
+    handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
     docstrings: bool = False  # whether a string as a statement is documentation
     declaration: "Callable[[Node], Declaration | None]" = named
     """None: a function without a body, or not one of interest."""

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pkgutil import resolve_name
 from typing import Final
 
@@ -14,7 +14,8 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence, plain_comment
-from data_prep.languages.fields import code_fields, type_fields
+from data_prep.languages.fields import code_fields, type_fields, words_of_text
+from data_prep.languages.handlers import handler, is_test_case
 from data_prep.languages.language import (
     Declaration,
     FoundFunction,
@@ -50,7 +51,7 @@ def loaded_grammar(place: str) -> Grammar:
 def _marks(language: Language) -> tuple[tuple[str, frozenset[str]], ...]:
     return (
         ("function", language.functions), ("type", language.types), ("other", language.other_types),
-        ("comment", language.comments),
+        ("comment", language.comments), ("handler", language.handlers - language.functions),
     )  # fmt: skip
 
 
@@ -64,7 +65,9 @@ def _query(language: Language, grammar: str) -> Query:
 
 
 def _mark(language: Language, node: Node) -> str:
-    """The same for one node."""
+    """The same for one node, and the nodes of errors."""
+    if node.is_missing or node.is_error:
+        return "error"
     for mark, kinds in _marks(language):
         if node.type in kinds and node.is_named:
             return mark
@@ -99,7 +102,15 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
         types=lambda: _types(language, data, captures, comments),
         inner=lambda: _functions(language, data, captures, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
+        handlers=lambda: _handlers(language, data, captures, comments),
+        damaged=lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0],
+        broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
     )
+
+
+def line_of(errors: Sequence[Node]) -> int:
+    """The first line of what does not parse, from 1."""
+    return min((node.start_point[0] + 1 for node in errors), default=1)
 
 
 def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:
@@ -121,9 +132,18 @@ def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, 
 
 
 def _functions(
-    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments", *, inner: bool
+    language: Language,
+    data: bytes,
+    captures: Mapping[str, Sequence[Node]],
+    comments: "_Comments",
+    *,
+    inner: bool,
+    damaged: bool = False,
 ) -> tuple[list[FoundFunction], int]:
-    """The functions, or with ``inner`` those inside of others that are none of them, and how many are left out."""
+    """The functions, or with ``inner`` those inside of others that are none of them, and how many are left out.
+
+    ``damaged``: in place of the others, those that contain broken text.
+    """
     found: list[FoundFunction] = []
     left_out = to_read = 0
     for node, mark, types, is_nested, depth in _nested(captures):
@@ -136,7 +156,7 @@ def _functions(
         whole = declared.whole
         to_read += whole.end_byte - whole.start_byte
         fits = depth <= MOST_DEEP and len(found) < MOST_FUNCTIONS and to_read <= MOST_READ * len(data)
-        if node.has_error or not fits or len(type_name) + len(declared.name) >= LONGEST_NAME:
+        if node.has_error != damaged or not fits or len(type_name) + len(declared.name) >= LONGEST_NAME:
             left_out += 1
             continue
         found.append(_found(language, data, node, declared, type_name, comments))
@@ -167,6 +187,23 @@ def _constants(language: Language, data: bytes, root: Node, comments: "_Comments
     return [_found(language, data, each.whole, each, "", comments) for each in declared.values()]
 
 
+def _handlers(
+    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments"
+) -> list[FoundFunction]:
+    """The handlers, in any order, as far as functions may be many and long."""
+    found: list[FoundFunction] = []
+    to_read = 0
+    for node in chain(captures.get("handler", ()), captures.get("function", ())):
+        declared = handler(node) if node.type in language.handlers else None
+        if declared is None:
+            continue
+        to_read += declared.whole.end_byte - declared.whole.start_byte
+        if len(found) >= MOST_FUNCTIONS or to_read > MOST_READ * len(data):
+            break
+        found.append(_found(language, data, node, declared, "", comments))
+    return found
+
+
 def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, str, list[str], bool, int]]:
     """Each function and type in source order, its mark, the types around it, whether a function is, and its depth."""
     marks = [(node, mark) for mark in ("function", "type", "other") for node in captures.get(mark, ())]
@@ -193,6 +230,8 @@ def _found(
     parts = (whole, body, inside)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
+        if declared.kind == "handler" and is_test_case(declared.name):
+            return words_of_text(declared.name, node_text(body), language)
         if declared.kind == "type":
             return type_fields(declared.name, parts, language)
         return code_fields(declared.name, type_name, parts, language)
@@ -206,7 +245,7 @@ def _found(
         start_line=first.start_point[0] + 1,
         end_line=_last_line(data, whole),
         doc=doc,
-        query=first_sentence(doc),
+        query=first_sentence(doc) if doc else "",
         docstring=None if inside is None else (inside.start_byte, inside.end_byte),
         is_stub=body is not None and language.is_stub(body),
         annotations=(),

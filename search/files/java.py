@@ -1,21 +1,27 @@
 """The methods and types of a Java file, as an index contains them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from tree_sitter import Node
 
 from data_prep.config import DataConfig
 from data_prep.languages.fields import LONGEST, distinct_words
+from data_prep.languages.handlers import handler
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
 from data_prep.languages.java.functions import word_fields
 from data_prep.languages.language import node_text
+from data_prep.languages.parsing import MOST_FUNCTIONS
+from data_prep.languages.registry import language
 from data_prep.pipeline.filters import is_generated, reason_to_drop
 from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
+from search.files.recovery import best_of
+from search.files.units import whole_file
 from search.files.word_stems import folded
 
 _NAMED: Final = frozenset(("identifier", "type_identifier"))
@@ -37,26 +43,52 @@ def read_java(file: SourceFile) -> Units:
     Raises:
         ValueError: the file is too long to be parsed.
     """
-    parsed, left_out = parse_java(file.data), LeftOut()
-    units = [*_units(file, parsed, left_out)]
+    count_of = lambda parsed: sum(bool(found.name) for found in find_declarations(parsed))  # noqa: E731
+    parsed, fixed, told = best_of(file.data, language("java"), parse_java, count_of)
+    left_out = LeftOut()
+    place = fixed.place if fixed else lambda offset: offset
+    units = [*_units(replace(file, data=parsed.data), file.data, parsed, left_out, place)]
+    units += _handlers(replace(file, data=parsed.data), file.data, parsed, place)
     comments = [each for kind in ("comment", "line_comment") for each in parsed.captures.get(kind, [])]
-    spans = sorted((each.start_byte, each.end_byte) for each in comments)
-    return Units(units, str(left_out), file_words(file.data, spans))
+    words = file_words(file.data, sorted((place(each.start_byte), place(each.end_byte)) for each in comments))
+    if told or not units:  # what is lost is found by the file
+        units = [*whole_file(file, file.data, words), *units]
+    told += [str(left_out)] * bool(left_out.declarations)
+    return Units(units, "; ".join(told), words)
 
 
-def _units(file: SourceFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:
+def _units(
+    file: SourceFile, data: bytes, parsed: ParsedFile, left_out: LeftOut, place: Callable[[int], int]
+) -> Iterator[Unit]:
+    """The units of a ``file``, whose text may be repaired; ``data`` is as it was, ``place`` tells places in it."""
     rules, generated = DataConfig(), is_generated(file.data, parsed.code_start)
     for found in find_declarations(parsed, left_out):
         if found.kind in ("type", "abstract"):
             method = _declared(file, found)
-        elif found.node.has_error:
-            continue
-        else:
+        elif found.name:
             method = record(file, found, {**word_fields(found), "ast": ()})
+        else:
+            continue
+        if data is not file.data:
+            end = place(found.node.start_byte + len(method.source.encode()))
+            own = data[place(found.node.start_byte) : end].decode(errors="replace").strip()
+            method = replace(method, source=own)
         candidate = candidate_of(file.path, found, generated=generated)
         pair = Pair(method, candidate.query_text, query_words(folded(candidate.query_text)))
-        asks = found.kind == "method" and reason_to_drop(candidate, rules) is None
+        asks = found.kind == "method" and not found.node.has_error and reason_to_drop(candidate, rules) is None
         yield Unit(pair, asks)
+
+
+def _handlers(file: SourceFile, data: bytes, parsed: ParsedFile, place: Callable[[int], int]) -> Iterator[Unit]:
+    """The lambdas that are given to a call with a text, such as ``get("/orders", ctx -> ...)``."""
+    for node in parsed.captures.get("lambda", [])[:MOST_FUNCTIONS]:
+        if declared := handler(node):
+            whole = declared.whole
+            found = FoundMethod(node, "method", None, "", declared.name, "")
+            source = data[place(whole.start_byte) : place(whole.end_byte)].decode(errors="replace").strip()
+            method = record(file, found, {**word_fields(found), "ast": ()})
+            lines = {"start_line": whole.start_point[0] + 1, "end_line": whole.end_point[0] + 1}
+            yield Unit(Pair(replace(method, source=source, **lines), "", ()), asks=False)
 
 
 def _declared(file: SourceFile, found: FoundMethod) -> Method:

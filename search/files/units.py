@@ -6,17 +6,20 @@ found by it alone.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
-from data_prep.languages.language import FoundFunction, Language, ParsedSource
-from data_prep.pipeline.filters import function_reason, is_generated, path_reason, text_reason
+from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
+from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
+from search.files.recovery import LONG, best_of, declared_count, is_minified, placed, plausible, swallows
+from search.files.repair import Repaired
 from search.files.tree import is_test
 from search.files.word_stems import folded
 
@@ -27,6 +30,8 @@ _STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
 LARGEST: Final = 128 << 10
 """Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
 _BOM: Final = b"\xef\xbb\xbf"
+_GENERIC: Final = words("app index main server router routes route api handler handlers")
+"""Words of a file's name that say nothing about the subject of its routes."""
 _KINDS: Final[Mapping[str, UnitKind]] = {"type": "type", "constructor": "constructor", "constant": "constant"}
 
 
@@ -93,41 +98,69 @@ def read_functions(file: SourceFile) -> Units:
     """
     language = language_of_file(file.path, file.data)
     data = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
-    parsed, left_out = _parsed(data, file.path, language)
-    words = file_words(data, parsed.comments if parsed else ())
-    units = whole_file(file, data, words)
+    read = _Read.of(data, file.path, language)
+    parsed = read.parsed
+    counted = file_words(data, read.comments)
+    units = whole_file(file, data, counted)
     if parsed:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
-        found = [_named(each, data, file.path, language) for each in _declared(parsed, test=is_test(file.path))]
+        found = [_named(each, data, file.path, language) for each in read.declared(language, test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
-    return Units(units, left_out, words)
+    return Units(units, read.left_out, counted)
 
 
-def _parsed(data: bytes, path: str, language: Language) -> tuple[ParsedSource | None, str]:
-    """What a file declares, and which part of it was not read; None if it is found as a whole alone."""
-    reason = text_reason(data.decode("utf-8", "replace").replace("\0", " ").encode())
-    if reason or language.is_minified(path):
-        return None, f"minified or data: {WHOLE_ALONE}"
-    try:
-        parsed = language.parse(data, path)
-    except UserError as error:
-        return None, f"{error}: {WHOLE_ALONE}"
-    count = parsed.left_out
-    if not count:
-        return parsed, ""
-    what = "1 function is" if count == 1 else f"{count:,} functions are"
-    return parsed, f"{what} found by the whole file only: syntax errors, too deeply nested, or too many"
+@dataclass(slots=True)
+class _Read:
+    """What was read of a file."""
 
+    data: bytes
+    parsed: ParsedSource | None  # None: it is found as a whole alone
+    left_out: str  # which part was not read
+    fixed: Repaired | None = None  # what was parsed in place of a half-typed file
 
-def _declared(parsed: ParsedSource, *, test: bool) -> list[FoundFunction]:
-    """What a file declares, in source order; a constant that is a function or type is that alone.
+    @classmethod
+    def of(cls, data: bytes, path: str, language: Language) -> "_Read":
+        if is_minified(data) or language.is_minified(path):
+            return cls(data, None, f"minified or data: {WHOLE_ALONE}")
+        try:
+            parse = lambda text: language.parse(text, path)  # noqa: E731
+            parsed, fixed, parts = best_of(data, language, parse, declared_count, partial(swallows, data))
+        except UserError as error:
+            return cls(data, None, f"{error}: {WHOLE_ALONE}")
+        if count := parsed.left_out - len(parsed.damaged()):
+            what = "1 function is" if count == 1 else f"{count:,} functions are"
+            parts.append(f"{what} found by the whole file only: too deeply nested, or too many")
+        return cls(data, parsed, "; ".join(parts), fixed)
 
-    In a ``test``, what is declared inside of functions is found by these: there, it is mostly made-up material.
-    """
-    found = [*parsed.types(), *parsed.functions, *(() if test else parsed.inner())]
-    places = {(each.start, each.end) for each in found}
-    found += [each for each in parsed.constants() if (each.start, each.end) not in places]
-    return sorted(found, key=lambda each: (each.start, -each.end))
+    @property
+    def comments(self) -> Sequence[tuple[int, int]]:
+        """Where the comments of the file are."""
+        spans = self.parsed.comments if self.parsed else ()
+        return [(self.fixed.place(start), self.fixed.place(end)) for start, end in spans] if self.fixed else spans
+
+    def declared(self, language: Language, *, test: bool) -> list[FoundFunction]:
+        """What the file declares, in source order; a constant that is a function or type is that alone.
+
+        In a ``test``, what is declared inside of functions is found by these: there, it is mostly made-up material.
+        What begins far behind the start of a line is minified.
+        """
+        parsed = self.parsed
+        if parsed is None:
+            return []
+        handlers = parsed.handlers() if language.nested or not test else ()
+        own = {(each.start, each.end) for each in handlers}
+        found = [each for each in parsed.functions if (each.start, each.end) not in own]
+        found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]
+        if parsed.broken_line:
+            found = plausible([*found, *parsed.damaged()])
+        places = {(each.start, each.end) for each in found}
+        found += [each for each in parsed.constants() if (each.start, each.end) not in places]
+        found = placed(found, self.fixed)
+        near = [each for each in found if each.start - self.data.rfind(b"\n", 0, each.start) <= LONG]
+        if len(near) < len(found):
+            what = f"{len(found) - len(near):,} functions behind the first {LONG:,} characters of a line"
+            self.left_out = "; ".join(filter(None, (self.left_out, f"{what} are found by the whole file only")))
+        return sorted(near, key=lambda each: (each.start, -each.end))
 
 
 def _named(found: FoundFunction, data: bytes, path: str, language: Language) -> FoundFunction:
@@ -144,6 +177,8 @@ def _named(found: FoundFunction, data: bytes, path: str, language: Language) -> 
 
 def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Language, *, can_ask: bool) -> Unit:
     fields = {**found.fields(), "ast": ()}
+    if found.kind == "handler":
+        fields["name"] = (*fields["name"], *_subject(found.name, file.path, fields["name"]))
     source = data[found.start : found.end].decode("utf-8", "replace")
     if found.kind in ("type", "constant"):
         source = "\n".join(source.split("\n")[:_SHOWN])
@@ -153,3 +188,9 @@ def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Languag
     lines = found.end_line - found.start_line + 1
     asks = can_ask and kind == "method" and not function_reason(found, language, lines)
     return Unit(Pair(method, found.query, query_words(folded(found.query))), asks)
+
+
+def _subject(name: str, path: str, known: Sequence[str]) -> Sequence[str]:
+    """The words of the file's name for the handler of a route in it: routers are put together elsewhere, by them."""
+    stem = path.rpartition("/")[2].split(".")[0]
+    return [word for word in split_identifier(stem) if word not in (*known, *_GENERIC)] if " /" in name else []

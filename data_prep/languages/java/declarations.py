@@ -11,7 +11,14 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 from data_prep.errors import UserError
 from data_prep.languages.java.types import JavaFileTypes, JavaType, erased
 from data_prep.languages.language import name_of, node_text
-from data_prep.languages.parsing import LONGEST_NAME, MOST_DEEP, MOST_FUNCTIONS, MOST_READ, captures_of_broken
+from data_prep.languages.parsing import (
+    LONGEST_NAME,
+    MOST_DEEP,
+    MOST_FUNCTIONS,
+    MOST_READ,
+    captures_of_broken,
+    line_of,
+)
 
 LARGEST_FILE: Final = 4 << 20
 """Maximum size of a parsed file in bytes; larger ones are generated tables."""
@@ -26,6 +33,7 @@ _MARKS: Final = {
     **dict.fromkeys(("object_creation_expression", "enum_constant"), "type"),  # if they have a class body
     "method_declaration": "method",
     **dict.fromkeys(("constructor_declaration", "compact_constructor_declaration"), "constructor"),
+    "lambda_expression": "lambda",
     "block_comment": "comment",
     "line_comment": "line_comment",
 }
@@ -87,7 +95,7 @@ class ParsedFile:
 
     data: bytes
     tree: Tree
-    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, comment, line_comment
+    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, lambda, comment, line_comment
 
     @property
     def code_start(self) -> int:
@@ -98,8 +106,13 @@ class ParsedFile:
         """The error in the text, "" if all of it parses."""
         if not self.tree.root_node.has_error:
             return ""
-        errors = [node.start_point[0] + 1 for node in self.captures.get("error", [])]
-        return f"does not parse at line {min(errors)}" if errors else "does not parse"
+        errors = self.captures.get("error", [])
+        return f"does not parse at line {line_of(errors)}" if errors else "does not parse"
+
+    @property
+    def broken_line(self) -> int:
+        """The first line that does not parse, from 1; 0 if all of it does."""
+        return line_of(self.captures.get("error", [])) if self.tree.root_node.has_error else 0
 
 
 def parse_java(data: bytes) -> ParsedFile:

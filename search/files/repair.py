@@ -1,0 +1,241 @@
+"""Half-typed source made parseable: what is open is closed where the lines say that it ends.
+
+A line that is indented less than one with an open bracket ends what was open, and so does one that begins a declaration
+beside it, or a closing bracket of an outer pair. Strings end with their lines. A head of Python without a body gets
+one. Conflict markers of git become blanks. Lines stay as they are, and what is added is noted, so that a place in the
+repaired text can be told as one in the file.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from data_prep.languages.language import Language
+
+LARGEST: Final = 1 << 20
+"""Bytes of the longest file that is repaired."""
+_PAIRS: Final = {b"(": b")", b"[": b"]", b"{": b"}"}
+_CONFLICT: Final = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
+_SEEN: Final = 300
+"""Bytes of a line that tell what it begins."""
+_DECLARES: Final = re.compile(
+    rb"@\w|/\*\*|(?:(?:export|default|public|private|protected|static|final|abstract|synchronized|async|declare"
+    rb"|override|readonly)\s+)*(?:def|class|interface|enum|record|func|function|type|namespace|import|package)\b"
+    rb"|(?:export|public|private|protected)\b|(?!(?:if|for|while|switch|catch|else|return|do|try|with|throw|new)\b)"
+    rb"[\w$<>\[\], .?*]+\([^;{}]*\)[\w\s.,<>:|\[\]]*\{"
+)
+_OF_FUNCTION: Final = re.compile(rb"[^(]*\([^{]*\{")
+"""What begins a line whose braces are those of a function, not of a class or a namespace."""
+_HEAD: Final = re.compile(rb"(?:async\s+)?(?:if|elif|else|for|while|with|try|except|finally|def|class|switch|catch)\b")
+"""What begins a statement that has a body."""
+
+
+class Piece(NamedTuple):
+    """What is added."""
+
+    place: int  # in the file, in bytes
+    text: bytes
+
+
+class Repaired:
+    """A file, and what is added to it."""
+
+    def __init__(self, data: bytes, added: list[Piece]) -> None:
+        """``added``: in any order."""
+        self.lines = sorted({data.count(b"\n", 0, piece.place) + 1 for piece in added})
+        """The lines to which something is added, from 1."""
+        self.added = sorted(added, key=lambda piece: piece.place)
+        parts, place = [], 0
+        for piece in self.added:
+            parts += data[place : piece.place], piece.text
+            place = piece.place
+        self.text = b"".join((*parts, data[place:]))
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [0, *accumulate(len(piece.text) for piece in self.added)]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [piece.place + size for piece, size in zip(self.added, self._sizes, strict=False)]
+
+    def place(self, offset: int) -> int:
+        """Where in the file an offset in the repaired text is."""
+        number = bisect_right(self._starts, offset)
+        return max(self.added[number - 1].place, offset - self._sizes[number]) if number else offset
+
+
+class _Open(NamedTuple):
+    """An open bracket."""
+
+    kind: bytes
+    indent: int  # of its line
+    of_function: bool  # whether it is that of a function's body
+
+
+class _Line(NamedTuple):
+    """A line that has code."""
+
+    indent: int  # of the statement's first line
+    bare: bytes  # its start, without the indentation
+    end: int  # of its code
+    has_colon: bool  # outside of brackets
+
+
+def repaired(data: bytes, language: Language, without: Collection[int] = ()) -> Repaired:
+    """The file with what is missing added; nothing is if it is longer than ``LARGEST``.
+
+    ``without``: numbers of lines that are made blank, from 1.
+    """
+    if len(data) > LARGEST:
+        return Repaired(data, [])
+    plain = _CONFLICT.sub(lambda match: b" " * len(match[0]), data)
+    if without:
+        lines = plain.split(b"\n")
+        plain = b"\n".join(b" " * len(line) if number in without else line for number, line in enumerate(lines, 1))
+    return Repaired(plain, _Repair(plain, language).made())
+
+
+@lru_cache
+def _tokens(language: Language) -> re.Pattern[bytes]:
+    """What a line is read by: comments, strings, regular expressions, brackets, colons."""
+    line = re.escape(language.line_comment.encode())
+    marks = b"|".join(re.escape(quote.mark.encode()) for quote in language.quotes)
+    parts = [rb"(?P<comment>" + line + rb"[^\n]*)", rb"(?P<quote>" + marks + rb")"]
+    if language.block_comment:
+        parts.insert(0, rb"(?P<block>" + re.escape(language.block_comment[0].encode()) + rb")")
+    if language.slash_expressions:
+        parts.append(rb"(?P<slashes>(?<=[=(,:!&|?{;\[ ])/(?![*/ ])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/)")
+    return re.compile(b"|".join((*parts, rb"(?P<open>[(\[{])|(?P<shut>[)\]}])|(?P<colon>:)|(?P<line>\n)")))
+
+
+class _Repair:
+    """The repair of one file, in one pass over its tokens."""
+
+    def __init__(self, data: bytes, language: Language) -> None:
+        self._data, self._language = data, language
+        self._open: list[_Open] = []
+        self._added: list[Piece] = []
+        self._before = _Line(0, b"", 0, has_colon=True)  # the line before that has code
+        self._here = self._before
+        self._hopeless: set[bytes] = set()  # what no more closes anything
+
+    def made(self) -> list[Piece]:
+        """What is to be added."""
+        place = self._begin(0)
+        while token := _tokens(self._language).search(self._data, place):
+            kind, text, place = token.lastgroup, token[0], token.end()
+            if kind == "line":
+                self._end(token.start())
+                place = self._begin(place)
+            elif kind == "open":
+                of_function = text == b"{" and bool(_OF_FUNCTION.match(self._here.bare))
+                self._open.append(_Open(text, self._here.indent, of_function))
+            elif kind == "shut":
+                self._shut(text, token.start())
+            elif kind == "colon":
+                self._here = self._here._replace(has_colon=True)
+            elif kind in ("quote", "block"):
+                place = self._skipped(text, place, block=kind == "block")
+            if kind not in ("line", "comment", "block"):
+                self._here = self._here._replace(end=place)
+        self._end(len(self._data))
+        self._close(0)
+        self._add_body(0)
+        return self._added
+
+    def _begin(self, place: int) -> int:
+        """Begin a line: close what ends before it; where its code begins."""
+        bare = self._data[place : place + _SEEN].partition(b"\n")[0]
+        start = bare.lstrip()
+        indent = len(bare) - len(start)
+        if not start or start.startswith((self._language.line_comment.encode(), b"*")):
+            self._here = _Line(indent, b"", 0, has_colon=False)
+            return place + indent
+        shuts, declares = start[:1] in b")]}", _DECLARES.match(start) is not None
+        kept = len(self._open)
+        while kept and self._ends(self._open[kept - 1], indent, shuts=shuts, declares=declares):
+            kept -= 1
+        self._close(kept)
+        if not self._open:
+            self._add_body(indent)
+        before, has_braces = self._before, self._language.body_mark != ":"
+        goes_on = has_braces and indent > before.indent and self._data[before.end - 1 : before.end] not in b";{}"
+        self._here = _Line(before.indent if goes_on else indent, start, place + indent, has_colon=False)
+        return place + indent
+
+    def _ends(self, open_: _Open, indent: int, *, shuts: bool, declares: bool) -> bool:
+        if open_.indent > indent:
+            return True
+        return not shuts and declares and open_.indent == indent and (open_.kind != b"{" or open_.of_function)
+
+    def _end(self, place: int) -> None:
+        """End a line; what it is made of up to a comment is code."""
+        if self._here.bare and self._here.end:
+            code = len(self._data[self._here.end : place].split(self._language.line_comment.encode())[0].rstrip())
+            self._before = self._here._replace(end=self._here.end + code)
+
+    def _close(self, kept: int) -> None:
+        """Close all but ``kept`` open brackets behind the last code."""
+        self._add_closing(kept, self._before.end)
+
+    def _add_closing(self, kept: int, place: int) -> None:
+        kinds = [each.kind for each in self._open[kept:]][::-1]
+        del self._open[kept:]
+        if not kinds:
+            return
+        ending = b"" if not self._language.closing else b"{}" if _HEAD.match(self._before.bare) else b";"
+        text = b""
+        for kind in kinds:
+            text += (ending if kind == b"{" and text and not text.endswith(b"}") else b"") + _PAIRS[kind]
+        last = ending if not text.endswith(b"}") and place == self._before.end else b""
+        self._added.append(Piece(place, text + last))
+
+    def _shut(self, kind: bytes, place: int) -> None:
+        """Meet a closing bracket: what was opened inside of its pair, and not closed, ends before it."""
+        for number in range(len(self._open) - 1, max(-1, len(self._open) - 50), -1):
+            if _PAIRS[self._open[number].kind] == kind:
+                code = self._data[:place].rstrip() if number + 1 < len(self._open) else b""
+                self._add_closing(number + 1, len(code) - 1 if code.endswith(b";") else place)
+                self._open.pop()
+                return
+
+    def _skipped(self, mark: bytes, place: int, *, block: bool) -> int:
+        """The end of a string or comment that begins before ``place``; one that nothing closes ends with its line."""
+        quote = next((each for each in self._language.quotes if each.mark.encode() == mark), None)
+        end = (self._language.block_comment or ("", ""))[1].encode() if block else mark
+        found = None
+        if end not in self._hopeless:
+            found = _closing(end, escapes=not block and (quote is None or quote.escapes)).match(self._data, place)
+        line = self._data.find(b"\n", place)
+        line = len(self._data) if line < 0 else line
+        goes_on = block or (quote is not None and quote.lines)
+        if found and (goes_on or found.end() <= line):
+            return found.end()
+        if not found:
+            self._hopeless.add(end)
+        self._added.append(Piece(line, end))
+        return line
+
+    def _add_body(self, indent: int) -> None:
+        """Of Python, a body for a head whose next line of code is not below it, and the colon that it lacks."""
+        before = self._before
+        if self._language.body_mark != ":" or not _HEAD.match(before.bare):
+            return
+        ended = before.has_colon and self._data[before.end - 1 : before.end] != b":"
+        text = (b"" if before.has_colon else b":") + (b" pass" if indent <= before.indent and not ended else b"")
+        if text:
+            self._added.append(Piece(before.end, text))
+
+
+@lru_cache
+def _closing(end: bytes, *, escapes: bool) -> re.Pattern[bytes]:
+    """What is up to the end of a string or comment."""
+    first = re.escape(end[:1])
+    rest = rb"(?!" + re.escape(end) + rb")" + first if len(end) > 1 else rb"(?!)"
+    plain = rb"[^" + first + rb"\\]" if escapes else rb"[^" + first + rb"]"
+    inside = rb"(?:" + plain + rb"|" + (rb"\\." if escapes else rb"(?!)") + rb"|" + rest + rb")*+"
+    return re.compile(inside + re.escape(end), re.DOTALL)

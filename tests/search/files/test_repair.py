@@ -1,0 +1,227 @@
+"""Half-typed sources: what follows, and what is around, is found with its lines, in every language."""
+
+import time
+
+import pytest
+
+from data_prep.languages.registry import language_of
+from data_prep.records import SourceFile
+from search.files.languages import read_file
+from search.files.repair import repaired
+
+WHOLE = {
+    "A.java": """package a;
+public class A {
+    /** Counts the pallets. */
+    public int before(int x) {
+        int y = x + 1;
+        return y;
+    }
+
+    void broken(int a) {
+        int b = a;
+        {half}
+    }
+
+    /** Closes it. */
+    @Override
+    public void after() {
+        if (a) { b(); }
+    }
+
+    private int field = 1;
+    int last() { return 2; }
+}
+
+class Other {
+    void inOther() { }
+}
+""",
+    "a.py": '''import os
+
+
+class A:
+    """Keeps pallets."""
+
+    def before(self, x):
+        return x + 1
+
+    def broken(self, a):
+        b = a
+        {half}
+
+    @property
+    def after(self):
+        """Closes it."""
+        return {"a": [1, 2]}
+
+    def last(self):
+        pass
+
+
+def inOther():
+    return 2
+''',
+    "a.ts": """export class A {
+  before(x: number): number {
+    return x + 1;
+  }
+
+  broken(a: string) {
+    const b = a;
+    {half}
+  }
+
+  /** Closes it. */
+  async after(): Promise<void> {
+    if (this.a) { await b(); }
+  }
+
+  last = () => { return 2; };
+}
+
+export function inOther() { return 1; }
+""",
+    "a.js": """class A {
+  before(x) {
+    return x + 1;
+  }
+
+  broken(a) {
+    const b = a;
+    {half}
+  }
+
+  /** Closes it. */
+  async after() {
+    if (this.a) { await b(); }
+  }
+
+  last() { return 2; }
+}
+
+export const inOther = () => 1;
+""",
+    "a.go": """package a
+
+type A struct{}
+
+func (a *A) before(x int) int {
+\treturn x + 1
+}
+
+func (a *A) broken(c int) {
+\tb := c
+\t{half}
+}
+
+// after closes it.
+func (a *A) after() {
+\tif a.b() {
+\t\treturn
+\t}
+}
+
+func (a *A) last() int { return 2 }
+
+func inOther() {}
+""",
+}
+HALVES = [
+    "foo(", "foo(bar,", "if (x", "if (this.isOpen(", "x = [1, 2", "obj.", 'x = "abc', "return (", "while (a(",
+    "foo({ a: 1,", "foo(bar(1, [2, 3", "x = ", "a b c", "foo(]", 'print("a" +', "for (int i = 0; i <", "if x {",
+    "if (x) {", "x = {", "@", "if x == ", "/* half", "items.map(x => ",
+]  # fmt: skip
+"""What is typed last. In Python, a brace is as a bracket."""
+
+
+LOST = [("a.ts", "for (int i = 0; i <", False), ("a.js", "for (int i = 0; i <", False)]
+"""What is not recovered: TypeScript and JavaScript read them as something else."""
+
+
+def names(path, text):
+    found = read_file(SourceFile("", path, text.encode()))
+    units = [unit.pair.method for unit in found.units]
+    return found, {each.name: (each.start_line, each.end_line) for each in units if each.kind != "file"}
+
+
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("path", WHOLE)
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "open"])
+def test_what_is_around_half_typed_code_is_found_with_its_lines(path, half, closed):
+    if (path, half, closed) in LOST:
+        return
+    text = WHOLE[path].replace("{half}", half)
+    if not closed and not path.endswith(".py"):  # the brace of the function that is being written is not there yet
+        start = text.index(half) + len(half)
+        end = text.index("}", start)
+        text = text[:end].rstrip() + "\n" + text[end + 1 :].lstrip("\n")
+        text = text.replace(half + "\n", half + "\n\n")
+    found, lines = names(path, text)
+    expected, whole = names(path, WHOLE[path].replace("{half}", "b = 2;"))
+    assert not expected.left_out
+    moved = text.count("\n") - WHOLE[path].count("\n")
+    for name in ("before", "after", "last", "inOther"):
+        start, end = whole[name]
+        assert lines.get(name) == ((start, end) if name == "before" else (start + moved, end + moved)), (name, lines)
+    assert found.units[0].pair.method.kind == "file"
+
+
+def test_the_files_of_broken_sources_are_named_and_their_sources_are_as_written():
+    found, lines = names("A.java", WHOLE["A.java"].replace("{half}", "if (this.isOpen("))
+    assert found.left_out == (
+        "partly parsed, with a syntax error in line 11: what could not be read is found by the whole file"
+    )
+    (broken,) = (unit.pair.method for unit in found.units if unit.pair.method.name == "broken")
+    assert broken.source.endswith("if (this.isOpen(\n    }")
+    assert lines["A"] == (2, 22)
+
+
+CONFLICT = "{0}\n<<<<<<< HEAD\n{1}\n=======\n{2}\n>>>>>>> dev\n{3}\n"
+SCRIPT = ("class A {", "b() { return 1; }", "b() { return 2; }", "c() { return 3; }\n}")
+
+
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [
+        ("A.java", ("class A {", "int b() { return 1; }", "int b() { return 2; }", "int c() { return 3; }\n}")),
+        ("a.py", ("class A:", "  def b(): pass", "  def b(): return 2", "  def c(): pass\n")),
+        ("a.ts", SCRIPT),
+        ("a.js", SCRIPT),
+        ("a.go", ("package a", "func b() int { return 1 }", "func b() int { return 2 }", "func c() {}\n")),
+    ],
+)
+def test_both_sides_of_a_conflict_are_found(path, parts):
+    found, _ = names(path, CONFLICT.format(*parts))
+    starts = sorted((unit.pair.method.name, unit.pair.method.start_line) for unit in found.units[1:])
+    assert [each for each in starts if each[0] in "bc"] == [("b", 3), ("b", 5), ("c", 7)]
+
+
+@pytest.mark.parametrize("path", WHOLE)
+def test_any_cut_of_a_file_is_repaired_in_its_lines_and_places(path):
+    text = WHOLE[path].replace("{half}", "foo(bar, {'a")
+    for end in range(0, len(text), 17):
+        data = text[:end].encode()
+        fixed = repaired(data, language_of(path))
+        assert fixed.text.count(b"\n") == data.count(b"\n")
+        assert fixed.place(len(fixed.text)) == len(data)
+        places = [fixed.place(offset) for offset in range(len(fixed.text) + 1)]
+        assert places == sorted(places)
+        read_file(SourceFile("", path, data))
+
+
+HOSTILE = ["(" * 50_000, "/*" * 50_000, '"""' * 30_000, "`" * 50_001, "'\\" * 40_000, "{\n" * 20_000]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("path", ["a.py", "a.ts"])
+def test_hostile_texts_are_repaired_in_linear_time(path, hostile):
+    started = time.process_time()
+    repaired(hostile.encode(), language_of(path))
+    assert time.process_time() - started < 3
+
+
+def test_what_is_whole_is_not_changed():
+    for path, text in WHOLE.items():
+        data = text.replace("{half}", "b = 2;").encode()
+        assert repaired(data, language_of(path)).text == data
