@@ -1,0 +1,122 @@
+"""Functions that are given to a call with a text are named by both; corpora do not have them."""
+
+import pytest
+
+from data_prep.languages.registry import language
+from data_prep.records import SourceFile
+from search.files.languages import read_file
+
+JAVASCRIPT = """const router = require("express").Router();
+
+// Gets one order.
+router.get("/orders/:id", auth, async (req, res) => {
+  res.json(await find(req.params.id));
+});
+app.use(function (err, req, res, next) { res.end(); });
+router.route("/books").get(function (req, res) { list(); }).post((req, res) => { add(); });
+app.put("/wrapped", asyncHandler(async (req, res) => {
+  update();
+}));
+fastify.route({ method: "POST", url: "/fast", handler: async (request) => { return 1; } });
+emitter.on("close", function () {
+  done();
+});
+describe("calculator", () => {
+  it("adds two numbers", () => {
+    expect(add(1, 2)).toBe(3);
+  });
+});
+"a".replace("a", () => {
+  return 1;
+});
+items.map((item) => {
+  return item;
+});
+"""
+GO = """package a
+
+func main() {
+	http.HandleFunc("/hello", func(w http.ResponseWriter, r *http.Request) {
+		write(w)
+	})
+	mux.HandleFunc("GET /items/{id}", func(w http.ResponseWriter, r *http.Request) { get(w) })
+	r.GET("/orders/:id", auth, func(c *gin.Context) {
+		c.JSON(200, find(c))
+	})
+	r.Route("/articles", func(r chi.Router) {
+		r.Get("/{id}", func(w http.ResponseWriter, r *http.Request) {
+			show(w)
+		})
+	})
+}
+"""
+JAVA = """class App {
+  static void main(String[] args) {
+    get("/orders/:id", (req, res) -> {
+      return find(req.params("id"));
+    });
+    app.post("/orders", ctx -> ctx.json(save(ctx.body())));
+    path("/users", () -> {
+      delete("/{id}", ctx -> remove(ctx));
+    });
+    list.forEach(each -> { print(each); });
+  }
+}
+"""
+SCRIPTS = {
+    "GET /orders/:id": (4, 6),
+    "GET /books": (8, 8),
+    "POST /books": (8, 8),
+    "PUT /wrapped": (9, 11),
+    "POST /fast": (12, 12),
+    "on close": (13, 15),
+    "it adds two numbers": (17, 19),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("routes/a.js", JAVASCRIPT, SCRIPTS),
+        ("routes/a.ts", JAVASCRIPT, SCRIPTS),
+        ("a.go", GO, {
+            "HandleFunc /hello": (4, 6), "GET /items/{id}": (7, 7), "GET /orders/:id": (8, 10),
+            "Route /articles": (11, 15), "GET /articles/{id}": (12, 14),
+        }),
+        ("A.java", JAVA, {
+            "GET /orders/:id": (3, 5), "POST /orders": (6, 6), "path /users": (7, 9), "DELETE /users/{id}": (8, 8),
+        }),
+    ],
+)  # fmt: skip
+def test_handlers_are_units_with_their_routes_and_lines(path, text, expected):
+    units = [unit.pair.method for unit in read_file(SourceFile("", path, text.encode())).units]
+    found = {each.name: (each.start_line, each.end_line) for each in units if " " in each.name}
+    assert found == expected
+    lines = text.split("\n")
+    for each in units:
+        if " " in each.name:
+            assert each.source in "\n".join(lines[each.start_line - 1 : each.end_line])
+
+
+def test_a_handler_has_the_words_of_its_route_and_of_its_file():
+    text = 'router.get("/:id", async (req, res) => {\n  res.json(await db.find(req.params.id));\n});\n'
+    (unit,) = (each for each in read_file(SourceFile("", "routes/orders.js", text.encode())).units[1:])
+    assert unit.pair.method.name == "GET /:id"
+    assert unit.pair.words("name") == ("get", "id", "orders")
+    assert {"db", "find", "params"} <= set(unit.pair.words("tokens"))
+
+
+def test_the_comment_before_a_route_is_its_own():
+    units = {unit.pair.method.name: unit.pair for unit in read_file(SourceFile("", "a.js", JAVASCRIPT.encode())).units}
+    assert units["GET /orders/:id"].query_text == "Gets one order."
+
+
+def test_the_functions_of_corpora_stay_as_they_were():
+    names = [each.name for each in language("javascript").parse(JAVASCRIPT.encode(), "a.js").functions]
+    assert set(names) == {"", "handler"}
+    assert [each.name for each in language("go").parse(GO.encode(), "a.go").functions] == ["main"]
+
+
+def test_in_tests_of_go_what_is_inside_of_functions_is_found_by_these():
+    names = [unit.pair.method.name for unit in read_file(SourceFile("", "a_test.go", GO.encode())).units]
+    assert names == ["a_test", "main"]

@@ -1,0 +1,43 @@
+"""Only minified files are left out: what is declared beside a long line is found, in every language."""
+
+import pytest
+
+from data_prep.records import SourceFile
+from search.files.languages import read_file
+from search.files.recovery import is_minified
+
+LONG = "A" * 6000
+BESIDE = {
+    "a.py": f"LOGO = '{LONG}'\n\n\ndef paint(width):\n    return LOGO[:width]\n",
+    "a.js": f"const LOGO = '{LONG}';\n\n\nfunction paint(width) {{\n  return LOGO; }}\n",
+    "a.ts": f"const LOGO = '{LONG}';\n\n\nexport function paint(width: number) {{\n  return LOGO; }}\n",
+    "a.go": f'package a\nconst LOGO = "{LONG}"\n\nfunc paint(width int) string {{\n return LOGO }}\n',
+    "A.java": f'class A {{\n String LOGO = "{LONG}";\n\n String paint(int width) {{\n  return LOGO; }}\n}}\n',
+}
+BUNDLE = "!function(e,t){var n=t(e);function r(){return n}}(this);" * 200
+
+
+@pytest.mark.parametrize("path", BESIDE)
+def test_a_function_beside_a_long_line_is_found(path):
+    found = read_file(SourceFile("", path, BESIDE[path].encode()))
+    lines = {unit.pair.method.name: unit.pair.method.start_line for unit in found.units}
+    assert lines["paint"] == 4
+    assert found.left_out == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [BUNDLE, f"/*! Licence\n * class of it\n */\n{BUNDLE}\n//# sourceMappingURL=a.map\n", (BUNDLE[:500] + "\n") * 9],
+)
+def test_a_bundle_is_left_out_and_names_itself(text):
+    found = read_file(SourceFile("", "a.js", text.encode()))
+    assert [unit.pair.method.kind for unit in found.units] == ["file"]
+    assert "minified or data" in found.left_out
+    assert is_minified(text.encode())
+
+
+def test_minified_code_behind_a_function_is_left_out_and_counted():
+    found = read_file(SourceFile("", "a.js", f"function own() {{\n  return 1;\n}}\n{BUNDLE}\n".encode()))
+    names = [unit.pair.method.name for unit in found.units]
+    assert "own" in names
+    assert "functions behind the first 1,000 characters of a line are found by the whole file only" in found.left_out
