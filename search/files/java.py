@@ -20,7 +20,7 @@ from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
-from search.files.recovery import best_of
+from search.files.recovery import best_of, parseable
 from search.files.units import whole_file
 from search.files.word_stems import folded
 
@@ -44,7 +44,7 @@ def read_java(file: SourceFile) -> Units:
         ValueError: the file is too long to be parsed.
     """
     count_of = lambda parsed: sum(bool(found.name) for found in find_declarations(parsed))  # noqa: E731
-    parsed, fixed, told = best_of(file.data, language("java"), parse_java, count_of)
+    parsed, fixed, told = best_of(file.data, language("java"), lambda text: parse_java(parseable(text)), count_of)
     left_out = LeftOut()
     place = fixed.place if fixed else lambda offset: offset
     units = [*_units(replace(file, data=parsed.data), file.data, parsed, left_out, place)]
@@ -87,8 +87,8 @@ def _handlers(file: SourceFile, data: bytes, parsed: ParsedFile, place: Callable
             found = FoundMethod(node, "method", None, "", declared.name, "")
             source = data[place(whole.start_byte) : place(whole.end_byte)].decode(errors="replace").strip()
             method = record(file, found, {**word_fields(found), "ast": ()})
-            lines = {"start_line": whole.start_point[0] + 1, "end_line": whole.end_point[0] + 1}
-            yield Unit(Pair(replace(method, source=source, **lines), "", ()), asks=False)
+            first, last = whole.start_point[0] + 1, whole.end_point[0] + 1
+            yield Unit(Pair(replace(method, source=source, start_line=first, end_line=last), "", ()), asks=False)
 
 
 def _declared(file: SourceFile, found: FoundMethod) -> Method:

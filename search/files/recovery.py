@@ -28,6 +28,11 @@ _DECLARES: Final = re.compile(
 )
 
 
+def parseable(data: bytes) -> bytes:
+    """A text whose first line, if it is that of a script, is a comment of languages that have // for comments."""
+    return b"//" + data[2:] if data.startswith(b"#!") else data
+
+
 def is_minified(data: bytes) -> bool:
     """Whether a file is minified or data: nothing is declared outside of its long lines, which are most of it."""
     lines = data.split(b"\n")
@@ -62,7 +67,7 @@ def best_of(
         return best, None, []
     broken, most, without = best.broken_line, found_in(best), frozenset[int]()
     for _ in range(_REPAIRS):
-        other = repaired(data, language, without)
+        other: Repaired = repaired(data, language, without)
         if other.text == data:
             if not swallows(best):
                 break

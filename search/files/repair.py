@@ -48,7 +48,8 @@ class Repaired:
         self.lines = sorted({data.count(b"\n", 0, piece.place) + 1 for piece in added})
         """The lines to which something is added, from 1."""
         self.added = sorted(added, key=lambda piece: piece.place)
-        parts, place = [], 0
+        parts: list[bytes] = []
+        place = 0
         for piece in self.added:
             parts += data[place : piece.place], piece.text
             place = piece.place

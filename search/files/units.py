@@ -18,7 +18,7 @@ from data_prep.pipeline.filters import function_reason, is_generated, path_reaso
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
-from search.files.recovery import LONG, best_of, declared_count, is_minified, placed, plausible, swallows
+from search.files.recovery import LONG, best_of, declared_count, is_minified, parseable, placed, plausible, swallows
 from search.files.repair import Repaired
 from search.files.tree import is_test
 from search.files.word_stems import folded
@@ -123,7 +123,8 @@ class _Read:
         if is_minified(data) or language.is_minified(path):
             return cls(data, None, f"minified or data: {WHOLE_ALONE}")
         try:
-            parse = lambda text: language.parse(text, path)  # noqa: E731
+            begun = parseable if language.line_comment == "//" else bytes
+            parse = lambda text: language.parse(begun(text), path)  # noqa: E731
             parsed, fixed, parts = best_of(data, language, parse, declared_count, partial(swallows, data))
         except UserError as error:
             return cls(data, None, f"{error}: {WHOLE_ALONE}")

@@ -5,14 +5,17 @@ Others may have some (a Python package called ``build``): they are read if git t
 packages, or if they are below a folder of sources and no project's description is beside them.
 """
 
+import os
 import re
+import stat
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from data_prep.files.reading import raise_if_passing, read_regular
+from data_prep.files.reading import raise_if_passing
 from data_prep.languages.registry import language_of_script
 from search.files.languages import DOCUMENTS, LANGUAGES
 
@@ -58,12 +61,24 @@ class Unread:
     """What of a tree is not read; filled by a walk."""
 
     everything: bool = False  # whether hidden folders, and those of others' code, are read
-    kinds: Counter[str] = field(default_factory=Counter)  # suffix, or in words what a file is -> number of files
+    _kinds: Counter[str] = field(default_factory=Counter)
+    _later: list[Callable[[], Iterable[str]]] = field(default_factory=list)  # give files that are not read
     folders: list[str] = field(default_factory=list)  # paths of those that were not looked into
 
     def count(self, path: str, *, link: bool = False) -> None:
         """Count a file that is not read."""
-        self.kinds["links" if link else kind_of(path)] += 1
+        self._kinds["links" if link else kind_of(suffix_of(path))] += 1
+
+    def count_later(self, paths: Callable[[], Iterable[str]]) -> None:
+        """Count the files that ``paths`` gives when somebody asks: a walk that only looks for changes need not."""
+        self._later.append(paths)
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """Suffix, or in words what a file is -> number of files."""
+        while self._later:
+            self._kinds.update(map(kind_of, map(suffix_of, self._later.pop()())))
+        return self._kinds
 
     def is_of_others(self, path: str) -> bool:
         """Whether a folder is hidden, or by its name never one of a project's own sources."""
@@ -94,25 +109,40 @@ def suffix_of(path: str) -> str:
     return f".{end}" if dot and stem and end else ""
 
 
-def kind_of(path: str) -> str:
-    """The kind of a file that is not read."""
-    suffix = suffix_of(path)
+@lru_cache(maxsize=1000)
+def kind_of(suffix: str) -> str:
+    """The kind of a file that is not read, by the suffix of its name."""
     return DOCUMENT_KIND if suffix in DOCUMENTS else (suffix.lower()[:20] or _NONE)
 
 
 def scripts(root: Path, paths: Sequence[str]) -> Iterator[str]:
     """Those of ``paths``, which no suffix tells to be sources, that begin like a script of a language that is read."""
     for path in paths:
-        suffix = suffix_of(path)
-        if suffix in DOCUMENTS or suffix in LANGUAGES or (suffix and _NO_SCRIPTS.fullmatch(suffix)):
-            continue
-        try:
-            start, _ = read_regular(f"{root}/{path}", _LINE)
-        except OSError as error:
-            raise_if_passing(error)
-            continue
-        if start[:1] in b"#/" and start and language_of_script(start) is not None:
-            yield path
+        if _may_be_script(suffix_of(path)) and not path.startswith(".", path.rfind("/") + 1):
+            start = _start_of(f"{root}/{path}")
+            if start[:1] in (b"#", b"/") and language_of_script(start) is not None:
+                yield path
+
+
+@lru_cache(maxsize=1000)
+def _may_be_script(suffix: str) -> bool:
+    return suffix not in DOCUMENTS and suffix not in LANGUAGES and not _NO_SCRIPTS.fullmatch(suffix)
+
+
+def _start_of(path: str) -> bytes:
+    """The first bytes of a file; none of a link, a pipe or what cannot be read. Many are asked, so that it is quick."""
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise_if_passing(error)
+        return b""
+    try:
+        return os.read(number, _LINE) if stat.S_ISREG(os.fstat(number).st_mode) else b""
+    except OSError as error:
+        raise_if_passing(error)
+        return b""
+    finally:
+        os.close(number)
 
 
 def in_words(kinds: Mapping[str, int], most: int = 16) -> str:

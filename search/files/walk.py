@@ -75,15 +75,17 @@ class Walk:
             raise_if_passing(error)
             self._tell(here.path or ".", reason(error))
             return None
-        names = {name for name, _ in inside}
-        if self._in_git and here.path and ".git" in names:
+        names = [name for name, _ in inside] if here.path else []
+        if self._in_git and ".git" in names:
             self._tell(here.path, "a git repository of its own, not looked into")
             return None
         if self._unread.is_foreign(here.path, names):
-            return self._leave(here.path, may_be_tracked=False)
+            self._leave(here.path, may_be_tracked=False)
+            return None
         if here.doubted and "__init__.py" not in names:
             self.doubted[here.path] = here.patterns
-            return self._leave(here.path)
+            self._leave(here.path)
+            return None
         return inside
 
     def _leave(self, folder: str, *, may_be_tracked: bool = True) -> None:
@@ -97,7 +99,8 @@ class Walk:
             self.left_out += [f"{path}/"] * self._in_git
             return None
         if self._unread.is_of_others(path):
-            return self._leave(path, may_be_tracked=path.rpartition("/")[2].startswith("."))
+            self._leave(path, may_be_tracked=path.rpartition("/")[2].startswith("."))
+            return None
         return Waiting(path, patterns, not trusting and self._unread.is_doubtful(path, beside))
 
     def _found(self, start: str, files: Sequence[str], patterns: Patterns) -> Sequence[str]:
@@ -108,8 +111,12 @@ class Walk:
             self.left_out += set(wanted).difference(found)
         if len(wanted) == len(files):
             return found
-        others = [start + name for name in files if not name.endswith(self._ends) and name.isprintable()]
-        return [*found, *self._scripts(self._ignored.kept(patterns, others))]
+        others = [start + name for name in files if not name.endswith(self._ends)]
+        read = self._ignored.kept(patterns, [*scripts(self._root, others)])
+        own = set(read)
+        unread = [path for path in others if path not in own] if own else others
+        self._unread.count_later(lambda: self._ignored.kept(patterns, unread))
+        return [*found, *self._texts([*read])] if read else found
 
     def tracked(self, paths: Sequence[str], below: tuple[str, ...]) -> Iterator[str]:
         """What is read of files that git tracks in what was left out; the others are counted.
@@ -118,17 +125,12 @@ class Walk:
         """
         read = [path for path in paths if path.endswith(self._ends)]
         others = [path for path in paths if not path.endswith(self._ends) and not path.startswith(below)]
-        read += self._scripts(others)
+        found = set(scripts(self._root, others))
+        self._unread.count_later(lambda: [path for path in others if path not in found])
+        read += found
         around = {path[:place] for path in paths for place, letter in enumerate(path) if letter == "/"}
         self._unread.folders[:] = [path for path in self._unread.folders if path not in around]
         return iter(read)
-
-    def _scripts(self, paths: Sequence[str]) -> Sequence[str]:
-        """The scripts among files without a wanted suffix; the others are counted."""
-        found = [*scripts(self._root, paths)]
-        for path in paths if not found else set(paths).difference(found):
-            self._unread.count(path)
-        return found
 
     def _texts(self, names: Sequence[str]) -> Sequence[str]:
         return as_texts([os.fsencode(name) for name in names], self._tell)

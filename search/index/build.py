@@ -131,7 +131,7 @@ def refresh(
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
     index = _together(old, sorted(kept.values()), fresh, origin, committed)
     folders = unread.folders[:_NAMED_FOLDERS]
-    index = replace(index, documents=documents, everything=everything, unread=unread.kinds, not_entered=folders)
+    index = replace(index, documents=documents, everything=everything, unread=dict(unread.kinds), not_entered=folders)
     save_index(index, path)
     gone = len(numbers) - len(kept)
     encodings = Counter(each.encoding for each in index.files if each.encoding)

@@ -188,7 +188,8 @@ def test_the_same_whatever_the_line_ends_and_the_first_bytes_are():
     ("data", "told"),
     [
         (b"def good():\n    return 1\n\ndef bad(:\n    return (\n", ""),
-        (b"def good(): return 1\n" + b"x" * 6000, "minified or data"),
+        (b"def good(): return 1\n" + b"x" * 6000, ""),
+        (b"x = 1;def good(): " + b"x" * 6000, "minified or data"),
         (b"def good(): return 1\n" * 110_000, "longer than 2 MiB"),
         (b"\xff\xfe = 1\ndef good(): return '\xff'\n", ""),
         (b"def good(): return 1\n# \0\n", ""),
