@@ -187,7 +187,7 @@ def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Languag
     place = file.origin, file.path, found.start_line, found.end_line
     method = Method(*place, found.type_name, found.name, kind, source.strip(), found.doc, fields)
     lines = found.end_line - found.start_line + 1
-    asks = can_ask and kind == "method" and not function_reason(found, language, lines)
+    asks = can_ask and kind == "method" and found.kind != "handler" and not function_reason(found, language, lines)
     return Unit(Pair(method, found.query, query_words(folded(found.query))), asks)
 
 
