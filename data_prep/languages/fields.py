@@ -86,10 +86,13 @@ def type_fields(name: str, parts: Parts, language: Language) -> dict[str, tuple[
 
 
 def words_of_text(name: str, text: str, language: Language) -> dict[str, tuple[str, ...]]:
-    """The fields of a function by its text alone, in a tenth of the time: of test cases there are thousands."""
+    """The fields of a function by its text alone, in a tenth of the time: of test cases there are thousands.
+
+    What a test case is called counts as its other words do, since it is a sentence about what it tests.
+    """
     names = (word for word in dict.fromkeys(_NAME.findall(text)) if word not in language.keywords)
-    tokens = distinct_words(word[:_LONGEST_WORD] for word in names)[:LONGEST]
-    return {"name": split_identifier(name)[:LONGEST], "tokens": tokens, "api": (), "ast": ()}
+    tokens = distinct_words((name, *(word[:_LONGEST_WORD] for word in names)))[:LONGEST]
+    return {"name": (), "tokens": tokens, "api": (), "ast": ()}
 
 
 def distinct_words(names: Iterable[str]) -> tuple[str, ...]:
