@@ -23,6 +23,8 @@ from search.files.languages import path_matcher
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.bm25_index import terms_of
 
+_OF_TESTS: Final = 0.5
+"""What counts of a test's BM25 score for the shortlist, unless tests are asked for: test cases are many."""
 FILES: Final = 20
 """Files whose best row becomes a candidate."""
 
@@ -220,7 +222,8 @@ class Engine:
             return np.flatnonzero(allowed)
         found = np.flatnonzero(allowed & (lexical > 0))
         if len(found) > self.ranking.shortlist:
-            best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
+            shares = np.where(self._of_tests[found] & (not asks_for_tests(words)), _OF_TESTS, 1)
+            best = np.argpartition(-lexical[found] * shares, self.ranking.shortlist - 1)[: self.ranking.shortlist]
             found = found[best]
         near = self.retriever.nearest(words, context) if self.retriever and self.reranker else np.empty(0, np.int64)
         return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
