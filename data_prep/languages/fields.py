@@ -84,13 +84,6 @@ def type_fields(name: str, parts: Parts, language: Language) -> dict[str, tuple[
     return {"name": split_identifier(name)[:LONGEST], "tokens": _tokens(names, language), "api": ()}
 
 
-def words_of_text(name: str, text: str, language: Language) -> dict[str, tuple[str, ...]]:
-    """The fields of a function by its text alone, in a tenth of the time: of test cases there are thousands."""
-    names = (word for word in dict.fromkeys(_NAME.findall(text)) if word not in language.keywords)
-    tokens = distinct_words(word[:_LONGEST_WORD] for word in names)[:LONGEST]
-    return {"name": split_identifier(name)[:LONGEST], "tokens": tokens, "api": (), "ast": ()}
-
-
 def distinct_words(names: Iterable[str]) -> tuple[str, ...]:
     """The words of identifiers in order of first occurrence, without single characters."""
     words: dict[str, None] = {}

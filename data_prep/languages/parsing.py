@@ -14,8 +14,8 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence, plain_comment
-from data_prep.languages.fields import code_fields, type_fields, words_of_text
-from data_prep.languages.handlers import handler, is_test_case
+from data_prep.languages.fields import code_fields, type_fields
+from data_prep.languages.handlers import handler
 from data_prep.languages.language import (
     Declaration,
     FoundFunction,
@@ -235,8 +235,6 @@ def _found(
     parts = (whole, body, inside)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
-        if declared.kind == "handler" and is_test_case(declared.name):
-            return words_of_text(declared.name, node_text(body), language)
         if declared.kind == "type":
             return type_fields(declared.name, parts, language)
         return code_fields(declared.name, type_name, parts, language)

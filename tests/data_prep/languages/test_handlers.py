@@ -70,7 +70,6 @@ SCRIPTS = {
     "PUT /wrapped": (9, 11),
     "POST /fast": (12, 12),
     "on close": (13, 15),
-    "it adds two numbers": (17, 19),
 }
 
 
