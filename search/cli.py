@@ -52,7 +52,7 @@ def search(arguments: Sequence[str]) -> bool:
     seconds = time.perf_counter() - started
     answer: Callable[..., str] = as_json if options.json else as_text
     console.show(answer(engine, question, hits, seconds, explain=options.explain), painted=not options.json)
-    return bool(hits)
+    return engine.certainty(question, hits).level != "none"
 
 
 def _engine(options: SearchOptions, folder: Path | None) -> "Engine":

@@ -14,14 +14,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from evaluation.fusion import weighted, z_scores
-from search.engine.certainty import Certainty, Level
+from search.engine.certainty import Certainty, Judge
+from search.engine.evidence import Hits
 from search.engine.file_ranking import file_ranking
 from search.engine.question import Names, Spelt, asked_words, asks_for_tests, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
 from search.files.languages import language_name, path_matcher
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
-from search.retrieval.bm25_index import terms_of
 
 FILES: Final = 20
 """Files whose best row becomes a candidate."""
@@ -87,7 +87,7 @@ class Engine:
         order = found.order
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
-        return [
+        hits = [
             Hit(
                 rank=rank,
                 row=int(found.rows[place]),
@@ -100,12 +100,15 @@ class Engine:
             )
             for rank, place in enumerate(order[:top].tolist(), start=1)
         ]
+        return Hits(hits, found, order)
 
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
-        absent = [word for word in asked_words(query) if not any(map(self.index.lexical.holders, terms_of([word])))]
-        level: Level = "none" if not hits or len(absent) == len(asked_words(query)) else "strong"
-        return Certainty(level, absent)
+        return self._judge.certainty(query, hits if isinstance(hits, Hits) else Hits(hits))
+
+    def known_to_model(self, query: str) -> Sequence[str]:
+        """The words of ``query`` that the model is asked with (:meth:`search.engine.certainty.Judge.known`)."""
+        return self._judge.known(self.asked(query)[0], self.reranker)
 
     def rank(self, words: Sequence[str], row: int, query: str = "", context: Sequence[str] = ()) -> int:
         """The rank of ``row`` for the words of a query, among all rows; ties count against it.
@@ -130,14 +133,14 @@ class Engine:
         also = self._best_of_files(self._of_files(words, query, self.ranking.files), lexical, allowed)
         return self._shortlist(words, lexical, allowed, [*self._also(spelt), *also])
 
-    def asked(self, query: str) -> tuple[tuple[str, ...], Spelt]:
+    def asked(self, query: str) -> tuple[Sequence[str], Spelt]:
         """The words of ``query`` to search for, without those of a type's name, and what it names.
 
         Raises:
             QueryError: the query is empty or too long.
         """
         words, spelt = words_of(query), self._names.spelt(query, self.ranking)
-        return asked_words(spelt.rest) or words, spelt
+        return self._judge.telling(asked_words(spelt.rest) or words), spelt
 
     def _closely(
         self,
@@ -158,8 +161,10 @@ class Engine:
         named = [row for row in self._also(spelt) if allowed[row]]
         also = [*named, *self._best_of_files(of_files, lexical, allowed)]
         rows = self._shortlist(words, lexical, allowed, also, context)
-        neural = self.reranker.scores(words, rows) if self.reranker and len(rows) else None
-        near = self.retriever.scores(words, rows, context) if self.retriever and neural is not None else None
+        known, neural, near = self._judge.known, None, None
+        if self.reranker and len(rows):
+            neural = self.reranker.scores(known(words, self.reranker), rows)
+            near = self.retriever.scores(known(words, self.retriever), rows, context) if self.retriever else None
         scores = self._mixed(lexical[rows], neural, near, ranking.vector_weight)
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
@@ -216,13 +221,16 @@ class Engine:
         context: Sequence[str] = (),
     ) -> Int64[np.ndarray, " found"]:
         """The candidates, as ascending rows."""
-        if self.reranker and len(self.index) <= self.ranking.read_all_below:
+        read = self._judge.known(words, self.reranker) if self.reranker else ()
+        if read and len(self.index) <= self.ranking.read_all_below:
             return np.flatnonzero(allowed)
         found = np.flatnonzero(allowed & (lexical > 0))
         if len(found) > self.ranking.shortlist:
             best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
             found = found[best]
-        near = self.retriever.nearest(words, context) if self.retriever and self.reranker else np.empty(0, np.int64)
+        near = np.empty(0, np.int64)
+        if self.retriever and self.reranker:
+            near = self.retriever.nearest(self._judge.known(words, self.retriever), context)
         return np.unique(np.concatenate([found, near[allowed[near]], np.array(named, dtype=np.int64)]))
 
     def _mixed(
@@ -241,6 +249,10 @@ class Engine:
     @cached_property
     def _names(self) -> Names:
         return Names(self.index.names)
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self.index, self._names)
 
     @cached_property
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:

@@ -38,9 +38,14 @@ _LONGEST: Final = 4000  # characters that are looked at
 
 
 def as_json(engine: Engine, query: str, hits: Sequence[Hit], seconds: float, *, explain: bool) -> str:
-    """One JSON object: query, milliseconds, results."""
+    """One JSON object: query, milliseconds, certainty, results."""
     results = [result(engine, query, hit, explain=explain) for hit in hits]
-    told = {"query": query, "milliseconds": round(1000 * seconds, 2), "results": results}
+    told = {
+        "query": query,
+        "milliseconds": round(1000 * seconds, 2),
+        "certainty": engine.certainty(query, hits).record,
+        "results": results,
+    }
     return json.dumps(told, indent=1).replace("\x7f", "\\u007f")  # the one control character that json does not escape
 
 
@@ -82,7 +87,8 @@ def licence_of(file: IndexedFile) -> str:
 
 def aligned(engine: Engine, query: str, hit: Hit) -> Alignment | None:
     """The alignment of the query's words with a hit; None without a model that aligns words."""
-    return engine.reranker.alignment(engine.asked(query)[0], hit.row) if engine.reranker else None
+    asked = engine.known_to_model(query) if engine.reranker else ()
+    return engine.reranker.alignment(asked, hit.row) if engine.reranker and asked else None
 
 
 def explained(alignment: Alignment) -> list[dict[str, Any]]:

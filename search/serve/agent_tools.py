@@ -73,7 +73,8 @@ class AgentTools:
             return _of_code(engine, answer_text(engine, snippet, Wanted(top, path, languages)), budget)
         hits = engine.search(question, top=top, path=path, languages=languages, by_file=by == "file")
         results = [result(engine, question, hit, explain=False) for hit in hits]
-        return {"question": question, **_fitting(results, budget * CHARACTERS)}
+        certainty = engine.certainty(question, hits).record
+        return {"question": question, "certainty": certainty, **_fitting(results, budget * CHARACTERS)}
 
     def related(self, path: str, line: int, top: int = 10, language: str = "", budget: int = BUDGET) -> dict[str, Any]:
         """Find code like that of the method, type or file at a place: copies of it first.

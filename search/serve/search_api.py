@@ -88,9 +88,10 @@ class SearchApi:
         def answer(now: Opened) -> dict[str, Any]:
             started = time.perf_counter()
             hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file)
+            certainty = now.engine.certainty(asked["q"], hits).record
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
-            return {"query": asked["q"], "milliseconds": milliseconds, "results": results}
+            return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer)
 
@@ -163,6 +164,7 @@ def _in_context(engine: Engine, query: str, context: str, language: str, top: in
         "language": language,
         "model": "context" if words else "base",
         "took_ms": round(1000 * (time.perf_counter() - started), 2),
+        "certainty": engine.certainty(query, hits).record,
         "results": [_attributed(engine, hit) for hit in hits],
     }
 
