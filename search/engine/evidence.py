@@ -5,9 +5,11 @@ The numbers do not depend on a model, nor on how a project's own scores are spre
 - ``words``: of the question's words, weighted by how few rows have them, the share that the best row has in its name,
   path, signature, documentation or source;
 - ``long``: the same times the logarithm of the number of words, since a long question is rarely covered by chance;
-- ``pairs``: the share of neighbours in the question that stand together in a row, as in ``connection_pool``;
+- ``pairs``: the share of neighbours in the question that stand together in a row, as in ``connection_pool``, times the
+  same logarithm;
 - ``file``: the best score of a row's whole file (:mod:`search.engine.file_ranking`);
-- ``absent``: 1 if no file has one of the words, else 0.
+- ``absent``: 1 if no file has one of the words, else 0;
+- ``size``: the logarithm of the number of rows above that of LARGE: the more rows, the more is covered by chance.
 
 The rows are the first FIRST hits, and as many that BM25 puts first. Weights and limits are from
 experiments/results/certainty.json, by ``quality DIR --queries=FILE.json --fit=certainty`` (docs/search-quality.md).
@@ -28,6 +30,8 @@ from search.index.code_index import Index
 Places = Int64[np.ndarray, " places"]
 FIRST: Final = 5
 """Hits that are looked at, and rows that BM25 puts first."""
+LARGE: Final = 1100
+"""Rows from which on their number counts."""
 _READ: Final = 4000
 """Characters of a hit's source that are looked at."""
 _SHORT: Final = 3
@@ -49,10 +53,10 @@ class Limits:
 
 
 LIMITS: Final = Limits(
-    {"words": 2.707, "long": 1.944, "pairs": 6.092, "file": 3.394, "absent": -1.066},
-    bias=-6.694,
-    weak=-2.968,
-    strong=-1.283,
+    {"words": 2.678, "long": 2.689, "pairs": 4.504, "file": 3.553, "absent": -1.904, "size": -0.964},
+    bias=-5.895,
+    weak=-3.307,
+    strong=-0.484,
 )
 
 
@@ -88,12 +92,14 @@ def numbers_of(index: Index, terms: Sequence[str], hits: Hits, *, absent: bool) 
     texts = [_text(index, row) for row in hits.rows]
     weights, has = rarity(index, terms), holds(index, terms, hits.rows, texts)
     words = float((has @ weights).max() / weights.sum())
+    long = float(np.log(len(terms)))
     return {
         "words": words,
-        "long": words * float(np.log(len(terms))),
-        "pairs": max(_pairs(terms, own.tolist(), text) for own, text in zip(has, texts, strict=True)),
+        "long": words * long,
+        "pairs": long * max(_pairs(terms, own.tolist(), text) for own, text in zip(has, texts, strict=True)),
         "file": hits.of_file,
         "absent": float(absent),
+        "size": max(0.0, float(np.log(max(1, len(index)) / LARGE))),
     }
 
 
@@ -102,8 +108,9 @@ def holds(index: Index, terms: Sequence[str], rows: Sequence[int], texts: Sequen
     inside = [len(term) >= _SHORT or not term.isascii() for term in terms]
     found = np.array([[may and term in text for term, may in zip(terms, inside, strict=True)] for text in texts])
     for column, term in enumerate(terms):
-        if not found[:, column].all():
-            found[:, column] |= np.isin(rows, index.lexical.postings(term)[0])
+        own = index.lexical.postings(term)[0]  # ascending
+        if len(own) and not found[:, column].all():
+            found[:, column] |= own[np.minimum(np.searchsorted(own, rows), len(own) - 1)] == rows
     return found
 
 

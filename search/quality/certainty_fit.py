@@ -139,7 +139,7 @@ def _regression(
     """The weights of a logistic regression by Newton's method, slightly drawn to 0; the last one is the bias."""
     mean, spread = numbers.mean(0), numbers.std(0) + 1e-9
     table = np.c_[(numbers - mean) / spread, np.ones(len(numbers))]
-    drawn = np.diag([1e-3] * numbers.shape[1] + [0.0])
+    drawn = np.diag([1e-3] * numbers.shape[1] + [1e-4])
     found = np.zeros(table.shape[1])
     for _ in range(50):
         share = 1 / (1 + np.exp(-table @ found))
@@ -175,6 +175,8 @@ def measure_certainty(answered: Mapping[str, Answered]) -> dict[str, Any]:
 
 def _limit(totals: Float[np.ndarray, " questions"], below: int) -> float:
     """The limit that ``below`` of the totals are under, in the middle between two."""
+    if not len(totals):
+        return 0.0
     ordered = np.sort(totals)
     return round(float(ordered[max(0, below - 1) : below + 1].mean() if below else ordered[0] - 0.1), 3)
 
@@ -186,10 +188,10 @@ def _shares(answered: Mapping[str, Answered], limits: Mapping[str, Limits], kind
         for name, own in answered.items()
         for each in own.found[kind]
     ]
-    low, high = wilson(len(levels) - levels.count("strong"), len(levels))
-    caught = 1 - levels.count("strong") / max(1, len(levels))
-    none = levels.count("none") / max(1, len(levels))
-    return {"questions": len(levels), "weak or none": caught, "low": low, "high": high, "none": none}
+    caught, total = len(levels) - levels.count("strong"), max(1, len(levels))
+    low, high = wilson(caught, len(levels))
+    none = levels.count("none") / total
+    return {"questions": len(levels), "weak or none": caught / total, "low": low, "high": high, "none": none}
 
 
 def wilson(count: int, total: int) -> tuple[float, float]:

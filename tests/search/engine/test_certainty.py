@@ -173,4 +173,4 @@ def test_every_interface_says_it(folder, capsys):
 
     tools = AgentTools(FreshIndex(folder, "none", lambda *_: None))
     told = tools.search("QeuePool")["certainty"]
-    assert (told["level"], told["nearest"]) == ("weak", ["QueuePool"])
+    assert (told["level"], told["nearest"]) == ("weak", ["QueuePool", "queue_pool"])
