@@ -76,10 +76,10 @@ def _shown(words: Sequence[str]) -> str:
     return ", ".join(one_line(word)[:60] for word in words[:_SHOWN]) + more
 
 
-def level_of(limits: Limits, numbers: Mapping[str, float]) -> Level:
-    """The level that some numbers reach."""
+def level_of(limits: Limits, numbers: Mapping[str, float], *, misspelt: bool) -> Level:
+    """The level that some numbers reach; at least weak if a word may be ``misspelt``."""
     total = limits.total(numbers)
-    return "strong" if total >= limits.strong else "weak" if total >= limits.weak else "none"
+    return "strong" if total >= limits.strong else "weak" if total >= limits.weak or misspelt else "none"
 
 
 class Judge:
@@ -133,7 +133,7 @@ class Judge:
         if len(stems) == 1:
             level: Level = "strong" if numbers["words"] else "weak"
             return Certainty(level, absent, nearest, why=_WHY[level])
-        level = level_of(LIMITS, numbers)
+        level = level_of(LIMITS, numbers, misspelt=bool(absent and nearest))
         return Certainty(level, absent, nearest, why=_WHY[level], numbers=numbers)
 
     def _unknown_name(
@@ -204,7 +204,7 @@ class Judge:
 
     @cached_property
     def _near_words(self) -> NearNames:
-        return NearNames(self._index.lexicon)
+        return NearNames(word.lower() for word in self._index.lexicon if word.isalnum())
 
 
 def _typed(word: str, query: str) -> str:

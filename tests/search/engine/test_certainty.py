@@ -141,6 +141,13 @@ def test_a_misspelt_word_is_named_as_typed(engine):
     assert "no file has Canecl; nearest: cancel" in found.line
 
 
+@pytest.mark.parametrize("query", ["conection pool", "cart prces"])
+def test_a_question_with_a_misspelt_word_is_weak_at_least(engine, query):
+    found = said(engine, query)
+    assert found.level != "none"
+    assert len(found.nearest) == len({name.lower() for name in found.nearest}) > 0
+
+
 @pytest.mark.parametrize("query", ["how is the", "what is it for"])
 def test_common_words_alone_are_said_to_be_such(engine, query):
     found = said(engine, query)
