@@ -19,6 +19,7 @@ if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Num as Num
     from jaxtyping import UInt8 as UInt8
     from jaxtyping import UInt16 as UInt16
+    from jaxtyping import UInt64 as UInt64
 else:
 
     class _Array:
@@ -28,4 +29,4 @@ else:
             """The type of the array, without that of its numbers and its axes."""
             return described[0]
 
-    Bool = Float = Float16 = Float32 = Int = Int8 = Int32 = Int64 = Num = UInt8 = UInt16 = _Array
+    Bool = Float = Float16 = Float32 = Int = Int8 = Int32 = Int64 = Num = UInt8 = UInt16 = UInt64 = _Array

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
+from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.show import result
 from search.engine.signals import Stage
@@ -111,6 +112,20 @@ class CodeIndex:
         found = engine.search(question, top=top, path=path, by_file=by_file)
         results = [result(engine, question, hit, explain=False) for hit in found]
         return [SearchHit(**{each.name: told[each.name] for each in fields(SearchHit)}) for told in results]
+
+    def certainty(self, question: str, *, path: str = "", by_file: bool = False) -> Certainty:
+        """How certain it is that the hits of :meth:`search` answer a question: strong, weak or none, and why.
+
+        Args:
+            question: in words, or a name.
+            path: as for :meth:`search`.
+            by_file: as for :meth:`search`.
+
+        Raises:
+            UserError: the question is empty, longer than 2,000 characters or without words.
+        """
+        engine = self._live.opened().engine
+        return engine.certainty(question, engine.search(question, path=path, by_file=by_file))
 
 
 def index_folder(

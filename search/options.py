@@ -111,10 +111,10 @@ class QualityOptions(RankingSettings):
     """Settings of the ranking to compare with by a paired test, such as weight=.5,test=0; for typed queries."""
     json: bool = False
     """Print one JSON object, with the result of every query; for typed queries."""
-    fit: Literal["", "files", "search"] = ""
+    fit: Literal["", "files", "search", "certainty"] = ""
     """Measure the weights, each without its effect, and fitted with each project left out in turn: files: those of
-    whole files alone; search: those of the whole search where files are asked for; for typed queries about several
-    projects, each a folder of DIR by its name."""
+    whole files alone; search: those of the whole search where files are asked for; certainty: those that say whether
+    an answer was found; for typed queries about several projects, each a folder of DIR by its name."""
     seed: int = 0
     """Seed of the sampling."""
     vectors: str = ""
@@ -148,7 +148,7 @@ class QualityOptions(RankingSettings):
     def _check_fit(self) -> None:
         """Whatever else could be changed has no part in a fit."""
         part = {"queries", "json", "fit"} | ({"model", "vectors"} if self.fit == "search" else set())
-        what = "fits the weights itself" if self.fit == "search" else "ranks whole files alone"
+        what = "ranks whole files alone" if self.fit == "files" else "fits the weights itself"
         for each in fields(self):
             if each.name not in part and getattr(self, each.name) != each.default:
                 raise UserError(f"--fit={self.fit} {what}, of all projects: leave out --{each.name}")

@@ -139,6 +139,11 @@ class WordTokenizer:
                 f"{'code' if known.query.words else 'queries'}: lower it"
             )
 
+    def knows(self, word: str) -> bool:
+        """Whether the vocabulary of queries has a word."""
+        read = Stemmer.Stemmer("english").stemWord(word) if self.config.stem else word
+        return read in self.vocabularies.query
+
     def query_ids(self, words: Sequence[str]) -> Int32[np.ndarray, " words"]:
         """The ids of one query's words, as :meth:`encode` has them."""
         return self.prose_ids(words[: self.config.query_length])

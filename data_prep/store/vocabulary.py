@@ -44,6 +44,9 @@ class Vocabulary:
         """Number of ids, including PAD and unknown ones."""
         return FIRST_UNKNOWN + self.unknown_buckets + len(self.words)
 
+    def __contains__(self, word: object) -> bool:
+        return word in self._index
+
     def id(self, word: str) -> int:
         """The id of ``word``; one of the unknown ids if it is not in the vocabulary."""
         known = self._index.get(word)

@@ -1,11 +1,37 @@
-"""How certain an answer is: whether the files have the question's words, and whether one place has them together."""
+"""How certain an answer is: whether the files have the question's words and names, and one place has them together."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import Any, Final, Literal
+
+from data_prep.files.printable import one_line
+from search.engine.evidence import LIMITS, Hits, Limits, numbers_of
+from search.engine.file_ranking import says_nothing, stemmed
+from search.engine.near_names import NearNames
+from search.engine.question import Names, asked_words, is_named, symbols
+from search.engine.settings import RankingSettings
+from search.engine.signals import KnowsWords
+from search.index.code_index import Index
 
 Level = Literal["strong", "weak", "none"]
-"""strong: an answer; weak: perhaps none; none: no file has any of the question's words, or its name."""
+"""strong: an answer; weak: perhaps none; none: no file has any of the question's words, or together, or its name."""
+_SHOWN: Final = 5
+"""Words that a line names."""
+_LITERAL: Final = 200
+"""Rows whose text is read for a name that nothing is called."""
+_ALL: Final = 0.999
+"""The share of a question's words that is all of them, but for rounding."""
+_RANKING: Final = RankingSettings()
+_HIDDEN: Final = "only other files than those asked for have it"
+_NEAREST: Final = "nearest by meaning"
+_WHY: Final[Mapping[Level, str]] = {
+    "strong": "",
+    "weak": "perhaps nothing here answers it",
+    "none": f"no place has its words together; {_NEAREST}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,17 +42,172 @@ class Certainty:
     absent: Sequence[str] = ()
     """Words of the question, as typed, that no file has."""
     nearest: Sequence[str] = ()
-    """Names that exist, nearest to a name that does not."""
+    """Names that exist, nearest to a name or word that does not."""
+    name: str = ""
+    """The name that the question is, if nothing is called so."""
+    why: str = ""
+    """What else makes it weak or none."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """What the level was found by (:mod:`search.engine.evidence`); empty: by words and names alone."""
 
     @property
     def line(self) -> str:
         """One line that says it."""
-        if self.level == "none":
-            return "nothing found: no file has these words"
-        without = f"; no file has {', '.join(self.absent)}" if self.absent else ""
-        return f"{self.level} match{without}"
+        said = "nothing found" if self.level == "none" else f"{self.level} match"
+        told = []
+        if self.name:
+            told.append(f"nothing is called {_shown([self.name])}")
+        elif self.absent:
+            told.append(f"no file has {_shown(self.absent)}")
+        if self.nearest:
+            told.append(f"nearest: {_shown(self.nearest)}")
+        if self.why:
+            told.append(self.why)
+        return f"{said}{': ' if told else ''}{'; '.join(told)}"
 
     @property
     def record(self) -> dict[str, Any]:
         """As the JSON interfaces return it."""
         return {"level": self.level, "absent": [*self.absent], "nearest": [*self.nearest], "text": self.line}
+
+
+def _shown(words: Sequence[str]) -> str:
+    more = ", ..." if len(words) > _SHOWN else ""
+    return ", ".join(one_line(word)[:60] for word in words[:_SHOWN]) + more
+
+
+def level_of(limits: Limits, numbers: Mapping[str, float], *, misspelt: bool) -> Level:
+    """The level that some numbers reach; at least weak if a word may be ``misspelt``."""
+    total = limits.total(numbers)
+    return "strong" if total >= limits.strong else "weak" if total >= limits.weak or misspelt else "none"
+
+
+class Judge:
+    """Says how certain answers are that an index gives."""
+
+    def __init__(self, index: Index, names: Names) -> None:
+        """``names``: of the rows of ``index``."""
+        self._index, self._names = index, names
+
+    def has(self, stem: str) -> bool:
+        """Whether any file has a word, in code, comments or its path."""
+        return bool(self._index.lexical.holders(stem) or len(self._index.whole.postings(stem)[0]))
+
+    def absent(self, words: Sequence[str]) -> list[str]:
+        """Those of the words of a question that say what it is about, and that no file has."""
+        return [word for word, stem in stemmed(words).items() if not self.has(stem)]
+
+    def telling(self, words: Sequence[str]) -> Sequence[str]:
+        """The words of a question, without common ones where no file has any other: these would find anything."""
+        stems = stemmed(words)
+        return words if any(map(self.has, stems.values())) else [*stems]
+
+    def known(self, words: Sequence[str], model: object) -> Sequence[str]:
+        """The words of a query that a model is asked with: those that a file has, or that it knows.
+
+        All that it does not know are alike to it. Without the words that say what the query is about, it is asked none.
+        """
+        if not isinstance(model, KnowsWords):
+            return words
+        strange = {word for word in self.absent(words) if not model.knows(word)}
+        return () if strange.issuperset(stemmed(words)) else [word for word in words if word not in strange]
+
+    def certainty(self, query: str, hits: Hits) -> Certainty:
+        """How certain it is that ``hits``, the first for ``query``, answer it."""
+        words, whole = asked_words(query), query.strip().removesuffix("()")
+        stems, names = stemmed(words), symbols(query)
+        absent = [_typed(word, query) for word in self.absent(words)]
+        unknown = [name for name in names if not self._exists(name)]
+        if self._is_path(whole) or (whole in names and whole not in unknown):
+            hidden = self._names.spelt(whole, _RANKING).own and not any(hit.stage == "name" for hit in hits)
+            return Certainty("none", why=_HIDDEN) if hidden or not hits else Certainty("strong")
+        nearest = self._nearest(unknown, absent)
+        if self._names_file(whole) or (whole in unknown and is_named(whole)):
+            return self._unknown_name(whole, absent, nearest, hits, [*stems.values()])
+        if len(absent) == len(stems) or not hits:
+            why = _NEAREST if hits else "" if absent else _HIDDEN
+            return Certainty("none", absent, nearest, why=why)
+        if says_nothing(words):
+            return Certainty("weak", absent, nearest, why="it has only common words")
+        numbers = numbers_of(self._index, [*dict.fromkeys(stems.values())], hits, absent=bool(absent))
+        if len(stems) == 1:
+            level: Level = "strong" if numbers["words"] else "weak"
+            return Certainty(level, absent, nearest, why=_WHY[level])
+        level = level_of(LIMITS, numbers, misspelt=bool(absent and nearest))
+        return Certainty(level, absent, nearest, why=_WHY[level], numbers=numbers)
+
+    def _unknown_name(
+        self, name: str, absent: Sequence[str], nearest: Sequence[str], hits: Hits, terms: Sequence[str]
+    ) -> Certainty:
+        """Of a question that is a name which nothing has: weak if one is near, or a hit has all of its words."""
+        together = bool(hits) and not absent and numbers_of(self._index, terms, hits, absent=False)["words"] > _ALL
+        return Certainty("weak" if hits and (nearest or together) else "none", absent, nearest, name)
+
+    def _exists(self, name: str) -> bool:
+        """Whether something is called so, or a row's text has it."""
+        spelt = self._names.spelt(name, _RANKING)
+        if spelt.own or spelt.inside or self._is_path(name):
+            return True
+        last = name.replace("#", ".").rpartition(".")[2].lower()
+        return (last == name.lower() and last in self._defined) or self._is_written(name)
+
+    def _is_written(self, name: str) -> bool:
+        """Whether a row that has all words of a name has it as it is written, ignoring case."""
+        stems = [*stemmed(asked_words(name)).values()]
+        rows: set[int] = set()
+        for place, stem in enumerate(sorted(stems, key=self._index.lexical.holders)):
+            own = self._index.lexical.postings(stem)[0].tolist()
+            rows = {*own} if place == 0 else rows.intersection(own)
+        written = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])", re.IGNORECASE)
+        return any(written.search(self._index.split.text(row).source) for row in sorted(rows)[:_LITERAL])
+
+    def _is_path(self, typed: str) -> bool:
+        """Whether a file has this path, or its path ends so."""
+        wanted = typed.lower().removeprefix("./")
+        return bool(re.search(r"[./]", wanted)) and any(f"/{path}".endswith(f"/{wanted}") for path in self._paths)
+
+    def _names_file(self, typed: str) -> bool:
+        """Whether it is a path or name of a file, by its suffix, which others have."""
+        return not re.search(r"\s", typed) and typed.rpartition(".")[2].lower() in self._suffixes
+
+    def _nearest(self, names: Sequence[str], absent: Sequence[str]) -> list[str]:
+        """The names or file names nearest to ``names``, or else the words nearest to those that are ``absent``."""
+        found = [
+            self._near_files.near(name.rpartition("/")[2])
+            if self._names_file(name)
+            else self._near_names.near(name.replace("#", ".").rpartition(".")[2])
+            for name in names
+        ]
+        if not any(found):
+            found = [self._near_words.near(word) for word in absent]
+        return list(dict.fromkeys(chain.from_iterable(found)))[:_SHOWN]
+
+    @cached_property
+    def _paths(self) -> Sequence[str]:
+        return [file.path.lower() for file in self._index.files]
+
+    @cached_property
+    def _suffixes(self) -> frozenset[str]:
+        return frozenset(path.rpartition(".")[2] for path in self._paths if "." in path.rpartition("/")[2])
+
+    @cached_property
+    def _near_files(self) -> NearNames:
+        return NearNames(file.path.rpartition("/")[2] for file in self._index.files)
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        return frozenset(chain.from_iterable(self._index.whole.names))
+
+    @cached_property
+    def _near_names(self) -> NearNames:
+        return NearNames(name.rpartition(".")[2] for name in self._index.names)
+
+    @cached_property
+    def _near_words(self) -> NearNames:
+        return NearNames(word.lower() for word in self._index.lexicon if word.isalnum())
+
+
+def _typed(word: str, query: str) -> str:
+    """A word as it is typed in ``query``."""
+    place = query.lower().find(word)
+    return word if place < 0 else query[place : place + len(word)]

@@ -14,15 +14,15 @@ import numpy as np
 
 from data_prep.array_types import Bool, Float, Float32, Int64
 from evaluation.fusion import weighted, z_scores
-from search.engine.certainty import Certainty, Level
+from search.engine.certainty import Certainty, Judge
 from search.engine.copies import folded, without_doubles
+from search.engine.evidence import Hits
 from search.engine.file_ranking import file_ranking
 from search.engine.filters import allowed_rows, read_question
 from search.engine.question import Names, Spelt, asked_words, asks_for_tests, read_by_models, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
-from search.retrieval.bm25_index import terms_of
 
 FILES: Final = 20
 """Files whose best row becomes a candidate."""
@@ -95,7 +95,7 @@ class Engine:
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
         groups = folded(self.index, found, order, top, by_file=by_file)
-        return [
+        hits = [
             Hit(
                 rank=rank,
                 row=int(found.rows[place]),
@@ -109,13 +109,16 @@ class Engine:
             )
             for rank, (place, copies) in enumerate(groups, start=1)
         ]
+        return Hits(hits, found, order)
 
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
         query = read_question(query, self.index).text
-        absent = [word for word in asked_words(query) if not any(map(self.index.lexical.holders, terms_of([word])))]
-        level: Level = "none" if not hits or len(absent) == len(asked_words(query)) else "strong"
-        return Certainty(level, absent)
+        return self._judge.certainty(query, hits if isinstance(hits, Hits) else Hits(hits))
+
+    def known_to_model(self, query: str) -> Sequence[str]:
+        """The words of ``query`` that the model is asked with (:meth:`search.engine.certainty.Judge.known`)."""
+        return self._judge.known(self.asked(query)[0], self.reranker)
 
     def rank(self, words: Sequence[str], row: int, query: str = "", context: Sequence[str] = ()) -> int:
         """The rank of ``row`` for the words of a query, among all rows; ties count against it.
@@ -140,7 +143,7 @@ class Engine:
         also = self._best_of_files(self._of_files(words, query, self.ranking.files), lexical, allowed)
         return self._shortlist(words, lexical, allowed, [*self._also(spelt), *also])
 
-    def asked(self, query: str) -> tuple[tuple[str, ...], Spelt]:
+    def asked(self, query: str) -> tuple[Sequence[str], Spelt]:
         """The words of ``query`` to search for, without those of a type's name, and what it names.
 
         Raises:
@@ -148,7 +151,7 @@ class Engine:
         """
         query = read_question(query, self.index).text
         words, spelt = words_of(query), self._names.spelt(query, self.ranking)
-        return asked_words(spelt.rest) or words, spelt
+        return self._judge.telling(asked_words(spelt.rest) or words), spelt
 
     def _closely(
         self,
@@ -170,8 +173,10 @@ class Engine:
         named = [row for row in self._also(spelt) if allowed[row]]
         also = [*named, *self._best_of_files(of_files, lexical, allowed)]
         rows = self._shortlist(words, lexical, allowed, also, context)
-        neural = self.reranker.scores(words, rows) if self.reranker and len(rows) else None
-        near = self.retriever.scores(words, rows, context) if self.retriever and neural is not None else None
+        known, neural, near = self._judge.known, None, None
+        if self.reranker and len(rows):
+            neural = self.reranker.scores(known(words, self.reranker), rows)
+            near = self.retriever.scores(known(words, self.retriever), rows, context) if self.retriever else None
         scores = self._mixed(lexical[rows], neural, near, ranking.vector_weight, read_by_models(words))
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
@@ -231,7 +236,8 @@ class Engine:
         context: Sequence[str] = (),
     ) -> Int64[np.ndarray, " found"]:
         """The candidates, as ascending rows."""
-        if self.reranker and len(self.index) <= self.ranking.read_all_below:
+        read = self._judge.known(words, self.reranker) if self.reranker else ()
+        if read and len(self.index) <= self.ranking.read_all_below:
             return np.flatnonzero(allowed)
         found = np.flatnonzero(allowed & (lexical > 0))
         if len(found) > self.ranking.shortlist:
@@ -240,7 +246,7 @@ class Engine:
         chosen = np.zeros(len(allowed), np.bool_)
         chosen[found] = True
         if self.retriever and self.reranker:
-            near = self.retriever.nearest(words, context)
+            near = self.retriever.nearest(self._judge.known(words, self.retriever), context)
             chosen[near] = allowed[near]
         chosen[list(named)] = True
         return np.flatnonzero(chosen)
@@ -266,8 +272,12 @@ class Engine:
         return Names(self.index.names)
 
     @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self.index, self._names)
+
+    @cached_property
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:
-        return self._spread([file.test for file in self.index.files])
+        return np.repeat(np.array([file.test for file in self.index.files], np.bool_), np.diff(self.index.file_edges))
 
     @cached_property
     def _languages(self) -> Sequence[str]:
@@ -278,10 +288,6 @@ class Engine:
     def languages(self) -> Mapping[str, int]:
         """The number of files of each language, by name."""
         return dict(sorted(Counter(self._languages).items()))
-
-    def _spread(self, of_file: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
-        """A value per file, repeated for each row of the file."""
-        return np.repeat(np.array(of_file, dtype=np.bool_), np.diff(self.index.file_edges))
 
     def allowed(
         self, path: str, languages: Collection[str], files: Collection[str] | None = None

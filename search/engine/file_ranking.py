@@ -67,8 +67,17 @@ _NONE: Final = np.empty(0, np.int64)
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
     """The words of a question that say something about its subject, all if none does, with their stems."""
-    asked = [word for word in words if word not in STOP_WORDS and word not in _ASKING] or words
+    asked = [word for word in words if not _is_common(word)] or words
     return {piece: stem_of(piece) for word in asked for piece in pieces(word)}
+
+
+def says_nothing(words: Sequence[str]) -> bool:
+    """Whether a question has only words that say nothing about its subject."""
+    return all(map(_is_common, words))
+
+
+def _is_common(word: str) -> bool:
+    return word in STOP_WORDS or word in _ASKING
 
 
 class FileRanking:

@@ -84,6 +84,10 @@ class PackedReranker:
         self._all = model.scorer.codes(model.tokenizer.encode(rows).fields) if for_many else None
         self._query = lru_cache(maxsize=16)(self._asked)
 
+    def knows(self, word: str) -> bool:
+        """Whether the model has a word of a query in its vocabulary."""
+        return self._model.tokenizer.knows(word)
+
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The score of each of ``rows`` for the words of a query; of none, all rows are equal, at 0."""
         if not query:

@@ -35,6 +35,17 @@ def read_by_models(words: Sequence[str]) -> float:
     return sum(map(str.isascii, words)) / len(words) if words else 1.0
 
 
+def is_named(symbol: str) -> bool:
+    """Whether it is an identifier rather than a word."""
+    return _NAMED.search(symbol) is not None
+
+
+def symbols(query: str) -> list[str]:
+    """The identifiers in a query, and the single word that it consists of."""
+    whole = query.strip().rstrip("()")
+    return [symbol for symbol in _SYMBOL.findall(query) if symbol == whole or is_named(symbol)]
+
+
 class QueryError(UserError):
     """A query that cannot be answered; the message says why."""
 

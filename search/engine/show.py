@@ -99,7 +99,8 @@ def licence_of(file: IndexedFile) -> str:
 
 def aligned(engine: Engine, query: str, hit: Hit) -> Alignment | None:
     """The alignment of the query's words with a hit; None without a model that aligns words."""
-    return engine.reranker.alignment(engine.asked(query)[0], hit.row) if engine.reranker else None
+    asked = engine.known_to_model(query) if engine.reranker else ()
+    return engine.reranker.alignment(asked, hit.row) if engine.reranker and asked else None
 
 
 def explained(alignment: Alignment) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """An index: functions, methods, types and files of a folder with words, text and BM25 weights, and permanent links."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, get_args
@@ -110,6 +110,11 @@ class Index:
     def repository(self, row: int) -> str:  # noqa: ARG002 - several have names (search/joint)
         """The name of a row's repository, if several are searched together; "": this is the index of one."""
         return ""
+
+    @property
+    def lexicon(self) -> Iterable[str]:
+        """The words of the rows."""
+        return self.split.lexicon
 
     def is_whole_file(self, row: int) -> bool:
         """Whether a row is a file as a whole, of which it shows the first lines after the licence."""

@@ -34,13 +34,23 @@ class DenseRetriever:
 
     def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
         """At most ``count`` rows, best first; only those with a score above 0."""
-        return self.nearest_to(self._vector(tuple(query), tuple(context)))
+        return self.nearest_to(self._asked(query, context))
 
     def scores(
         self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()
     ) -> Float32[np.ndarray, " found"]:
         """The cosine of the query's vector, under its context, and that of each of ``rows``."""
-        return self.similarity(self._vector(tuple(query), tuple(context)), rows)
+        return self.similarity(self._asked(query, context), rows)
+
+    def knows(self, word: str) -> bool:
+        """Whether the bi-encoder has a word of a query in its vocabulary."""
+        return self._encoder.knows(word)
+
+    def _asked(self, query: Sequence[str], context: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query under its context; 0 without words."""
+        if not query and not context:
+            return np.zeros((1, self._encoder.dim), np.float32)
+        return self._vector(tuple(query), tuple(context))
 
     def code_vector(self, code: Split) -> Float32[np.ndarray, "1 dim"]:
         """The vector of a row of code that is not in the index, as one in it would have it."""

@@ -35,6 +35,9 @@ class RowEncoder(Protocol):
     fields: tuple[str, ...]
     """The fields of a row that it reads."""
 
+    def knows(self, word: str) -> bool:
+        """Whether its vocabulary has a word of a query."""
+
     def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
         """The vector of a query, with norm 1; ``context``: the words above the cursor, if the model reads them."""
 
@@ -130,6 +133,10 @@ class PackedLight:
         self._gains, self._context_gain = packed.weights["gains"], packed.weights.get("context_gain", np.float32(0))
         self._tokenizer = packed.tokenizer
         self.run, self.model, self.dim = str(run or ""), model_hash(folder), dim
+
+    def knows(self, word: str) -> bool:
+        """Whether its vocabulary has a word of a query."""
+        return self._tokenizer.knows(word)
 
     def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
         """The vector of a query under the words above a cursor, nearest last, with norm 1."""

@@ -12,7 +12,7 @@ Counts in whole files are stored as they are. So nothing of an index that takes 
 of a row by a model does not depend on other rows, so that each is scored over its own index.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -24,7 +24,7 @@ from baselines.bm25.formula import counts_by_norm, idf
 from data_prep.array_types import Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import edges
-from search.engine.signals import Alignment, Reranker
+from search.engine.signals import Alignment, KnowsWords, Reranker
 from search.index.code_index import Index, IndexedFile
 from search.index.dense_retriever import COUNT, DenseRetriever
 from search.joint.repository_list import Repository
@@ -181,6 +181,11 @@ class JointIndex(Index):
         """The name of a row's repository."""
         return self.members[self._place(row)[0]].repository.name
 
+    @property
+    def lexicon(self) -> Iterable[str]:
+        """The words of the rows of all."""
+        return chain.from_iterable(member.index.lexicon for member in self.members)
+
     def url(self, row: int, text: PairText | None = None) -> str:
         """As the row's own index has it."""
         number, own = self._place(row)
@@ -202,6 +207,10 @@ class JointReranker:
     def __init__(self, rerankers: Sequence[Reranker], numbering: Numbering) -> None:
         """``numbering``: of the rows of each."""
         self._rerankers, self._rows = rerankers, numbering
+
+    def knows(self, word: str) -> bool:
+        """Whether any has a word of a query in its vocabulary; they are of one model."""
+        return any(not isinstance(each, KnowsWords) or each.knows(word) for each in self._rerankers[:1])
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The score of each of ``rows`` for the words of a query."""

@@ -41,8 +41,12 @@ class ModelReranker:
         self._rows = RowScores(model, tokenizer.encode(rows))
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The score of each of ``rows`` for the words of a query."""
-        return self._rows.scores(self._query(query), rows)
+        """The score of each of ``rows`` for the words of a query; of none, all rows are equal, at 0."""
+        return self._rows.scores(self._query(query), rows) if query else np.zeros(len(rows), np.float32)
+
+    def knows(self, word: str) -> bool:
+        """Whether the model has a word of a query in its vocabulary."""
+        return not isinstance(self.tokenizer, WordTokenizer) or self.tokenizer.knows(word)
 
     @torch.inference_mode()
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
@@ -121,6 +125,10 @@ class TorchEncoder:
         self._context_words: int = getattr(ranker.config, "context_words", 0)
         self.model = model_hash(folder)
         self.dim = self.query(("a",)).shape[1]
+
+    def knows(self, word: str) -> bool:
+        """Whether its vocabulary has a word of a query."""
+        return not isinstance(self._encoder, WordTokenizer) or self._encoder.knows(word)
 
     @torch.inference_mode()
     def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:

@@ -22,6 +22,7 @@ from search.index.index_file import open_index
 from search.making import build_vectors, checked_run, complain_about
 from search.opening import check_model, opened, reranker_maker
 from search.options import QualityOptions
+from search.quality.certainty_fit import Part, answers, certainty_lines, measure_certainty
 from search.quality.code_questions import measure_pieces, of_halves, of_namesakes
 from search.quality.measure import (
     fit_lines,
@@ -123,6 +124,9 @@ def _by_typed_queries(root: Path, run: str, options: QualityOptions, models: Map
 
 def _by_fit(root: Path, options: QualityOptions) -> None:
     asked = _asked_projects(root, named_path(options.query_file))
+    if options.fit == "certainty":
+        _by_certainty(root, asked, options)
+        return
     if options.fit == "files":
         files = {name: FileProject(each, _indexed(root / name / each.root, "none")[0]) for name, each in asked.items()}
         _show_fit(files, FILES, options)
@@ -136,6 +140,17 @@ def _by_fit(root: Path, options: QualityOptions) -> None:
         index, retriever = _indexed(root / name / each.root, run, lambda _: None)
         searched[name] = SearchProject(each, index, maker(index) if maker else None, retriever)
     _show_fit(searched, SEARCH, options)
+
+
+def _by_certainty(root: Path, asked: Mapping[str, QueryFile], options: QualityOptions) -> None:
+    maker, parts = reranker_maker(""), {}
+    for name, each in asked.items():
+        index, retriever = _indexed(root / name / each.root, "", lambda _: None)
+        parts[name] = Part(each, Engine(index, maker(index), retriever=retriever))
+    others = read_query_files(named_path(options.query_file))
+    answered = answers(parts, [others[name] for name in others if name not in asked], options.seed)
+    record = measure_certainty(answered)
+    console.show(json.dumps(record, indent=1) if options.json else "\n".join(certainty_lines(record)))
 
 
 def _asked_projects(root: Path, path: Path) -> dict[str, QueryFile]:

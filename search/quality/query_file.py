@@ -54,6 +54,7 @@ class QueryFile:
 
     root: str  # the folder to index, inside of the measured one; "": all of it
     queries: Sequence[TypedQuery]
+    kind: str = ""  # what it is about: projects of one kind may answer each other's questions (certainty_fit.py)
 
 
 def read_query_file(path: Path, project: str) -> QueryFile:
@@ -95,7 +96,9 @@ def checked_queries(content: object, project: str = "", *, fewest: int = FEWEST)
         UserError: it is not of this form; the message says where.
     """
     found = _chosen(content, project)
-    root, listed = found.get("root", ""), found["queries"]
+    root, listed, kind = found.get("root", ""), found["queries"], found.get("kind", "")
+    if not isinstance(kind, str):
+        raise UserError(f"kind: expected a text, got {shown(kind)}")
     if not isinstance(root, str) or root.startswith("/") or ".." in root.split("/"):
         raise UserError(f"root: expected a folder inside of the measured one, got {shown(root)}")
     if not isinstance(listed, list) or len(listed) < fewest:
@@ -109,7 +112,7 @@ def checked_queries(content: object, project: str = "", *, fewest: int = FEWEST)
     answered = [each for each in queries.values() if each.paths]
     if len(answered) < fewest:
         raise UserError(f"queries: expected {fewest} or more with a relevant place, got {len(answered)}")
-    return QueryFile(root, answered)
+    return QueryFile(root, answered, kind)
 
 
 def _checked(where: str, content: object, project: str = "", *, fewest: int = FEWEST) -> QueryFile:

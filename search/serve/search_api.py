@@ -100,6 +100,7 @@ class SearchApi:
         def answer(now: Opened) -> dict[str, Any]:
             started = time.perf_counter()
             hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file)
+            certainty = now.engine.certainty(asked["q"], hits).record
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             certainty = now.engine.certainty(asked["q"], hits).record
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]

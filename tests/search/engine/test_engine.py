@@ -96,9 +96,11 @@ def test_rank_is_the_place_among_all_rows(index, reranker, with_model):
 
 
 def test_a_small_index_is_read_whole(index, reranker):
-    hits = Engine(index, reranker, RankingSettings(read_all_below=len(index))).search("qqqq zzzz", top=len(index))
-    assert sum(len(hit.rows) for hit in hits) == len(index)
-    assert Engine(index, reranker, RankingSettings(read_all_below=len(index) - 1)).search("qqqq zzzz") == []
+    whole = Engine(index, reranker, RankingSettings(read_all_below=len(index)))
+    assert sum(len(hit.rows) for hit in whole.search("spliterator zzzz", top=len(index))) == len(index)
+    assert whole.search("qqqq zzzz") == []
+    listed = Engine(index, reranker, RankingSettings(read_all_below=len(index) - 1))
+    assert 0 < len(listed.search("spliterator zzzz", top=len(index))) < len(index)
 
 
 def test_only_paths_that_match_and_one_hit_a_file(index):

@@ -1,0 +1,79 @@
+"""The names nearest to one that does not exist, by edit distance (letters that changed places count once)."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from data_prep.array_types import Int64, UInt64
+
+LONGEST: Final = 60
+"""Characters of a name that is compared; longer ones are near to nothing."""
+MOST: Final = 3
+"""Names that are told."""
+_COMPARED: Final = 60
+"""Names whose distance is computed, those that share most pairs of letters."""
+_PER_EDIT: Final = 6
+"""Pairs of letters that one edit can take away or add: two letters that change places touch three before and after."""
+_BITS: Final = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
+_END: Final = ord("\n")
+
+
+class NearNames:
+    """Names, and which of them are near to another.
+
+    Each name has 64 bits, which say what pairs of letters it has. Only names whose bits differ little are compared.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """``names``: in any case; what is longer than LONGEST characters is left out."""
+        self._names = [name for name in dict.fromkeys(names) if 1 < len(name) <= LONGEST and "\n" not in name]
+
+    def near(self, name: str) -> list[str]:
+        """At most MOST names, nearest first, within one edit of a short name, or two of one of 7 letters or more."""
+        wanted, most = name.lower(), 1 if len(name) < 7 else 2
+        if not 3 <= len(name) <= LONGEST or not self._names:
+            return []
+        differ = np.bitwise_count(self._bits ^ _bits([wanted])[0])
+        close = np.flatnonzero((abs(self._lengths - len(name)) <= most) & (differ <= _PER_EDIT * most))
+        close = close[np.argsort(differ[close], kind="stable")[:_COMPARED]]
+        found = [(distance(wanted, self._names[place].lower(), most), self._names[place]) for place in close.tolist()]
+        return [each for far, each in sorted(found) if far <= most][:MOST]
+
+    @cached_property
+    def _lengths(self) -> Int64[np.ndarray, " names"]:
+        return np.fromiter(map(len, self._names), np.int64, len(self._names))
+
+    @cached_property
+    def _bits(self) -> UInt64[np.ndarray, " names"]:
+        return _bits(self._names)
+
+
+def _bits(names: Sequence[str]) -> UInt64[np.ndarray, " names"]:
+    """Which pairs of letters each name has, by a hash of 64 values; a letter alone has none."""
+    text = "\n".join(("", *names, "")).lower()
+    letters = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+    first, second = letters[:-1], letters[1:]
+    pairs = _BITS[(first * np.uint8(31) + second * np.uint8(7)) & np.uint8(63)]
+    ends = first == _END
+    pairs[ends | (second == _END)] = 0
+    starts = np.flatnonzero(ends)
+    return np.bitwise_or.reduceat(pairs, starts)
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """The least number of letters put in, left out, replaced or exchanged with the next; above ``most``: most + 1."""
+    before: list[int] = []
+    last = [*range(len(other) + 1)]
+    for row, letter in enumerate(one, start=1):
+        now = [row]
+        for place, its in enumerate(other, start=1):
+            cost = min(last[place] + 1, now[-1] + 1, last[place - 1] + (letter != its))
+            if row > 1 < place and letter == other[place - 2] and one[row - 2] == its:
+                cost = min(cost, before[place - 2] + 1)
+            now.append(cost)
+        if min(now) > most and min(last) > most:
+            return most + 1
+        before, last = last, now
+    return min(last[-1], most + 1)

@@ -1,0 +1,183 @@
+"""What an answer says of itself: strong, weak or none, and what is missing."""
+
+import json
+
+import pytest
+
+from cli.main import main
+from neural_code_search import index_folder
+from search.engine.certainty import Certainty
+from search.engine.engine import Engine
+from search.index.build import refresh
+from search.index.index_file import open_index
+from search.opening import opened, reranker_maker
+from search.serve.agent_tools import AgentTools
+from search.serve.live_index import FreshIndex
+
+FILES = {
+    "pool/queue_pool.py": '''
+class QueuePool:
+    """A pool that limits the number of open connections."""
+
+    def checkout(self, timeout):
+        """Take a connection out of the pool, and wait while there is none."""
+        return self.queue.get(timeout=timeout, pool_recycle=self.pool_recycle)
+
+    def recycle_stale(self):
+        """Close connections that are older than the recycle time."""
+        for connection in self.queue:
+            connection.close()
+''',
+    "shop/orders.py": '''
+def cancel_order(order_id):
+    """Cancel an order that was not yet shipped."""
+    order = load(order_id)
+    order.state = "cancelled"
+
+
+def total_of_cart(cart):
+    """Sum the prices of all items of a cart."""
+    return sum(item.price * item.count for item in cart)
+''',
+    "tests/test_orders.py": "def test_cancelled_order_is_kept():\n    assert cancel_order(1)\n",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("certainty")
+    for path, content in FILES.items():
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content)
+    return root
+
+
+@pytest.fixture(scope="module", params=["words", "model"])
+def engine(folder, tmp_path_factory, request):
+    if request.param == "words":
+        path = tmp_path_factory.mktemp("index") / "index"
+        refresh(folder, path, processes=0, tell=lambda *_: None)
+        return Engine(open_index(path), None)
+    index, retriever = opened(index_folder(folder).path, "")
+    return Engine(index, reranker_maker("")(index), retriever=retriever)
+
+
+def said(engine, query, **asked):
+    return engine.certainty(query, engine.search(query, **asked))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "cancel an order",
+        "how are stale connections recycled",
+        "limit the number of open connections",
+        "sum prices of the cart",
+        "tests of a cancelled order",
+        "QueuePool",
+        "queuepool",
+        "QueuePool.checkout",
+        "queue_pool.py",
+        "pool/queue_pool.py",
+        "pool_recycle",
+        "checkout",
+        "cart",
+    ],
+)
+def test_what_is_there_is_a_strong_match(engine, query):
+    assert said(engine, query).level == "strong"
+    assert said(engine, query, top=1).level == "strong"
+
+
+@pytest.mark.parametrize(
+    "query", ["asdfqwerzxcv", "blorp frindle", "how does the blorp frindle", "closeDrawer", "bulk_insert_mappings"]
+)
+def test_what_is_not_there_is_not_found(engine, query):
+    assert said(engine, query).level == "none"
+
+
+@pytest.mark.parametrize("query", ["bake sourdough bread with a wild starter", "where is kubernetes pod preemption"])
+def test_foreign_topics_are_no_strong_match(engine, query):
+    assert said(engine, query).level != "strong"
+
+
+@pytest.mark.parametrize("query", ["asdfqwerzxcv", "how does the blorp frindle"])
+def test_words_that_nobody_knows_find_nothing(engine, query):
+    assert engine.search(query) == []
+
+
+def test_words_that_no_file_has_do_not_change_the_order(engine):
+    plain = [hit.row for hit in engine.search("cancel order")]
+    assert [hit.row for hit in engine.search("cancel asdfqwerzxcv order")] == plain
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("QeuePool", "QueuePool"),
+        ("QueuePol", "QueuePool"),
+        ("cancel_ordr", "cancel_order"),
+        ("QueuePool.checkuot", "checkout"),
+        ("queue_poll.py", "queue_pool.py"),
+    ],
+)
+def test_a_misspelt_name_is_said_not_to_exist_beside_the_nearest(engine, query, name):
+    found = said(engine, query)
+    assert found.level == "weak"
+    assert found.nearest[0] == name
+    assert f"nothing is called {query}; nearest: {name}" in found.line
+
+
+def test_a_name_that_is_like_no_other_has_no_nearest(engine):
+    found = said(engine, "closeDrawer")
+    assert not found.nearest
+    assert found.line == "nothing found: nothing is called closeDrawer"
+
+
+def test_a_misspelt_word_is_named_as_typed(engine):
+    found = said(engine, "Canecl an order")
+    assert (found.absent, found.nearest[0]) == (["Canecl"], "cancel")
+    assert "no file has Canecl; nearest: cancel" in found.line
+
+
+@pytest.mark.parametrize("query", ["conection pool", "cart prces"])
+def test_a_question_with_a_misspelt_word_is_weak_at_least(engine, query):
+    found = said(engine, query)
+    assert found.level != "none"
+    assert len(found.nearest) == len({name.lower() for name in found.nearest}) > 0
+
+
+@pytest.mark.parametrize("query", ["how is the", "what is it for"])
+def test_common_words_alone_are_said_to_be_such(engine, query):
+    found = said(engine, query)
+    assert found.level != "strong"
+    assert "common words" in found.line
+
+
+def test_what_a_filter_hides_is_not_said_to_be_nowhere(engine):
+    found = said(engine, "QueuePool", path="shop/*")
+    assert found.level == "none"
+    assert "only other files" in found.line
+    assert not found.absent
+
+
+def test_the_line_is_one_line_whatever_is_typed():
+    found = Certainty("none", ["a\x1b[2J\nb"], ["c\rd"])
+    assert found.line.isprintable()
+    assert json.loads(json.dumps(found.record))["level"] == "none"
+
+
+def test_every_interface_says_it(folder, capsys):
+    index = index_folder(folder)
+    assert index.certainty("asdfqwerzxcv").level == "none"
+    assert index.certainty("cancel an order").level == "strong"
+    file = f"--index={index.path}"
+    assert main(["search", "closeDrawer", file, "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)["certainty"]
+    assert told == {"level": "none", "absent": ["Drawer"], "nearest": [], "text": told["text"]}
+    assert main(["search", "cancel an order", file, "--json"]) == 0
+
+    tools = AgentTools(FreshIndex(folder, "none", lambda *_: None))
+    told = tools.search("QeuePool")["certainty"]
+    assert (told["level"], told["nearest"]) == ("weak", ["QueuePool", "queue_pool"])
