@@ -2,7 +2,7 @@
 
 They are handlers of routes and events and the like. Their name is that of the called function and the text:
 ``GET /orders/:id``, ``on close``. Only the search reads them. Test cases are none: there are thousands, of material
-that is mostly made up.
+that is mostly made up. Nor is what a constant of the file is given, unless it is a route: the constant is found.
 """
 
 import re
@@ -29,6 +29,8 @@ _OTHERS: Final = words(
     "then catch finally import run assertthrows"
 )
 """Called functions that are given functions for other reasons, or with others inside."""
+_DECLARATORS: Final = words("variable_declarator var_spec const_spec")
+_OUTERMOST: Final = words("program source_file export_statement")
 _LONGEST: Final = 200
 """Characters of a text that names something."""
 _OUTSIDE: Final = 60
@@ -50,6 +52,8 @@ def handler(node: Node) -> Declaration | None:
     if call is None or text is None:
         return None
     name = _name(node, call, text)
+    if " /" not in name and _is_constant(call):
+        return None
     return Declaration(name.replace(".", " "), _whole(call), kind="handler") if name else None
 
 
@@ -67,6 +71,16 @@ def _name(node: Node, call: Node, text: str) -> str:
     if body.type not in _BLOCKS or body.end_point[0] == body.start_point[0]:
         return ""
     return f"{called} {' '.join(text.split())}"
+
+
+def _is_constant(call: Node) -> bool:
+    """Whether a constant outside of functions is given the result of a call."""
+    at = call.parent
+    while at is not None and at.type in ("expression_list", "await_expression", "as_expression"):
+        at = at.parent
+    statement = at.parent if at is not None and at.type in _DECLARATORS else None
+    around = statement.parent if statement is not None else None
+    return around is not None and around.type in _OUTERMOST
 
 
 def _of_options(node: Node) -> Declaration | None:

@@ -148,7 +148,7 @@ class _Read:
         parsed = self.parsed
         if parsed is None:
             return []
-        handlers = parsed.handlers() if language.nested or not test else ()
+        handlers = () if test else parsed.handlers()
         own = {(each.start, each.end) for each in handlers}
         found = [each for each in parsed.functions if (each.start, each.end) not in own]
         found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]

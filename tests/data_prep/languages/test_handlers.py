@@ -119,3 +119,21 @@ def test_the_functions_of_corpora_stay_as_they_were():
 def test_in_tests_of_go_what_is_inside_of_functions_is_found_by_these():
     names = [unit.pair.method.name for unit in read_file(SourceFile("", "a_test.go", GO.encode())).units]
     assert names == ["a_test", "main"]
+
+
+@pytest.mark.parametrize("path", ["a.js", "a.ts"])
+def test_what_a_constant_is_given_is_found_by_the_constant_but_for_routes(path):
+    call = '("Shape", (each) => {\n  fill(each);\n});\n'
+    text = f"""export const Shape = /* pure */ core.create{call}const Other = await create{call}create{call}
+function inside() {{ const own = watch{call} }}
+const route = app.get("/orders", (req, res) => {{ list(res); }});
+"""
+    names = [unit.pair.method.name for unit in read_file(SourceFile("", path, text.encode())).units[1:]]
+    assert names == ["Shape", "Other", "create Shape", "inside", "watch Shape", "route", "GET /orders"]
+
+
+@pytest.mark.parametrize("path", ["tests/a.js", "benchmarks/a.ts", "a.test.js"])
+def test_tests_and_benchmarks_have_no_handlers(path):
+    text = 'suite.add("valid", () => {\n  parse(1);\n});\napp.get("/a", (req, res) => { res.end(); });\n'
+    names = [unit.pair.method.name for unit in read_file(SourceFile("", path, text.encode())).units[1:]]
+    assert names == []
