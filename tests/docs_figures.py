@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.conftest import REPOSITORY
 
@@ -64,11 +65,15 @@ def saved_rows(name: str) -> Mapping[str, list[str]]:
     """The numbers of each row of a page of results, by "HEADING > first cell"; those of prose by "HEADING".
 
     A JSON file has the lines that a command printed: rows by their first words, indented ones below the line before.
+    Or it has the result itself: rows are its objects, by their keys.
     """
     path = RESULTS / name
     is_json = path.suffix == ".json"
     text = path.read_text(encoding="utf-8")
-    lines = json.loads(text)["printed"] if is_json else text.splitlines()
+    record = json.loads(text) if is_json else {"printed": text.splitlines()}
+    if "printed" not in record:
+        return dict(_objects(record))
+    lines = record["printed"]
     rows: dict[str, list[str]] = defaultdict(list)
     heading = part = ""
     for line in lines:
@@ -86,6 +91,21 @@ def saved_rows(name: str) -> Mapping[str, list[str]]:
                 part = f" > {found[1]}"
         rows[f"{heading}{part} > {first}" if first else f"{heading}{part}"] += _numbers(line)
     return rows
+
+
+def _objects(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, list[str]]]:
+    """The numbers of each object, to six decimals, by the keys that lead to it."""
+    yield (
+        before,
+        [f"{each:.6f}" if isinstance(each, float) else f"{each}" for each in record.values() if _is_number(each)],
+    )
+    for key, each in record.items():
+        if isinstance(each, Mapping):
+            yield from _objects(each, f"{before} > {key}" if before else key)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _numbers(text: str) -> list[str]:

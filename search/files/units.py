@@ -104,7 +104,7 @@ def read_functions(file: SourceFile) -> Units:
     units = whole_file(file, data, counted)
     if parsed:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
-        found = [_named(each, data, file.path, language) for each in read.declared(language, test=is_test(file.path))]
+        found = [_named(each, data, file.path, language) for each in read.declared(test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
     return Units(units, read.left_out, counted)
 
@@ -139,11 +139,11 @@ class _Read:
         spans = self.parsed.comments if self.parsed else ()
         return [(self.fixed.place(start), self.fixed.place(end)) for start, end in spans] if self.fixed else spans
 
-    def declared(self, language: Language, *, test: bool) -> list[FoundFunction]:
+    def declared(self, *, test: bool) -> list[FoundFunction]:
         """What the file declares, in source order; a constant that is a function or type is that alone.
 
-        In a ``test``, what is declared inside of functions is found by these: there, it is mostly made-up material.
-        What begins far behind the start of a line is minified.
+        In a ``test``, what is declared inside of functions is found by these, and handlers by the whole file: there,
+        it is mostly made-up material. What begins far behind the start of a line is minified.
         """
         parsed = self.parsed
         if parsed is None:
