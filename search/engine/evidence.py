@@ -53,10 +53,10 @@ class Limits:
 
 
 LIMITS: Final = Limits(
-    {"words": 2.678, "long": 2.689, "pairs": 4.504, "file": 3.553, "absent": -1.904, "size": -0.964},
-    bias=-5.895,
-    weak=-3.307,
-    strong=-0.484,
+    {"words": 2.704, "long": 2.688, "pairs": 4.518, "file": 3.540, "absent": -1.882, "size": -0.960},
+    bias=-5.908,
+    weak=-3.308,
+    strong=-0.487,
 )
 
 

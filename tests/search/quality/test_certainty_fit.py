@@ -1,12 +1,14 @@
 """The limits of certainty, fitted on projects of different kinds."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 
 from cli.main import main
 from search.engine.evidence import LIMITS
-from search.quality.certainty_fit import nonsense, wilson
+from search.quality.certainty_fit import LOST, MISSED, nonsense, wilson
+from tests.conftest import REPOSITORY
 
 PROJECTS = {
     "shop": ("sales", "orders", ["cancel an order", "total price of the cart", "ship all orders"]),
@@ -88,3 +90,23 @@ def test_nonsense_is_the_same_for_a_seed():
 )
 def test_interval_of_a_share(count, total, low, high):
     assert wilson(count, total) == pytest.approx((low, high), abs=0.001)
+
+
+def saved():
+    return json.loads((REPOSITORY / "experiments" / "results" / "certainty.json").read_text())
+
+
+def test_the_limits_are_those_of_the_saved_result():
+    own, fitted = asdict(LIMITS), saved()["limits"]
+    assert own.pop("weights") == pytest.approx(fitted.pop("weights"), abs=5e-4)
+    assert own == pytest.approx(fitted, abs=5e-4)
+
+
+def test_the_saved_result_holds_what_the_certainty_is_for():
+    left = saved()["left out"]
+    for kind in ("typed", "comment"):
+        assert left[kind]["weak or none"] <= MISSED
+        assert left[kind]["none"] <= LOST
+    for kind in ("nonsense", "name", "topic"):
+        assert left[kind]["weak or none"] >= 0.92
+    assert left["other"]["weak or none"] >= 0.7
