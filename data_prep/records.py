@@ -30,6 +30,10 @@ class Excerpt:
     lines_before: int  # to add to line numbers; negative if the wrapper has more lines
 
 
+LARGEST_SOURCE: Final = 4 << 20
+"""Maximum size in bytes of a source file that the search reads, or that is parsed as Java; larger ones are tables."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """One source file as read from a folder or an archive; its bytes are untrusted."""

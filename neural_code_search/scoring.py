@@ -166,10 +166,12 @@ def _check_texts(name: str, texts: Sequence[str]) -> None:
 def _read(code: str, name: str) -> Pair:
     data = f"class _ {{\n{code}\n}}\n".encode(errors="replace")  # a type around it, whose name has no words
     try:
-        units = read_java(SourceFile("", "", data)).units
+        read = read_java(SourceFile("", "", data))
     except UserError as error:
         raise UserError(f"{name}: {error}") from error
-    methods = [unit.pair for unit in units if unit.pair.method.kind != "type"]
+    units = () if read.left_out else read.units  # of what does not parse a part could be read
+    others = ("type", "file")
+    methods = [each.pair for each in units if each.pair.method.kind not in others and " " not in each.pair.method.name]
     outermost = min((pair.method.type_name.count(".") for pair in methods), default=0)
     found = [pair for pair in methods if pair.method.type_name.count(".") == outermost]
     if len(found) != 1:

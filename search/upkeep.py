@@ -38,7 +38,7 @@ class StoredIndex:
         marks = {"there": "", "gone": " (gone)", "unknown": ""}
         what = [
             f"{self.rows:,} entries of {self.files:,} files" if self.usable else f"cannot be used: {self.version}",
-            f"{self.bytes / 1e6:,.1f} MB",
+            _size(self.bytes),
             f"{shown_age(self.age)} old",
             *([self.version, f"vectors: {self.vectors}"] if self.usable else []),
         ]
@@ -75,8 +75,13 @@ def _list(found: Sequence[StoredIndex], *, as_json: bool) -> None:
         told = {"folder": str(_folder()), "indexes": [asdict(each) for each in found]}
         console.show(json.dumps(told, indent=1))
         return
-    total = sum(each.bytes for each in found) / 1e6
-    console.show("\n".join([*(each.line for each in found), f"{len(found):,} indexes in {_folder()}, {total:,.1f} MB"]))
+    what = "1 index" if len(found) == 1 else f"{len(found):,} indexes"
+    total = _size(sum(each.bytes for each in found))
+    console.show("\n".join([*(each.line for each in found), f"{what} in {_folder()}, {total}"]))
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 1e5 else f"{count / 1e3:,.0f} kB"
 
 
 def _folder() -> Path:

@@ -31,18 +31,6 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 OF_THE_READER = {"app.py", "my.py", "my_model.py", "index.js", "index.ts", "package.json", "pom.xml"}
 """Names of files that commands and examples take, and that are not of this repository."""
 
-STILL_LONG = {
-    "agents.md": 5,
-    "editor.md": 5,
-    "languages.md": 2,
-    "python-api.md": 3,
-    "search-api.md": 2,
-    "search-code.md": 3,
-    "search-index.md": 3,
-    "search.md": 2,
-}
-"""Page -> how many of its sentences may still be long; no other page has one, and no number may grow."""
-
 of_each = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 
 
@@ -112,7 +100,7 @@ def test_a_page_is_short(page: Path) -> None:
 @pytest.mark.parametrize("page", [*PAGES[:2], *DOCS], ids=lambda page: page.name)
 def test_sentences_are_short(page: Path) -> None:
     found = long_sentences(page.read_text(encoding="utf-8"))
-    assert len(found) <= STILL_LONG.get(page.name, 0), "\n".join(found)
+    assert found == []
 
 
 def test_the_index_has_every_page() -> None:

@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 from data_prep.errors import UserError
 from data_prep.files.named_paths import home_of
 from data_prep.files.reading import raise_if_passing, read_regular, reason
-from data_prep.languages.java.declarations import LARGEST_FILE
 from data_prep.languages.registry import language_of
+from data_prep.records import LARGEST_SOURCE
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
@@ -51,7 +51,7 @@ def read_source(root: Path, found: Found) -> bytes:
         OSError: the file cannot be read, or has become a link.
         UserError: it has changed since it was found.
     """
-    data, status = read_regular(root / found.path, LARGEST_FILE + 1)
+    data, status = read_regular(root / found.path, LARGEST_SOURCE + 1)
     if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
         raise UserError("changed while it was read")
     return data

@@ -21,7 +21,8 @@ from data_prep.errors import UserError
 from data_prep.files.reading import read_regular
 from data_prep.languages.comments import returned
 from data_prep.languages.identifiers import query_words
-from data_prep.languages.java.declarations import LARGEST_FILE, find_declarations, parse_java
+from data_prep.languages.java.declarations import find_declarations, parse_java
+from data_prep.records import LARGEST_SOURCE
 from search.cursor import nearest, words_above
 from search.files.languages import language_name
 from search.index.code_index import Index
@@ -83,7 +84,7 @@ def of_returns(index: Index, root: Path, most: int, seed: int) -> Questions:
     edges = index.file_edges.tolist()
     for number, file in enumerate(index.files):
         rows = [row for row in range(edges[number], edges[number + 1]) if index.asks[row]]
-        told = _returns(read_regular(root / file.path, LARGEST_FILE + 1)[0]) if rows else {}
+        told = _returns(read_regular(root / file.path, LARGEST_SOURCE + 1)[0]) if rows else {}
         for row in rows:
             words = query_words(told.get(index.split.text(row).start_line, ""))
             known = set(terms_of(index.split.word_list("query", row)))
@@ -182,7 +183,7 @@ def with_contexts(questions: Questions, index: Index, root: Path, under: Under) 
         UserError: there are fewer than FEWEST.
         OSError: a file no longer exists.
     """
-    texts = [read_regular(root / file.path, LARGEST_FILE)[0].decode("utf-8", "replace") for file in index.files]
+    texts = [read_regular(root / file.path, LARGEST_SOURCE)[0].decode("utf-8", "replace") for file in index.files]
     found = _of_own_files(questions, index, texts) if under == "file" else _of_calls(questions, index, texts)
     kept = [place for place in range(len(questions.rows)) if found.get(place)]
     if len(kept) < FEWEST:

@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from data_prep.files.reading import read_regular
 from data_prep.languages.identifiers import query_words
-from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.records import LARGEST_SOURCE
 from evaluation.significance import bootstrap_interval
 from search.engine.engine import Engine
 from search.files.languages import language_name
@@ -152,7 +152,7 @@ class _TraceMaker:
         return Call(row, text.path, line, index.names[row], code.strip(), package)
 
     def _package(self, path: str) -> str:
-        found = _PACKAGE.search(read_regular(self._root / path, LARGEST_FILE)[0])
+        found = _PACKAGE.search(read_regular(self._root / path, LARGEST_SOURCE)[0])
         return found[1].decode() if found else ""
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from data_prep.errors import UserError
 from data_prep.files.reading import read_regular, reason
-from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.records import LARGEST_SOURCE
 from search.engine.preview import indentation
 from search.engine.show import licence_of
 from search.files.encodings import text_of
@@ -149,7 +149,7 @@ def read_indexed(root: Path | None, file: IndexedFile) -> str:
     if path.is_absolute() or ".." in path.parts or "\0" in file.path:
         raise ChangedFileError("its path does not lead into the indexed folder")
     try:
-        data, _ = read_regular(root / path, LARGEST_FILE + 1)
+        data, _ = read_regular(root / path, LARGEST_SOURCE + 1)
     except OSError as error:
         raise ChangedFileError(f"it cannot be read: {reason(error)}") from error
     if not file.blobs or blob_names(data) != file.blobs:

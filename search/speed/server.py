@@ -29,7 +29,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_regular
-from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.records import LARGEST_SOURCE
 from evaluation.speed import Measured, Seconds, SpeedOptions, compare, memory_mb, quantiles
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import complain, say
@@ -119,7 +119,7 @@ def bodies(index: Index, folder: Path, options: SpeedOptions) -> list[Body]:
 def _above(index: Index, folder: Path, number: int, line: int) -> str:
     """The text above a line of a file, as an editor sends it."""
     folder, file = index.source(number) if isinstance(index, JointIndex) else (folder, index.files[number])
-    text = read_regular(folder / file.path, LARGEST_FILE)[0].decode("utf-8", "replace")
+    text = read_regular(folder / file.path, LARGEST_SOURCE)[0].decode("utf-8", "replace")
     return nearest("".join(f"{each}\n" for each in text.split("\n")[: line - 1]))
 
 

@@ -19,9 +19,7 @@ from data_prep.languages.parsing import (
     captures_of_broken,
     line_of,
 )
-
-LARGEST_FILE: Final = 4 << 20
-"""Maximum size of a parsed file in bytes; larger ones are generated tables."""
+from data_prep.records import LARGEST_SOURCE
 
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 
@@ -116,13 +114,13 @@ class ParsedFile:
 
 
 def parse_java(data: bytes) -> ParsedFile:
-    """Parse a file of at most ``LARGEST_FILE`` bytes; broken text gives a tree with error nodes, never an exception.
+    """Parse a file of at most ``LARGEST_SOURCE`` bytes; broken text gives a tree with error nodes, never an exception.
 
     Raises:
-        UserError: the file is longer than ``LARGEST_FILE``.
+        UserError: the file is longer than ``LARGEST_SOURCE``.
     """
-    if len(data) > LARGEST_FILE:
-        raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
+    if len(data) > LARGEST_SOURCE:
+        raise UserError(f"longer than {LARGEST_SOURCE >> 20} MiB")
     tree = Parser(JAVA).parse(data)
     root = tree.root_node
     if root.has_error:

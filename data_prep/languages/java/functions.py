@@ -209,7 +209,7 @@ def parse(_: Language, data: bytes, __: str) -> ParsedSource:
     """The methods and constructors of a file, in source order.
 
     Raises:
-        UserError: it is longer than ``LARGEST_FILE``.
+        UserError: it is longer than ``LARGEST_SOURCE``.
     """
     parsed, left_out = parse_java(data), LeftOut()
     functions = [_function(found) for found in find_methods(parsed, documented_only=False, left_out=left_out)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from repositories import commit, run_git, write
 
-from data_prep.languages.java.declarations import LARGEST_FILE
+from data_prep.records import LARGEST_SOURCE
 from search.files.tree import Found, checkout_of, found_files, read_source
 
 FILES = {"b/Z.java": "class Z {}", "a/A.java": "class A {}", "a-b/C.java": "", "a/b/D.java": "1", "a/notes.txt": "none"}
@@ -317,10 +317,10 @@ def test_a_file_that_changes_during_the_read_is_refused(tmp_path, monkeypatch):
 
 
 def test_of_a_long_file_one_byte_too_many_is_read(tmp_path):
-    write(tmp_path, {"A.java": b" " * (LARGEST_FILE + 100)})
-    assert len(read_source(tmp_path, only(tmp_path))) == LARGEST_FILE + 1
-    write(tmp_path, {"A.java": b" " * LARGEST_FILE})
-    assert len(read_source(tmp_path, only(tmp_path))) == LARGEST_FILE
+    write(tmp_path, {"A.java": b" " * (LARGEST_SOURCE + 100)})
+    assert len(read_source(tmp_path, only(tmp_path))) == LARGEST_SOURCE + 1
+    write(tmp_path, {"A.java": b" " * LARGEST_SOURCE})
+    assert len(read_source(tmp_path, only(tmp_path))) == LARGEST_SOURCE
 
 
 def test_what_became_a_link_a_pipe_or_nothing_is_not_read(tmp_path):

@@ -177,7 +177,7 @@ def test_another_model_makes_all_of_them_again(index, encoder, file, tmp_path):
 
 def test_an_empty_index_has_no_vectors(encoder, tmp_path):
     (tmp_path / "bare").mkdir()
-    (tmp_path / "bare" / "package-info.java").write_text("package bare;\n")
+    (tmp_path / "bare" / "A.java").write_text("\n")
     make_index(tmp_path / "bare", path := tmp_path / "index")
     assert vectorise(encoder, path)[0].written
     found = near_rows(path, read_head(path).content, 0, "")
@@ -396,12 +396,12 @@ def test_the_score_of_the_vectors_is_added_on_one_scale(index, reranker, near, e
         }
         for share in (0.0, 0.5)
     ]
-    rows = np.arange(len(index))
+    rows = sorted(scores[0])  # without copies of others, which are folded
     cosines = near._vectors.vectors.astype(np.float64) @ encoder.query(words)[0]
-    np.testing.assert_allclose([scores[0][row].near for row in rows], cosines, atol=1e-5)
+    np.testing.assert_allclose([scores[0][row].near for row in rows], cosines[rows], atol=1e-5)
     expected = 0.5 * (cosines - cosines.mean()) / cosines.std()
     gained = [scores[1][row].score - scores[0][row].score for row in rows]
-    np.testing.assert_allclose(gained, expected, atol=1e-3)
+    np.testing.assert_allclose(gained, expected[rows], atol=1e-3)
 
 
 def test_answers_in_the_shortlist_are_counted(index, reranker, near):

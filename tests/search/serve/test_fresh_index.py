@@ -74,9 +74,7 @@ def test_a_question_is_answered_from_what_is_read_so_far(root, hindered, fresh):
     assert found["certainty"]["text"].endswith(" (of those indexed so far)")
     assert (index.progress.read, index.progress.files) == (16, 62)
     assert index.progress.doing == "16 of 62 files are read"
-    assert tools.search("zzqqy")["certainty"]["text"] == (
-        "nothing found: no file has these words (of those indexed so far)"
-    )
+    assert tools.search("zzqqy")["certainty"]["text"] == ("nothing found: no file has zzqqy (of those indexed so far)")
     hindered.set()
     settled(index)
     found = tools.search("test till")

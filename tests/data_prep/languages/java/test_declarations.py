@@ -2,13 +2,13 @@ import pytest
 from java import methods
 
 from data_prep.languages.java.declarations import (
-    LARGEST_FILE,
     MOST_DEEP,
     LeftOut,
     find_declarations,
     find_methods,
     parse_java,
 )
+from data_prep.records import LARGEST_SOURCE
 
 SAMPLE = """
 package a;
@@ -106,7 +106,7 @@ def test_deep_types_cost_no_stack(depth):
 
 def test_a_file_too_long_is_refused_in_one_line():
     with pytest.raises(ValueError, match="longer than 4 MiB"):
-        parse_java(b" " * (LARGEST_FILE + 1))
+        parse_java(b" " * (LARGEST_SOURCE + 1))
 
 
 def test_errors_without_end_take_time_in_proportion():

@@ -173,7 +173,7 @@ def test_clusters_find_most_of_the_nearest(real):
     scores, _ = index.search(queries, 200)
     best, _ = ExactVectors(vectors).search(queries, 200)
     recall = (scores >= best[:, -1:]).mean()  # any of those that tie with the last will do
-    assert 0.6 < recall < 1
+    assert 0.55 < recall < 1
     assert index.search(queries[:2], 10**6)[1].shape == (2, len(vectors))  # more than the clusters hold
 
 
