@@ -11,7 +11,7 @@ from search.files.repair import Repaired, repaired
 
 Parsed = TypeVar("Parsed", ParsedSource, ParsedFile)
 
-PARTLY: Final = "partly parsed, with a syntax error in line {}: what could not be read is found by the whole file"
+PARTLY: Final = "partly parsed, line {} was not understood: what could not be read is found by the whole file"
 """What is said of a file with syntax errors."""
 _NO_NAMES: Final = words("if for while switch catch return function with else do try throw new func def class elif")
 """What a broken text may make the name of a function."""

@@ -170,7 +170,7 @@ def test_what_is_around_half_typed_code_is_found_with_its_lines(path, half, clos
 def test_the_files_of_broken_sources_are_named_and_their_sources_are_as_written():
     found, lines = names("A.java", WHOLE["A.java"].replace("{half}", "if (this.isOpen("))
     assert found.left_out == (
-        "partly parsed, with a syntax error in line 11: what could not be read is found by the whole file"
+        "partly parsed, line 11 was not understood: what could not be read is found by the whole file"
     )
     (broken,) = (unit.pair.method for unit in found.units if unit.pair.method.name == "broken")
     assert broken.source.endswith("if (this.isOpen(\n    }")
