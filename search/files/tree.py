@@ -41,7 +41,12 @@ class Found(NamedTuple):
 
     path: str  # "/"-separated, relative to the root
     size: int  # bytes
-    modified: int  # nanoseconds, st_mtime_ns
+    modified: int  # nanoseconds, as modified_at says
+
+
+def modified_at(status: os.stat_result) -> int:
+    """When a file was last changed, in nanoseconds, even if the time of its content was restored, as by ``cp -p``."""
+    return max(status.st_mtime_ns, status.st_ctime_ns)
 
 
 def read_source(root: Path, found: Found) -> bytes:
@@ -52,7 +57,7 @@ def read_source(root: Path, found: Found) -> bytes:
         UserError: it has changed since it was found.
     """
     data, status = read_regular(root / found.path, LARGEST_FILE + 1)
-    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
+    if (status.st_size, modified_at(status)) != (found.size, found.modified):
         raise UserError("changed while it was read")
     return data
 
@@ -137,7 +142,7 @@ def found_files(
             tell(path, reason(error))
             continue
         if stat.S_ISREG(status.st_mode):
-            found.append(Found(path, status.st_size, status.st_mtime_ns))
+            found.append(Found(path, status.st_size, modified_at(status)))
         else:
             unread.count(path, link=stat.S_ISLNK(status.st_mode))
     found.sort()
