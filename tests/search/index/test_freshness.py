@@ -83,7 +83,8 @@ def test_a_folder_whose_last_source_file_is_gone_answers_nothing(root, capsys):
     assert main(["search", "lock the box", *ASKED]) == 0
 
 
-def test_a_file_that_is_named_as_the_folder_is_said_to_be_one(root, capsys):
+@pytest.mark.usefixtures("root")
+def test_a_file_that_is_named_as_the_folder_is_said_to_be_one(capsys):
     assert main(["search", "open the door", "sub/other.py"]) == 2
     assert "sub/other.py is a file" in (said := capsys.readouterr().err)
     assert "sub --path=other.py" in said
