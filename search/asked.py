@@ -46,9 +46,17 @@ def question_and_folder(words: Sequence[str]) -> tuple[str, Path | None, str]:
     from search.engine.filters import begins_with_filter
 
     if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last)):
-        raise UserError(f"there is no folder {last}: {_EXPECTED}, and quote a question of several words")
+        raise UserError(_no_folder(last))
     question = " ".join(words)
     return question, None, f"asked {question!r}"
+
+
+def _no_folder(typed: str) -> str:
+    path = os.path.expanduser(typed)  # noqa: PTH111 - which knows no error
+    if os.path.isfile(path):  # noqa: PTH113
+        folder, name = os.path.split(path)
+        return f'{typed} is a file: bash run.sh search "QUESTION" {folder or "."} --path={name} asks it alone'
+    return f"there is no folder {typed}: {_EXPECTED}, and quote a question of several words"
 
 
 def named_folder(typed: str) -> Path:

@@ -36,8 +36,9 @@ class StoredIndex:
     def line(self) -> str:
         """All of it in one line."""
         marks = {"there": "", "gone": " (gone)", "unknown": ""}
+        files = "1 file" if self.files == 1 else f"{self.files:,} files"
         what = [
-            f"{self.rows:,} entries of {self.files:,} files" if self.usable else f"cannot be used: {self.version}",
+            f"{self.rows:,} entries of {files}" if self.usable else f"cannot be used: {self.version}",
             _size(self.bytes),
             f"{shown_age(self.age)} old",
             *([self.version, f"vectors: {self.vectors}"] if self.usable else []),

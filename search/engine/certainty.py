@@ -119,8 +119,8 @@ class Judge:
         absent = [_typed(word, query) for word in self.absent(words)]
         unknown = [name for name in names if not self._exists(name)]
         if self._is_path(whole) or (whole in names and whole not in unknown):
-            hidden = self._names.spelt(whole, _RANKING).own and not any(hit.stage == "name" for hit in hits)
-            return Certainty("none", why=_HIDDEN) if hidden or not hits else Certainty("strong")
+            hidden = not hits or self._is_hidden([*self._names.spelt(whole, _RANKING).own], hits)
+            return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
         nearest = self._nearest(unknown, absent)
         if self._names_file(whole) or (whole in unknown and is_named(whole)):
             return self._unknown_name(whole, absent, nearest, hits, [*stems.values()])
@@ -142,6 +142,13 @@ class Judge:
         """Of a question that is a name which nothing has: weak if one is near, or a hit has all of its words."""
         together = bool(hits) and not absent and numbers_of(self._index, terms, hits, absent=False)["words"] > _ALL
         return Certainty("weak" if hits and (nearest or together) else "none", absent, nearest, name)
+
+    def _is_hidden(self, named: Sequence[int], hits: Hits) -> bool:
+        """Whether none of the rows that are ``named`` is a hit, nor is what a file among them has."""
+        files = {self._index.file(row).path for row in named if self._index.is_whole_file(row)}
+        return bool(named) and not any(
+            hit.stage == "name" or self._index.file(row).path in files for hit in hits for row in hit.rows
+        )
 
     def _exists(self, name: str) -> bool:
         """Whether something is called so, or a row's text has it."""

@@ -31,13 +31,24 @@ _SAMPLE: Final = 8 << 10
 _BINARY: Final = f"binary: a NUL byte in its first {_SAMPLE >> 10} KiB"
 _GUESSED: Final = 64 << 10
 """Bytes above ASCII, with what is between them, from which an encoding is guessed."""
+_ASCII: Final = 0.2
+"""The share of ASCII in sources of UTF-16 or UTF-32 without a mark."""
+_NO_TEXT: Final = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ue000-\uf8ff\ufff0-\uffff]")
+"""Characters that no source has, but other data read as text."""
 _HIGH: Final = re.compile(rb"[\x80-\xff](?:[\x00-\x7f]?[\x80-\xff])*[\x40-\x7e]?")
+_ABOVE_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
+_RUN: Final = re.compile(rb"[\x80-\xff]+")
 _COMMON: Final = {
     "cp1252": "äöüÄÖÜßéèêàâçñáíóúôîïëåøæÅØÆãõìòùûœ’“”„–—…€©®°«»·§µ¿¡±²³×",
     "cp1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
     "koi8_r": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+    "cp866": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+    "iso8859_5": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+    "cp1253": "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώ",
 }
 """Letters by which a text in an encoding of one byte is known: a wrong one makes capitals or signs of them."""
+_OF_WHOLE_WORDS: Final = frozenset(_COMMON) - {"cp1252"}
+"""Encodings of scripts whose words have no ASCII letters."""
 _OF_TWO_BYTES: Final = ("euc_kr", "gb18030", "shift_jis", "euc_jp", "big5")  # of equally likely ones the first
 
 
@@ -64,13 +75,27 @@ def text_of(data: bytes) -> Text:
         return _decoded(data, wide)
     if data.isascii():
         return Text(data, "")
+    return _of_bytes(data)
+
+
+def _of_bytes(data: bytes) -> Text:
+    """A file without a mark, whose characters may have any number of bytes."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
         if len(data) - error.start < 4 and error.reason == "unexpected end of data":
             return Text(data, "")  # cut off inside of a character
+        if _is_mostly_utf_8(data):
+            return Text(data.decode("utf-8", "replace").encode(), "utf-8 with errors")
         return _decoded(data, _declared(data) or _guessed(data))
     return Text(data, "")
+
+
+def _is_mostly_utf_8(data: bytes) -> bool:
+    """Whether a few bytes alone are no UTF-8: in other encodings hardly any character looks like one of it."""
+    text = data.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    return sum(map(len, _ABOVE_ASCII.findall(text))) - bad > 2 * bad
 
 
 def _decoded(data: bytes, encoding: str) -> Text:
@@ -83,14 +108,17 @@ def _decoded(data: bytes, encoding: str) -> Text:
 
 
 def _without_mark(head: bytes) -> str:
-    """The encoding of two bytes a character in which the start of a file is mostly ASCII; "" if there is none."""
-    head = head[: len(head) // 2 * 2]
-    for encoding, high, low in (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2])):
-        if len(high) > 1 and high.count(0) > 0.7 * len(high) and not low.count(0):
-            try:
-                head.decode(encoding)
-            except UnicodeDecodeError:
+    """The encoding of two or four bytes a character in which the start of a file is plain text; "" if none is."""
+    for encoding in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
+        width = 4 if "32" in encoding else 2
+        try:
+            text = head[: len(head) // width * width].decode(encoding)
+        except UnicodeDecodeError as error:
+            if error.reason != "unexpected end of data":  # cut off inside of a character
                 continue
+            text = head[: error.start].decode(encoding)
+        ascii_ones = sum(map(str.isascii, text))
+        if len(text) > 1 and ascii_ones > _ASCII * len(text) and not _NO_TEXT.search(text):
             return encoding
     return ""
 
@@ -123,9 +151,17 @@ def _likelihood(sample: bytes, encoding: str) -> float:
     except UnicodeDecodeError:
         return 0.0
     if encoding in _COMMON:
-        return sum(letter in _COMMON[encoding] for letter in letters) / max(1, len(letters))
+        share = sum(letter in _COMMON[encoding] for letter in letters) / max(1, len(letters))
+        in_words = _in_words(sample)
+        return share * (0.5 + 0.5 * in_words if encoding in _OF_WHOLE_WORDS else 1.0 - 0.5 * in_words)
     # each character of two bytes is evidence twice; a rare one is none
     return sum(_is_common(letter, encoding) for letter in letters) / max(1, len(letters)) * _paired(sample)
+
+
+def _in_words(sample: bytes) -> float:
+    """The share of bytes above ASCII that are in runs of three or more, which Western words hardly have."""
+    runs = _RUN.findall(sample)
+    return sum(len(run) for run in runs if len(run) > 2) / max(1, sum(map(len, runs)))
 
 
 def _is_common(letter: str, encoding: str) -> bool:

@@ -19,6 +19,8 @@ LARGEST: Final = 1 << 20
 """Bytes of the longest file that is repaired."""
 _PAIRS: Final = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CONFLICT: Final = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
+_DEEPEST: Final = 50
+"""Open brackets among which the pair of a closing one is looked for."""
 _SEEN: Final = 300
 """Bytes of a line that tell what it begins."""
 _DECLARES: Final = re.compile(
@@ -29,6 +31,12 @@ _DECLARES: Final = re.compile(
 )
 _OF_FUNCTION: Final = re.compile(rb"[^(]*\([^{]*\{")
 """What begins a line whose braces are those of a function, not of a class or a namespace."""
+_STATEMENT: Final = re.compile(
+    rb"(?:return|raise|throw|break|continue|import|try|const|let|var|def|del|pass|assert|elif|except|finally|package)\b"
+)
+"""What begins a line that is not inside of round or square brackets."""
+_OF_COLONS: Final = re.compile(rb"@\w|(?:async\s+def|class|with|from\s+[\w.]+\s+import)\b")
+"""The same in a language whose braces are no blocks."""
 _HEAD: Final = re.compile(rb"(?:async\s+)?(?:if|elif|else|for|while|with|try|except|finally|def|class|switch|catch)\b")
 """What begins a statement that has a body."""
 
@@ -97,7 +105,14 @@ def repaired(data: bytes, language: Language, without: Collection[int] = ()) -> 
     if without:
         lines = plain.split(b"\n")
         plain = b"\n".join(b" " * len(line) if number in without else line for number, line in enumerate(lines, 1))
-    return Repaired(plain, _Repair(plain, language).made())
+    repair = _Repair(plain, language)
+    added = repair.made()
+    if repair.strays:
+        blanked = bytearray(plain)
+        for place in repair.strays:
+            blanked[place : place + 1] = b" "
+        plain = bytes(blanked)
+    return Repaired(plain, added)
 
 
 @lru_cache
@@ -123,6 +138,7 @@ class _Repair:
         self._before = _Line(0, b"", 0, has_colon=True)  # the line before that has code
         self._here = self._before
         self._hopeless: set[bytes] = set()  # what no more closes anything
+        self.strays: list[int] = []  # where closing brackets are that close nothing
 
     def made(self) -> list[Piece]:
         """What is to be added."""
@@ -158,6 +174,11 @@ class _Repair:
             return place + indent
         shuts, declares = start[:1] in b")]}", _DECLARES.match(start) is not None
         kept = len(self._open)
+        colons = self._language.body_mark == ":"
+        inside = b"([{" if colons else b"(["
+        if _STATEMENT.match(start) or (colons and _OF_COLONS.match(start)):
+            while kept and self._open[kept - 1].kind in inside:
+                kept -= 1
         while kept and self._ends(self._open[kept - 1], indent, shuts=shuts, declares=declares):
             kept -= 1
         self._close(kept)
@@ -171,7 +192,8 @@ class _Repair:
     def _ends(self, open_: _Open, indent: int, *, shuts: bool, declares: bool) -> bool:
         if open_.indent > indent:
             return True
-        return not shuts and declares and open_.indent == indent and (open_.kind != b"{" or open_.of_function)
+        nests = open_.kind == b"{" and not open_.of_function and (indent or self._language.name != "go")
+        return not shuts and declares and open_.indent == indent and not nests
 
     def _end(self, place: int) -> None:
         """End a line; what it is made of up to a comment is code."""
@@ -195,9 +217,20 @@ class _Repair:
         last = ending if not text.endswith(b"}") and place == self._before.end else b""
         self._added.append(Piece(place, text + last))
 
+    def _is_stray(self, kind: bytes, place: int) -> bool:
+        """Whether a closing bracket has no pair, or begins a line that is indented more than the block it would end."""
+        if all(_PAIRS[each.kind] != kind for each in self._open[-_DEEPEST:]):
+            return True
+        block, start = self._open[-1], self._data.rfind(b"\n", 0, place) + 1
+        deeper = kind == b"}" and block.of_function and block.indent < place - start < _SEEN
+        return deeper and not self._data[start:place].strip()
+
     def _shut(self, kind: bytes, place: int) -> None:
         """Meet a closing bracket: what was opened inside of its pair, and not closed, ends before it."""
-        for number in range(len(self._open) - 1, max(-1, len(self._open) - 50), -1):
+        if self._is_stray(kind, place):
+            self.strays.append(place)
+            return
+        for number in range(len(self._open) - 1, max(-1, len(self._open) - 1 - _DEEPEST), -1):
             if _PAIRS[self._open[number].kind] == kind:
                 code = self._data[:place].rstrip() if number + 1 < len(self._open) else b""
                 self._add_closing(number + 1, len(code) - 1 if code.endswith(b";") else place)

@@ -41,7 +41,12 @@ class Found(NamedTuple):
 
     path: str  # "/"-separated, relative to the root
     size: int  # bytes
-    modified: int  # nanoseconds, st_mtime_ns
+    modified: int  # nanoseconds, as modified_at says
+
+
+def modified_at(status: os.stat_result) -> int:
+    """When a file was last changed, in nanoseconds, even if the time of its content was restored, as by ``cp -p``."""
+    return max(status.st_mtime_ns, status.st_ctime_ns)
 
 
 def read_source(root: Path, found: Found) -> bytes:
@@ -52,7 +57,7 @@ def read_source(root: Path, found: Found) -> bytes:
         UserError: it has changed since it was found.
     """
     data, status = read_regular(root / found.path, LARGEST_SOURCE + 1)
-    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified):
+    if (status.st_size, modified_at(status)) != (found.size, found.modified):
         raise UserError("changed while it was read")
     return data
 
@@ -125,7 +130,7 @@ def found_files(
     paths = [*walk.files(Waiting("", _above(checkout, ignored)))]
     if checkout and walk.left_out:
         seen.look(str(checkout.repository.own / "index"), "target")
-        paths += _of_git(root, checkout, walk, ignored, tell, seen)
+        paths += _of_git(root, checkout, walk, ignored, unread, tell, seen)
     found, start = [], f"{root}/"
     for path in paths:
         try:
@@ -137,7 +142,7 @@ def found_files(
             tell(path, reason(error))
             continue
         if stat.S_ISREG(status.st_mode):
-            found.append(Found(path, status.st_size, status.st_mtime_ns))
+            found.append(Found(path, status.st_size, modified_at(status)))
         else:
             unread.count(path, link=stat.S_ISLNK(status.st_mode))
     found.sort()
@@ -149,13 +154,16 @@ def _once(tell: Tell) -> Tell:
     return lru_cache(maxsize=None)(tell)
 
 
-def _of_git(root: Path, checkout: Checkout, walk: Walk, ignored: IgnoreFiles, tell: Tell, seen: Seen) -> Iterator[str]:
+def _of_git(
+    root: Path, checkout: Checkout, walk: Walk, ignored: IgnoreFiles, unread: Unread, tell: Tell, seen: Seen
+) -> Iterator[str]:
     """What git tracks of what a walk left out; a folder like one of built files is walked if git tracks some of it."""
     names = _tracked(checkout, walk.left_out, tell)
     paths = sorted(as_texts(names, tell))
     known = [*_without_ignored(root, paths, ignored, tell, seen)]
     own = [path for path in walk.doubted if any(each.startswith(f"{path}/") for each in known)]
     walked = {each for path in own for each in walk.files(Waiting(path, walk.doubted[path]), trusting=True)}
+    unread.folders[:] = [path for path in unread.folders if path not in own]
     below = tuple(f"{path}/" for path in own)
     yield from walked
     yield from walk.tracked([each for each in known if each not in walked], below)

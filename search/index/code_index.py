@@ -144,4 +144,4 @@ def with_own_words(split: Split) -> Split:
 
 def rows_of_files(rows: int, files: int) -> str:
     """How much an index has, in words; files of some languages are rows too (:mod:`search.files.languages`)."""
-    return f"{rows:,} functions, types and files of {files:,} files"
+    return f"{rows:,} functions, types and files of {files:,} file{'s' * (files != 1)}"

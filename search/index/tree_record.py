@@ -19,7 +19,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import cache_folder
 from data_prep.files.reading import raise_if_passing
 from data_prep.files.sealed import read_sealed, write_sealed
-from search.files.tree import Found
+from search.files.tree import Found, modified_at
 from search.files.tree_stamps import How, Stamp, unchanged
 
 _FORMAT: Final = "galm tree 2"
@@ -150,6 +150,6 @@ def _differing(files: Sequence[Found], root: int) -> list[str]:
         except OSError:
             found.append(path)
             continue
-        if now.st_size != size or now.st_mtime_ns != modified:
+        if now.st_size != size or modified_at(now) != modified:
             found.append(path)
     return found

@@ -19,6 +19,7 @@ from search import opening
 from search.engine.engine import Engine
 from search.engine.packed_reranker import scored_without_torch
 from search.engine.signals import Reranker
+from search.files.tree import modified_at
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at
@@ -169,7 +170,7 @@ class FreshIndex:
             status = os.lstat(self.root / file.path)
         except OSError:
             return True
-        return (status.st_size, status.st_mtime_ns) != (file.size, file.modified)
+        return (status.st_size, modified_at(status)) != (file.size, file.modified)
 
     def close(self) -> None:
         """Remove what was stored for this process alone, and end its reader."""

@@ -14,6 +14,7 @@ from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
 from experiments.terminal import console
 from experiments.terminal.options import parsed
+from search.files.tree import modified_at
 from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _complain_if_changed(engine: "Engine", row: int | None, root: Path | None) -
     file = engine.index.file(row)
     try:
         status = os.lstat(root / file.path)
-        changed = (status.st_size, status.st_mtime_ns) != (file.size, file.modified)
+        changed = (status.st_size, modified_at(status)) != (file.size, file.modified)
         what = "has changed since it was indexed: its lines may have moved"
     except OSError:
         changed, what = True, "is no longer there: what was indexed of it is used"

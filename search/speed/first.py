@@ -10,6 +10,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from evaluation.speed import Form, Measured, Seconds, SpeedOptions, compare
 from experiments.recipes.config import REPOSITORY
+from search.index.code_index import rows_of_files
 from search.index.index_file import read_head
 from search.index.vector_file import vectors_path
 from search.speed.index import QUESTION, run
@@ -44,5 +45,5 @@ def measure_first(options: SpeedOptions) -> Measured:
         }
         rows = compare("", forms, options.rounds)
         head = read_head(index)
-    about = f"{root.name}: {head.rows:,} functions, types and files of {head.files:,} files; *{QUESTION}*."
+    about = f"{root.name}: {rows_of_files(head.rows, head.files)}; *{QUESTION}*."
     return Measured(about=about, unit="a first question", rows=rows)

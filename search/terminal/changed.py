@@ -7,7 +7,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.sources.own_git import GitError
-from search.files.tree import blob_names, checkout_of
+from search.files.tree import blob_names, checkout_of, modified_at
 from search.index.code_index import Index, IndexedFile
 from search.joint.joint_index import JointIndex
 
@@ -61,7 +61,7 @@ def _blobs(root: Path, file: IndexedFile) -> str:
     """The hashes of a file as it is now: those of the index, if it has not changed since."""
     try:
         status = os.lstat(root / file.path)
-        if file.blobs and (status.st_size, status.st_mtime_ns) == (file.size, file.modified):
+        if file.blobs and (status.st_size, modified_at(status)) == (file.size, file.modified):
             return file.blobs
         return blob_names(read_regular(root / file.path, _LARGEST)[0])
     except OSError as error:

@@ -41,7 +41,7 @@ def test_all_are_listed_with_what_they_are(three, capsys):
     assert (one["usable"], found["old"]["usable"], found["old"]["version"]) == (True, False, "galm index 3")
     assert main(["indexes"]) == 0
     told = capsys.readouterr().out
-    assert f"{three / 'gone'} (gone): 2 entries of 1 files" in told
+    assert f"{three / 'gone'} (gone): 2 entries of 1 file" in told
     assert "cannot be used: galm index 3" in told
     assert "3 indexes in" in told
 

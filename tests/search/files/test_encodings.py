@@ -19,6 +19,9 @@ GUESSED = [
     ("# “a” – b…\n", "cp1252", "windows-1252"),
     ("# считает скидку для клиента\ndef f(): pass\n", "cp1251", "windows-1251"),
     ("# Считает скидку для клиента\ndef f(): pass\n", "koi8_r", "koi8-r"),
+    ("# считает скидку для клиента\ndef f(): pass\n", "cp866", "cp866"),
+    ("# скидка\ndef f(): pass\n", "cp1251", "windows-1251"),
+    ("# Υπολογίζει την έκπτωση\ndef f(): pass\n", "cp1253", "windows-1253"),
     ("// 取消订单并退款给客户\nfunc f() {}\n", "gb18030", "gb18030"),
     ("// 取消訂單並退款給客戶\nfunc f() {}\n", "big5", "big5"),
     ("// 消費税を計算する\nfunc f() {}\n", "shift_jis", "shift-jis"),
@@ -37,6 +40,19 @@ def test_what_is_no_utf_8_is_read_as_what_it_is(text, encoding, told):
 @pytest.mark.parametrize("encoding", MARKS)
 def test_byte_order_marks_say_the_encoding(encoding):
     assert text_of(MARKS[encoding] + JAVA.encode(encoding)) == (JAVA.encode(), encoding)
+
+
+@pytest.mark.parametrize(
+    "text", ["# скидка для клиента\n", "// 取消订单并退款给客户\nfunc f() {}\n", "# 재고를 확인한다\n"]
+)
+@pytest.mark.parametrize("encoding", MARKS)
+def test_other_scripts_need_no_mark_in_wide_encodings(text, encoding):
+    assert text_of((text + "x = 1\n").encode(encoding)) == ((text + "x = 1\n").encode(), encoding)
+
+
+def test_a_few_bad_bytes_in_utf_8_are_replaced():
+    good = "# größer als üblich, süß\n".encode()
+    assert text_of(good + b"x = '\xff'\n") == (good + "x = '\ufffd'\n".encode(), "utf-8 with errors")
 
 
 def test_utf_8_stays_as_it_is_without_its_mark():

@@ -225,3 +225,20 @@ def test_what_is_whole_is_not_changed():
     for path, text in WHOLE.items():
         data = text.replace("{half}", "b = 2;").encode()
         assert repaired(data, language_of(path)).text == data
+
+
+@pytest.mark.parametrize(
+    ("path", "half", "after"),
+    [
+        ("a.py", "class A:\n    def b(self):\n        return 1\n{}\n\n    def last(self):\n        pass\n", ")"),
+        ("a.py", "class A:\n    def b(self, x: Dict[str,\n        return 1\n\n    def last(self):\n        pass\n", ""),
+        ("a.py", "x = {1:\n\n@deco\nclass A:\n    @property\n    def last(self):\n        return 2\n", ""),
+        ("a.js", "class A {\n  b() {\n    c();\n    }\n  }\n  last() {\n    d();\n  }\n}\n", ""),
+        ("a.go", "package a\n\ntype A struct {\n\tB int\n\nfunc last() int {\n\treturn 1\n}\n", ""),
+    ],
+)
+def test_stray_and_missing_brackets_take_nothing_with_them(path, half, after):
+    text = half.replace("{}", after)
+    line = next(number for number, each in enumerate(text.split("\n"), 1) if "last(" in each)
+    start, end = names(path, text)[1]["last"]
+    assert line - 1 <= start <= line < end  # with its decorator

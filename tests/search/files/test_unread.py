@@ -80,6 +80,14 @@ def test_what_git_tracks_is_read_with_what_is_new_beside_it(tmp_path):
     assert unread.kinds == {".rs": 1}
 
 
+def test_a_folder_that_is_read_since_git_tracks_it_is_not_said_to_be_left_out(tmp_path):
+    write(tmp_path, "a.py", "vendor/b.py", "build/c.py", "target/d.py")
+    tracked(tmp_path, "a.py", "vendor/b.py", "build/c.py")
+    paths, unread = found(tmp_path)
+    assert paths == ["a.py", "build/c.py", "vendor/b.py"]
+    assert unread.folders == ["target"]
+
+
 def test_hidden_folders_in_which_projects_have_scripts_are_read(tmp_path):
     write(tmp_path, ".github/scripts/a.py", ".storybook/main.ts", ".cache/b.py", ".git/hooks/c.py", "d.py")
     paths, unread = found(tmp_path)

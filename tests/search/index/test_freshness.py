@@ -66,6 +66,30 @@ def test_edited_new_deleted_and_renamed_files_are_read_again(root, asked):
     assert answer["said"] == ""
 
 
+def test_an_edit_that_keeps_size_and_time_is_read(root, asked):
+    before = (root / "store.py").stat()
+    write(root, {"store.py": FILES["store.py"].replace("open", "shut")})
+    os.utime(root / "store.py", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert names(asked("shut_the_door"))[0] == "shut_the_door"
+
+
+def test_a_folder_whose_last_source_file_is_gone_answers_nothing(root, capsys):
+    for path in FILES:
+        (root / path).unlink()
+    capsys.readouterr()
+    assert main(["search", "open the door", *ASKED]) == 2
+    assert "the index is empty" in capsys.readouterr().err
+    write(root, {"new.py": "def lock_the_box():\n    pass\n"})
+    assert main(["search", "lock the box", *ASKED]) == 0
+
+
+@pytest.mark.usefixtures("root")
+def test_a_file_that_is_named_as_the_folder_is_said_to_be_one(capsys):
+    assert main(["search", "open the door", "sub/other.py"]) == 2
+    assert "sub/other.py is a file" in (said := capsys.readouterr().err)
+    assert "sub --path=other.py" in said
+
+
 def test_another_branch_is_read(root, asked):
     run_git(root, "init", "-q", "-b", "main")
     run_git(root, "add", "-A")

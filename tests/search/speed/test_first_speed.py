@@ -15,7 +15,7 @@ def test_the_first_question_is_measured_beside_a_later_one(tmp_path):
         ("index, then search", "python with numpy alone"),
     ]
     assert all(row.ratio.median < 1 for row in found.rows)
-    assert "2 functions, types and files of 1 files" in found.about
+    assert "2 functions, types and files of 1 file" in found.about
     assert [each.name for each in tmp_path.iterdir()] == ["lines.py"]
 
 
