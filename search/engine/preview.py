@@ -47,6 +47,8 @@ class Preview:
     lines: Sequence[str]
     places: Sequence[int]
     """Where each of them begins in the source, behind what is left out of its indentation."""
+    indent: int
+    """What all of the source is indented by (:func:`indentation`)."""
 
     @property
     def text(self) -> str:
@@ -73,10 +75,11 @@ def preview(
         most: lines.
     """
     lost, starts = indentation(source, path, name), [0]
-    lines = source[:_READ].rstrip().split("\n")
+    read = source[:_READ].rstrip()
+    lines = read.split("\n")
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    best = _best(lines, rarity) if rarity else 0
+    best = _best(lines, _asked(read, rarity), rarity) if rarity else 0
     first, end = _window(lines, best, most)
     shown, places = [], []
     for place in range(first, end):
@@ -84,12 +87,28 @@ def preview(
         left_out = min(lost, len(line) - len(line.lstrip())) if place else 0
         places.append(starts[place] + left_out)
         shown.append(_cut(line[left_out:]))
-    return Preview(start_line + first, start_line + best, shown, places)
+    return Preview(start_line + first, start_line + best, shown, places, lost)
 
 
-def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
-    """The line with most of a question's rare words; a parameter says less than what is done with it."""
-    scores = [sum(rarity[stem] for stem in _stems(line) & rarity.keys()) for line in lines]
+def _asked(text: str, rarity: Mapping[str, float]) -> dict[str, frozenset[str]]:
+    """The words of a text that have some of a question's, with the stems of these."""
+    stems = {word: _stems_of_word(word) for word in {*_WORD.findall(text)}}
+    return {word: each for word, each in stems.items() if not rarity.keys().isdisjoint(each)}
+
+
+def _best(lines: Sequence[str], asked: Mapping[str, frozenset[str]], rarity: Mapping[str, float]) -> int:
+    """The line with most of a question's rare words; a parameter says less than what is done with it.
+
+    Args:
+        lines: of the source.
+        asked: the words of the source that have some of the question's, with their stems.
+        rarity: stem of each word of the question -> how much it says.
+    """
+    scores = [0.0] * len(lines)
+    for place, line in enumerate(lines):
+        if any(word in line for word in asked):  # perhaps only inside of another word
+            found = frozenset().union(*(asked.get(word, ()) for word in _WORD.findall(line)))
+            scores[place] = sum(weight for stem, weight in rarity.items() if stem in found)
     open_brackets = 0
     for place, line in enumerate(lines):
         open_brackets += line.count("(") - line.count(")")
@@ -174,10 +193,6 @@ def _cut(line: str) -> str:
 def word_places(text: str, rarity: Mapping[str, float]) -> Iterator[tuple[int, int]]:
     """Start and end of each identifier or word of a text that has one of a question's words."""
     return (found.span() for found in _WORD.finditer(text) if not rarity.keys().isdisjoint(_stems_of_word(found[0])))
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset().union(*map(_stems_of_word, {*_WORD.findall(text)}))
 
 
 @kept_if_short(40, 1 << 15)
