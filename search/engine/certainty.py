@@ -88,7 +88,8 @@ class Judge:
     def __init__(self, index: Index, names: Names) -> None:
         """``names``: of the rows of ``index``."""
         self._index, self._names = index, names
-        self._absent = lru_cache(maxsize=16)(self._absent_of)
+        self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
+        self._known = lru_cache(maxsize=16)(self._known_of)
 
     def has(self, stem: str) -> bool:
         """Whether any file has a word, in code, comments or its path."""
@@ -96,7 +97,7 @@ class Judge:
 
     def absent(self, words: Sequence[str]) -> Sequence[str]:
         """Those of the words of a question that say what it is about, and that no file has."""
-        return self._absent(tuple(words))  # asked several times for an answer
+        return self._absent(tuple(words))
 
     def _absent_of(self, words: tuple[str, ...]) -> Sequence[str]:
         return tuple(word for word, stem in stemmed(words).items() if not self.has(stem))
@@ -111,11 +112,12 @@ class Judge:
 
         All that it does not know are alike to it. Without the words that say what the query is about, it is asked none.
         """
+        return self._known(tuple(words), model)
+
+    def _known_of(self, words: tuple[str, ...], model: object) -> Sequence[str]:
         if not isinstance(model, KnowsWords):
             return words
         strange = {word for word in self.absent(words) if not model.knows(word)}
-        if not strange:
-            return words
         return () if strange.issuperset(stemmed(words)) else [word for word in words if word not in strange]
 
     def certainty(self, query: str, hits: Hits) -> Certainty:

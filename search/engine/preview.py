@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from data_prep.short_cache import kept_if_short
 from search.engine.question import asked_words
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
@@ -75,11 +74,10 @@ def preview(
         most: lines.
     """
     lost, starts = indentation(source, path, name), [0]
-    read = source[:_READ].rstrip()
-    lines = read.split("\n")
+    lines = source[:_READ].rstrip().split("\n")
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    best = _best(lines, _asked(read, rarity), rarity) if rarity else 0
+    best = _best(lines, rarity) if rarity else 0
     first, end = _window(lines, best, most)
     shown, places = [], []
     for place in range(first, end):
@@ -90,24 +88,15 @@ def preview(
     return Preview(start_line + first, start_line + best, shown, places, lost)
 
 
-def _asked(text: str, rarity: Mapping[str, float]) -> dict[str, frozenset[str]]:
-    """The words of a text that have some of a question's, with the stems of these."""
-    stems = {word: _stems_of_word(word) for word in {*_WORD.findall(text)}}
-    return {word: each for word, each in stems.items() if not rarity.keys().isdisjoint(each)}
-
-
-def _best(lines: Sequence[str], asked: Mapping[str, frozenset[str]], rarity: Mapping[str, float]) -> int:
-    """The line with most of a question's rare words; a parameter says less than what is done with it.
-
-    Args:
-        lines: of the source.
-        asked: the words of the source that have some of the question's, with their stems.
-        rarity: stem of each word of the question -> how much it says.
-    """
+def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
+    """The line with most of a question's rare words; a parameter says less than what is done with it."""
+    words, asked = [*map(_WORD.findall, lines)], frozenset(rarity)
+    stems = {word: _STEMS[word] for word in frozenset().union(*words)}
+    telling = {word: own for word, own in stems.items() if not asked.isdisjoint(own)}
     scores = [0.0] * len(lines)
-    for place, line in enumerate(lines):
-        if any(word in line for word in asked):  # perhaps only inside of another word
-            found = frozenset().union(*(asked.get(word, ()) for word in _WORD.findall(line)))
+    for place, own in enumerate(words):
+        if not telling.keys().isdisjoint(own):
+            found = frozenset().union(*(telling.get(word, ()) for word in own))
             scores[place] = sum(weight for stem, weight in rarity.items() if stem in found)
     open_brackets = 0
     for place, line in enumerate(lines):
@@ -192,9 +181,19 @@ def _cut(line: str) -> str:
 
 def word_places(text: str, rarity: Mapping[str, float]) -> Iterator[tuple[int, int]]:
     """Start and end of each identifier or word of a text that has one of a question's words."""
-    return (found.span() for found in _WORD.finditer(text) if not rarity.keys().isdisjoint(_stems_of_word(found[0])))
+    return (found.span() for found in _WORD.finditer(text) if not rarity.keys().isdisjoint(_STEMS[found[0]]))
 
 
-@kept_if_short(40, 1 << 15)
-def _stems_of_word(word: str) -> frozenset[str]:
-    return frozenset(terms_of(asked_words(word)))
+class _Stems(dict[str, frozenset[str]]):
+    """A word -> its stems, without a call where it was met before; short words are kept until they are many."""
+
+    def __missing__(self, word: str) -> frozenset[str]:
+        found = frozenset(terms_of(asked_words(word)))
+        if len(word) <= 40:
+            if len(self) >= 1 << 15:
+                self.clear()
+            self[word] = found
+        return found
+
+
+_STEMS: Final = _Stems()
