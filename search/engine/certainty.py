@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -88,14 +88,19 @@ class Judge:
     def __init__(self, index: Index, names: Names) -> None:
         """``names``: of the rows of ``index``."""
         self._index, self._names = index, names
+        self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
+        self._known = lru_cache(maxsize=16)(self._known_of)
 
     def has(self, stem: str) -> bool:
         """Whether any file has a word, in code, comments or its path."""
         return bool(self._index.lexical.holders(stem) or len(self._index.whole.postings(stem)[0]))
 
-    def absent(self, words: Sequence[str]) -> list[str]:
+    def absent(self, words: Sequence[str]) -> Sequence[str]:
         """Those of the words of a question that say what it is about, and that no file has."""
-        return [word for word, stem in stemmed(words).items() if not self.has(stem)]
+        return self._absent(tuple(words))
+
+    def _absent_of(self, words: tuple[str, ...]) -> Sequence[str]:
+        return tuple(word for word, stem in stemmed(words).items() if not self.has(stem))
 
     def telling(self, words: Sequence[str]) -> Sequence[str]:
         """The words of a question, without common ones where no file has any other: these would find anything."""
@@ -107,6 +112,9 @@ class Judge:
 
         All that it does not know are alike to it. Without the words that say what the query is about, it is asked none.
         """
+        return self._known(tuple(words), model)
+
+    def _known_of(self, words: tuple[str, ...], model: object) -> Sequence[str]:
         if not isinstance(model, KnowsWords):
             return words
         strange = {word for word in self.absent(words) if not model.knows(word)}
@@ -166,7 +174,7 @@ class Judge:
             own = self._index.lexical.postings(stem)[0].tolist()
             rows = {*own} if place == 0 else rows.intersection(own)
         written = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])", re.IGNORECASE)
-        return any(written.search(self._index.split.text(row).source) for row in sorted(rows)[:_LITERAL])
+        return any(written.search(self._index.text(row).source) for row in sorted(rows)[:_LITERAL])
 
     def _is_path(self, typed: str) -> bool:
         """Whether a file has this path, or its path ends so."""

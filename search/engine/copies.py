@@ -18,9 +18,12 @@ def without_doubles(index: Index, found: Candidates) -> Candidates:
     """The candidates without whole files that say what their only function does, which gets the better score."""
     scores, kept = found.scores.copy(), np.ones(len(found.rows), np.bool_)
     for place in np.flatnonzero(index.kinds[found.rows] == WHOLE_FILE).tolist():
-        only = _only_unit(index, int(found.rows[place]))
-        other = int(np.searchsorted(found.rows, only)) if only is not None else len(found.rows)
-        if other < len(found.rows) and found.rows[other] == only:
+        row = int(found.rows[place])
+        only = _only_unit(index, row)
+        if only is None:
+            continue
+        other = int(np.searchsorted(found.rows, only))
+        if other < len(found.rows) and found.rows[other] == only and _is_much(index, only, row):
             scores[other] = max(scores[other], scores[place])
             kept[place] = False
     if kept.all():
@@ -50,7 +53,7 @@ def folded(
         name = index.files[file].blobs if by_file or is_file else index.names[row]
         if len(found) >= top and name not in names:
             continue
-        key = (name or row) if by_file or is_file else (name, index.split.text(row).source)
+        key = (name or row) if by_file or is_file else (name, index.text(row).source)
         if key in found:
             found[key].append(place)
         elif len(found) < top:
@@ -70,12 +73,15 @@ def _with_best_place(index: Index, candidates: Candidates, group: list[int]) -> 
 
 
 def _only_unit(index: Index, row: int) -> int | None:
-    """The only function or type of the file of ``row``, if it is a third of its lines or all that the file has."""
+    """The only function or type of the file of ``row``."""
     file = int(np.searchsorted(index.file_edges, row, side="right")) - 1
     start, end = index.file_edges[file : file + 2].tolist()
-    units = [each for each in range(start, end) if index.kinds[each] not in (WHOLE_FILE, CONSTANT)]
-    if len(units) != 1:
-        return None
-    own, whole = (index.split.text(each) for each in (units[0], row))
-    is_much = 3 * (own.end_line - own.start_line + 1) >= whole.end_line
-    return units[0] if end - start == 2 or is_much else None
+    kinds = index.kinds[start:end]
+    units = np.flatnonzero((kinds != WHOLE_FILE) & (kinds != CONSTANT))
+    return start + int(units[0]) if len(units) == 1 else None
+
+
+def _is_much(index: Index, only: int, row: int) -> bool:
+    """Whether the only unit of a file is a third of its lines, or all that the file, which is ``row``, has."""
+    own, whole = index.text(only), index.text(row)
+    return 3 * (own.end_line - own.start_line + 1) >= whole.end_line or index.file(row).units == 2

@@ -115,7 +115,7 @@ def holds(index: Index, terms: Sequence[str], rows: Sequence[int], texts: Sequen
 
 
 def _text(index: Index, row: int) -> str:
-    text = index.split.text(row)
+    text = index.text(row)
     return "\n".join((index.names[row], text.path, text.query_text, text.source[:_READ])).lower()
 
 

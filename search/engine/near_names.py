@@ -64,16 +64,17 @@ def _bits(names: Sequence[str]) -> UInt64[np.ndarray, " names"]:
 
 def distance(one: str, other: str, most: int) -> int:
     """The least number of letters put in, left out, replaced or exchanged with the next; above ``most``: most + 1."""
+    far, count = most + 1, len(other)
     before: list[int] = []
-    last = [*range(len(other) + 1)]
+    last = [*range(count + 1)]
     for row, letter in enumerate(one, start=1):
-        now = [row]
-        for place, its in enumerate(other, start=1):
-            cost = min(last[place] + 1, now[-1] + 1, last[place - 1] + (letter != its))
-            if row > 1 < place and letter == other[place - 2] and one[row - 2] == its:
+        now = [row, *(far,) * count]
+        for place in range(max(1, row - most), min(count, row + most) + 1):  # beyond, all are far
+            cost = min(last[place] + 1, now[place - 1] + 1, last[place - 1] + (letter != other[place - 1]))
+            if row > 1 < place and letter == other[place - 2] and one[row - 2] == other[place - 1]:
                 cost = min(cost, before[place - 2] + 1)
-            now.append(cost)
+            now[place] = cost
         if min(now) > most and min(last) > most:
-            return most + 1
+            return far
         before, last = last, now
-    return min(last[-1], most + 1)
+    return min(last[-1], far)

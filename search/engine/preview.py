@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from data_prep.short_cache import kept_if_short
 from search.engine.question import asked_words
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
@@ -47,6 +46,8 @@ class Preview:
     lines: Sequence[str]
     places: Sequence[int]
     """Where each of them begins in the source, behind what is left out of its indentation."""
+    indent: int
+    """What all of the source is indented by (:func:`indentation`)."""
 
     @property
     def text(self) -> str:
@@ -84,12 +85,19 @@ def preview(
         left_out = min(lost, len(line) - len(line.lstrip())) if place else 0
         places.append(starts[place] + left_out)
         shown.append(_cut(line[left_out:]))
-    return Preview(start_line + first, start_line + best, shown, places)
+    return Preview(start_line + first, start_line + best, shown, places, lost)
 
 
 def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
     """The line with most of a question's rare words; a parameter says less than what is done with it."""
-    scores = [sum(rarity[stem] for stem in _stems(line) & rarity.keys()) for line in lines]
+    words, asked = [*map(_WORD.findall, lines)], frozenset(rarity)
+    stems = {word: _STEMS[word] for word in frozenset().union(*words)}
+    telling = {word: own for word, own in stems.items() if not asked.isdisjoint(own)}
+    scores = [0.0] * len(lines)
+    for place, own in enumerate(words):
+        if not telling.keys().isdisjoint(own):
+            found = frozenset().union(*(telling.get(word, ()) for word in own))
+            scores[place] = sum(weight for stem, weight in rarity.items() if stem in found)
     open_brackets = 0
     for place, line in enumerate(lines):
         open_brackets += line.count("(") - line.count(")")
@@ -173,13 +181,19 @@ def _cut(line: str) -> str:
 
 def word_places(text: str, rarity: Mapping[str, float]) -> Iterator[tuple[int, int]]:
     """Start and end of each identifier or word of a text that has one of a question's words."""
-    return (found.span() for found in _WORD.finditer(text) if not rarity.keys().isdisjoint(_stems_of_word(found[0])))
+    return (found.span() for found in _WORD.finditer(text) if not rarity.keys().isdisjoint(_STEMS[found[0]]))
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset().union(*map(_stems_of_word, {*_WORD.findall(text)}))
+class _Stems(dict[str, frozenset[str]]):
+    """A word -> its stems, without a call where it was met before; short words are kept until they are many."""
+
+    def __missing__(self, word: str) -> frozenset[str]:
+        found = frozenset(terms_of(asked_words(word)))
+        if len(word) <= 40:
+            if len(self) >= 1 << 15:
+                self.clear()
+            self[word] = found
+        return found
 
 
-@kept_if_short(40, 1 << 15)
-def _stems_of_word(word: str) -> frozenset[str]:
-    return frozenset(terms_of(asked_words(word)))
+_STEMS: Final = _Stems()

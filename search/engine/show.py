@@ -56,7 +56,7 @@ def as_json(
 
 def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, Any]:
     """A hit as the JSON interfaces return it."""
-    index, text = engine.index, engine.index.split.text(hit.row)
+    index, text = engine.index, engine.index.text(hit.row)
     found: dict[str, Any] = {
         "rank": hit.rank,
         "row": hit.row,
@@ -87,7 +87,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
 
 def copies_of(index: Index, hit: Hit) -> list[dict[str, Any]]:
     """The places of what has the same text as a hit."""
-    texts = map(index.split.text, hit.copies)
+    texts = map(index.text, hit.copies)
     return [{"path": each.path, "start_line": each.start_line, "end_line": each.end_line} for each in texts]
 
 

@@ -1,9 +1,9 @@
 """An index: functions, methods, types and files of a folder with words, text and BM25 weights, and permanent links."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, get_args
 from urllib.parse import quote
 
@@ -19,6 +19,8 @@ from search.retrieval.bm25_index import Bm25Index, FileIndex
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
 WHOLE_FILE: Final = UNIT_KINDS.index("file")
 CONSTANT: Final = UNIT_KINDS.index("constant")
+_TEXTS: Final = 128
+"""Texts of rows that are kept decoded."""
 _URL: Final = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?(?:/[\w.+~%-]+)+", re.ASCII)
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -103,6 +105,11 @@ class Index:
         """Where the rows of each file begin and end."""
         return edges(np.array([file.units for file in self.files], dtype=np.int64))
 
+    @cached_property
+    def text(self) -> Callable[[int], PairText]:
+        """Gives the text of a row; the last ones are kept, since an answer needs each of them several times."""
+        return lru_cache(maxsize=_TEXTS)(self.split.text)
+
     def file(self, row: int) -> IndexedFile:
         """The file of a row."""
         return self.files[int(self.file_edges.searchsorted(row, side="right")) - 1]
@@ -128,7 +135,7 @@ class Index:
         file = self.file(row)
         if self.origin is None or not file.committed:
             return ""
-        text = text or self.split.text(row)
+        text = text or self.text(row)
         return link(self.origin, file.path, text.start_line, text.end_line)
 
 

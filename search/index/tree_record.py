@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -88,11 +89,18 @@ def read_record(index: Path) -> TreeRecord | None:
         OSError: it cannot be read at this moment, which says nothing about it.
     """
     try:
-        about, content = read_sealed(record_path(index), _FORMAT)
-        return _record(about, content)
+        path = record_path(index)
+        now = path.stat()
+        return _read(path, (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns))
     except (UserError, OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise_if_passing(error)
         return None
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _: tuple[int, ...]) -> TreeRecord:
+    """The record in a file, which is read again once its stamp is another one."""
+    return _record(*read_sealed(path, _FORMAT))
 
 
 def _record(about: Mapping[str, object], content: np.ndarray) -> TreeRecord:

@@ -60,7 +60,7 @@ class CodeApi:
             started = time.perf_counter()
             answer = find(engine)
             told = as_record(engine, answer, time.perf_counter() - started)
-            return told | {"results": previewed(engine, (), told["results"])}
+            return told | {"results": previewed(engine, (), told["results"], coloured=True)}
 
         return await self._turns.answer(request, lambda now: found(now.engine), index)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from search.engine.engine import Engine
-from search.engine.preview import Preview, indentation, preview, rarities, word_places
+from search.engine.preview import Preview, preview, rarities, word_places
 from search.index.code_index import Index
 from search.serve.highlighting import Span, highlighted
 
@@ -17,7 +17,12 @@ Read = Callable[[Index, int], str]
 
 
 def previewed(
-    engine: Engine, words: Sequence[str], records: Sequence[dict[str, Any]], read: Read = lambda *_: ""
+    engine: Engine,
+    words: Sequence[str],
+    records: Sequence[dict[str, Any]],
+    read: Read = lambda *_: "",
+    *,
+    coloured: bool = False,
 ) -> list[dict[str, Any]]:
     """Hits as JSON, each with the lines that show it at a glance.
 
@@ -26,13 +31,17 @@ def previewed(
         words: of the question; none: the first lines are shown.
         records: the hits, each with its ``row``.
         read: of hits that are whole files; the index has only their first lines.
+        coloured: whether what is coloured is told, for which each hit is parsed.
     """
     rarity = rarities(words, engine.index.lexical)
-    return [{**each, **_preview_record(engine.index, each["row"], rarity, read)} for each in records]
+    shown = (_preview_record(engine.index, each["row"], rarity, read, coloured=coloured) for each in records)
+    return [{**each, **more} for each, more in zip(records, shown, strict=True)]
 
 
-def _preview_record(index: Index, row: int, rarity: Mapping[str, float], read: Read) -> dict[str, Any]:
-    text, name, is_file = index.split.text(row), index.names[row], index.is_whole_file(row)
+def _preview_record(
+    index: Index, row: int, rarity: Mapping[str, float], read: Read, *, coloured: bool
+) -> dict[str, Any]:
+    text, name, is_file = index.text(row), index.names[row], index.is_whole_file(row)
     whole = read(index, row) if is_file and rarity else ""
     source, start_line = (whole, 1) if whole else (text.source, text.start_line)
     found = preview(source, start_line, rarity, path=text.path, name="" if is_file else name)
@@ -42,10 +51,10 @@ def _preview_record(index: Index, row: int, rarity: Mapping[str, float], read: R
         "best_line": found.best_line,
         "numbered": bool(whole) or not is_file,
         "text": found.text,
-        "kinds": _kinds(found, source, text.path) if index.file(row).parsed else [],
+        "kinds": _kinds(found, source, text.path) if coloured and index.file(row).parsed else [],
         "words": [*word_places(found.text, rarity)] if rarity else [],
     }
-    return {"preview": told, "indent": 0 if is_file else indentation(text.source, text.path, name)}
+    return {"preview": told, "indent": 0 if is_file else found.indent}
 
 
 def _kinds(found: Preview, source: str, path: str) -> list[Span]:

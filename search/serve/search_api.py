@@ -90,21 +90,21 @@ class SearchApi:
 
     async def search(self, request: Request) -> Response:
         """The best hits for a question."""
-        known = {"q": "", "top": "10", "path": "", "language": "", "by": "method", "explain": "false"}
+        known = {"q": "", "top": "10", "path": "", "language": "", "by": "method"}
+        known |= dict.fromkeys(("explain", "colours"), "false")
         asked = parameters(request, known)
         check_query(asked["q"])
-        top, explain = number(asked, "top", 1, MOST_HITS), choice(asked, "explain", ("true", "false")) == "true"
+        top, explain = number(asked, "top", 1, MOST_HITS), _is_wanted(asked, "explain")
         by_file = choice(asked, "by", ("method", "file")) == "file"
-        path, chosen = short(asked, "path"), languages(asked)
+        path, chosen, colours = short(asked, "path"), languages(asked), _is_wanted(asked, "colours")
 
         def answer(now: Opened) -> dict[str, Any]:
             started = time.perf_counter()
             hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file)
             certainty = now.engine.certainty(asked["q"], hits).record
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
-            certainty = now.engine.certainty(asked["q"], hits).record
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
-            results = previewed(now.engine, now.engine.asked(asked["q"])[0], results, self._read)
+            results = previewed(now.engine, now.engine.asked(asked["q"])[0], results, self._read, coloured=colours)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer)
@@ -142,9 +142,13 @@ class SearchApi:
         return await self._turns.answer(request, answer, asked["index"], row)
 
 
+def _is_wanted(asked: Mapping[str, str], name: str) -> bool:
+    return choice(asked, name, ("true", "false")) == "true"
+
+
 def coloured(index: Index, row: int) -> list[Span]:
     """What is coloured in the source of a row; nothing of a file that no parser has read."""
-    text = index.split.text(row)
+    text = index.text(row)
     return highlighted(text.source, text.path) if index.file(row).parsed else []
 
 
@@ -152,7 +156,7 @@ def _explanation(engine: Engine, words: tuple[str, ...], row: int) -> dict[str, 
     """The full alignment of each query word with a row; without a model that aligns, the positions of equal words."""
     alignment = engine.reranker.alignment(words, row) if engine.reranker else None
     code = list(alignment.code) if alignment else []
-    text = engine.index.split.text(row)
+    text = engine.index.text(row)
     return {
         "query": list(alignment.query if alignment else words),
         "code": code,
@@ -185,7 +189,7 @@ def _in_context(engine: Engine, query: str, context: str, language: str, top: in
 
 def _attributed(engine: Engine, hit: Hit) -> dict[str, Any]:
     """A hit with what an editor needs to show and to attribute it."""
-    index, text = engine.index, engine.index.split.text(hit.row)
+    index, text = engine.index, engine.index.text(hit.row)
     repository = index.repository(hit.row)
     return {
         "rank": hit.rank,

@@ -62,7 +62,7 @@ class Matching:
 
 def unit_lines(index: Index, row: int, matching: Matching) -> list[Line]:
     """Lines of a function, type or constant around the one that matches best, without its head if it has a body."""
-    text = index.split.text(row)
+    text = index.text(row)
     own = text.source.split("\n")
     count = _body_lines(text.source, text.path)
     first = len(own) - count if count else 0

@@ -32,7 +32,7 @@ async function search() {
   if (!q) return show("", { results: [] });
   hits.setAttribute("aria-busy", "true");
   try {
-    const parameters = { q, top, ...(within && { path: pattern(within) }), ...(chosen && { language: chosen }), ...(by && { by }) };
+    const parameters = { q, top, colours: true, ...(within && { path: pattern(within) }), ...(chosen && { language: chosen }), ...(by && { by }) };
     const told = await ask("/api/search", parameters, mine.signal);
     if (mine === asked) show(q, told);
   } catch (error) {

@@ -51,7 +51,8 @@ def hit_of(told, name):
 
 
 def test_a_hit_has_the_lines_around_the_best_one(port):
-    hit = hit_of(ask(port, "/api/search", {"q": "add a cookie and its names"}).told, "Jar.merge")
+    asked = {"q": "add a cookie and its names"}
+    hit = hit_of(ask(port, "/api/search", {**asked, "colours": "true"}).told, "Jar.merge")
     preview = hit["preview"]
     assert hit["indent"] == 4
     assert (preview["start_line"], preview["best_line"], preview["end_line"]) == (10, 13, 15)
@@ -68,6 +69,8 @@ def test_a_hit_has_the_lines_around_the_best_one(port):
         ("return", "keyword"),
     ]
     assert [text[start:end] for start, end in preview["words"]] == ["cookie", "cookies", "add", "cookie", "names"]
+    plain = hit_of(ask(port, "/api/search", asked).told, "Jar.merge")
+    assert plain == {**hit, "preview": {**preview, "kinds": []}}
 
 
 def test_of_a_whole_file_the_best_line_is_shown_if_it_is_as_it_was(tmp_path):
