@@ -102,7 +102,6 @@ class SearchApi:
             hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file)
             certainty = now.engine.certainty(asked["q"], hits).record
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
-            certainty = now.engine.certainty(asked["q"], hits).record
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
             results = previewed(now.engine, now.engine.asked(asked["q"])[0], results, self._read)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}

@@ -12,7 +12,7 @@ from search.index.build import refresh
 from search.index.index_file import open_index
 from search.opening import opened, reranker_maker
 from search.serve.agent_tools import AgentTools
-from search.serve.live_index import FreshIndex
+from search.serve.fresh_index import FreshIndex
 
 FILES = {
     "pool/queue_pool.py": '''
@@ -146,6 +146,13 @@ def test_a_question_with_a_misspelt_word_is_weak_at_least(engine, query):
     found = said(engine, query)
     assert found.level != "none"
     assert len(found.nearest) == len({name.lower() for name in found.nearest}) > 0
+
+
+@pytest.mark.parametrize(
+    "query", ["bake sourdough conections", "kubernetesPool", "a zebra with stripes and prces", "brake the sourdough"]
+)
+def test_a_word_that_may_be_misspelt_excuses_no_other_that_is_not_there(engine, query):
+    assert said(engine, query).level == "none"
 
 
 @pytest.mark.parametrize("query", ["how is the", "what is it for"])
