@@ -3,6 +3,7 @@
 import { make, seen, viewLink } from "/dom.js";
 
 const LEVELS = ["strong", "weak", "none"];
+const BY_MEANING = "nearest by meaning";
 
 /** How certain an answer is: strong, weak or none; "" if the server does not say it. */
 export function levelOf({ certainty, results }) {
@@ -16,6 +17,7 @@ export function answerLine(q, told, filters) {
   const narrowed = !count && Object.keys(filters).length > 0;
   const parts = [make("b", { class: "level" }, narrowed ? "nothing found in this path or language" : saidOf(told))];
   if (count) parts.push(` · ${count} ${count === 1 ? "result" : "results"} in ${Math.round(milliseconds)} ms`);
+  if (count && levelOf(told) === "none" && !saidOf(told).includes(BY_MEANING)) parts.push(`, ${BY_MEANING}`);
   if (narrowed) parts.push(" · ", viewLink("search everything", { q }));
   const nearest = certainty?.nearest ?? [];
   if (nearest.length) parts.push(make("span", { class: "nearest" }, "Nearest: ", ...nearest.flatMap((name, place) => [place ? ", " : "", viewLink(seen(name), { q: name, ...filters })])));
