@@ -117,6 +117,9 @@ def test_an_answer_that_may_be_old_says_which_files_have_changed(live):
     class Stale:
         trouble = ""
 
+        def ready(self):
+            return None
+
         def opened(self, _=None):
             return live.opened()
 
@@ -165,6 +168,9 @@ def test_files_that_were_not_read_are_told_by_kind(live):
 
     class Lacking:
         trouble = ""
+
+        def ready(self):
+            return None
 
         def opened(self, _=None):
             object.__setattr__(engine.index, "unread", {".rs": 3})

@@ -469,7 +469,7 @@ def test_the_command_says_its_address_and_ends_with_ctrl_c(tmp_path):
         (["--host=0.0.0.0"], "--host is for --shared: without it the server is for this machine only"),
         (["--port=0", "here"], "here does not exist: name a folder"),
         (["here", "there"], "expected one folder at most, bash run.sh serve DIR, not here there"),
-        (["--port=0"], "has no source file (*.py, *.js"),
+        (["--port=0"], "has no source file (*.py, *.pyi"),
         (["--port=0", "--index=nowhere"], "there is no index at"),
     ],
 )

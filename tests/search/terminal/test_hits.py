@@ -157,7 +157,7 @@ def test_what_is_not_read_is_said_where_nothing_strong_was_found(engine, root):
     with_unread = replace(engine.index)
     object.__setattr__(with_unread, "unread", {".rs": 3, ".vue": 1200, **{f".k{number}": 1 for number in range(9)}})
     other = Engine(with_unread, None)
-    line = "not read: 1,200 .vue, 3 .rs, 1 .k0, 1 .k1, 1 .k2, 1 .k3, 5 others"
+    line = "not read: 1,212 files: 1,200 .vue, 3 .rs, 1 .k0, 1 .k1, 1 .k2, 1 .k3, 5 of other kinds"
     assert shown(other, root, "heron", sure=Certainty("weak"))[1] == line
     assert line not in shown(other, root, "heron", sure=Certainty("strong"))
 
