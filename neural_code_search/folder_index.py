@@ -124,7 +124,7 @@ class CodeIndex:
         Raises:
             UserError: the question is empty, longer than 2,000 characters or without words.
         """
-        engine = self._live.opened().engine
+        engine = self._engine()
         return engine.certainty(question, engine.search(question, path=path, by_file=by_file))
 
 

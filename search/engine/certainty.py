@@ -45,6 +45,8 @@ class Certainty:
     """Names that exist, nearest to a name or word that does not."""
     name: str = ""
     """The name that the question is, if nothing is called so."""
+    misspelt: bool = False
+    """Whether all that is not there is near to something that is, so that it may be misspelt."""
     why: str = ""
     """What else makes it weak or none."""
     numbers: Mapping[str, float] = field(default_factory=dict)
@@ -129,9 +131,9 @@ class Judge:
         if self._is_path(whole) or (whole in names and whole not in unknown):
             hidden = not hits or self._is_hidden([*self._names.spelt(whole, _RANKING).own], hits)
             return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
-        nearest = self._nearest(unknown, absent)
+        nearest, misspelt = self._nearest(unknown, absent)
         if self._names_file(whole) or (whole in unknown and is_named(whole)):
-            return self._unknown_name(whole, absent, nearest, hits, [*stems.values()])
+            return self._unknown_name(whole, absent, nearest, misspelt, hits, [*stems.values()])
         if len(absent) == len(stems) or not hits:
             why = _NEAREST if hits else "" if absent else _HIDDEN
             return Certainty("none", absent, nearest, why=why)
@@ -141,15 +143,22 @@ class Judge:
         if len(stems) == 1:
             level: Level = "strong" if numbers["words"] else "weak"
             return Certainty(level, absent, nearest, why=_WHY[level])
-        level = level_of(LIMITS, numbers, misspelt=bool(absent and nearest))
-        return Certainty(level, absent, nearest, why=_WHY[level], numbers=numbers)
+        level = level_of(LIMITS, numbers, misspelt=misspelt)
+        return Certainty(level, absent, nearest, misspelt=misspelt, why=_WHY[level], numbers=numbers)
 
     def _unknown_name(
-        self, name: str, absent: Sequence[str], nearest: Sequence[str], hits: Hits, terms: Sequence[str]
+        self,
+        name: str,
+        absent: Sequence[str],
+        nearest: Sequence[str],
+        misspelt: bool,
+        hits: Hits,
+        terms: Sequence[str],
     ) -> Certainty:
-        """Of a question that is a name which nothing has: weak if one is near, or a hit has all of its words."""
+        """Of a question that is a name which nothing has: weak if it may be misspelt, or a hit has all of its words."""
         together = bool(hits) and not absent and numbers_of(self._index, terms, hits, absent=False)["words"] > _ALL
-        return Certainty("weak" if hits and (nearest or together) else "none", absent, nearest, name)
+        level: Level = "weak" if hits and (misspelt or together) else "none"
+        return Certainty(level, absent, nearest, name, misspelt)
 
     def _is_hidden(self, named: Sequence[int], hits: Hits) -> bool:
         """Whether none of the rows that are ``named`` is a hit, nor is what a file among them has."""
@@ -185,17 +194,19 @@ class Judge:
         """Whether it is a path or name of a file, by its suffix, which others have."""
         return not re.search(r"\s", typed) and typed.rpartition(".")[2].lower() in self._suffixes
 
-    def _nearest(self, names: Sequence[str], absent: Sequence[str]) -> list[str]:
-        """The names or file names nearest to ``names``, or else the words nearest to those that are ``absent``."""
+    def _nearest(self, names: Sequence[str], absent: Sequence[str]) -> tuple[list[str], bool]:
+        """What is nearest to ``names``, or else to words that are ``absent``; whether all these may be misspelt."""
         found = [
             self._near_files.near(name.rpartition("/")[2])
             if self._names_file(name)
             else self._near_names.near(name.replace("#", ".").rpartition(".")[2])
             for name in names
         ]
-        if not any(found):
+        misspelt = any(found)
+        if not misspelt:
             found = [self._near_words.near(word) for word in absent]
-        return list(dict.fromkeys(chain.from_iterable(found)))[:_SHOWN]
+            misspelt = bool(found) and all(found)
+        return list(dict.fromkeys(chain.from_iterable(found)))[:_SHOWN], misspelt
 
     @cached_property
     def _paths(self) -> Sequence[str]:

@@ -126,10 +126,13 @@ def path_filter(pattern: str) -> Callable[[str], bool]:
 
     That is a pattern for the whole path (``src/*``), for the name (``test_*.py``), or what the path has as a part, from
     one "/" to another: a folder (``src/``, ``src``), or a file (``pool/impl.py``). With "/" in front the part is first.
+    The folder itself (``.``, ``./``, ``/``) has all.
 
     Raises:
         UserError: it is too long.
     """
+    if pattern in (".", "./", "/"):
+        return lambda _: True
     part = f"/{pattern.removeprefix('./').strip('/')}/"
     first, is_folder = pattern.startswith(("/", "./")), pattern.endswith("/")
     if not re.search(r"[*?\[]", pattern):
@@ -140,7 +143,7 @@ def path_filter(pattern: str) -> Callable[[str], bool]:
             return whole.startswith(part) if first else part in whole
 
         return is_meant
-    matches = path_matcher(f"{pattern}*" if is_folder else pattern)
+    matches = path_matcher(f"{part[1:]}*" if is_folder else part[1:-1])
     return (lambda path: matches(path) or matches(path.rpartition("/")[2])) if "/" not in pattern else matches
 
 

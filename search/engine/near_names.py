@@ -16,6 +16,9 @@ _COMPARED: Final = 60
 """Names whose distance is computed, those that share most pairs of letters."""
 _PER_EDIT: Final = 6
 """Pairs of letters that one edit can take away or add: two letters that change places touch three before and after."""
+_SHORT: Final = 7
+"""Letters below which a name may have one edit, from its second letter on."""
+_VERY_SHORT: Final = 5
 _BITS: Final = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 _END: Final = ord("\n")
 
@@ -31,15 +34,19 @@ class NearNames:
         self._names = [name for name in dict.fromkeys(names) if 1 < len(name) <= LONGEST and "\n" not in name]
 
     def near(self, name: str) -> list[str]:
-        """At most MOST names, nearest first, within one edit of a short name, or two of one of 7 letters or more."""
-        wanted, most = name.lower(), 1 if len(name) < 7 else 2
+        """At most MOST names, nearest first, within one edit of a short name, or two of one of 7 letters or more.
+
+        A short name is near only to those that begin alike (:func:`_begin_alike`).
+        """
+        wanted, most = name.lower(), 1 if (short := len(name) < _SHORT) else 2
         if not 3 <= len(name) <= LONGEST or not self._names:
             return []
         differ = np.bitwise_count(self._bits ^ _bits([wanted])[0])
         close = np.flatnonzero((abs(self._lengths - len(name)) <= most) & (differ <= _PER_EDIT * most))
         close = close[np.argsort(differ[close], kind="stable")[:_COMPARED]]
-        found = [(distance(wanted, self._names[place].lower(), most), self._names[place]) for place in close.tolist()]
-        return [each for far, each in sorted(found) if far <= most][:MOST]
+        names = [self._names[place] for place in close.tolist()]
+        found = [(distance(wanted, each.lower(), most), each) for each in names]
+        return [each for far, each in sorted(found) if far <= most and (not short or _begin_alike(wanted, each))][:MOST]
 
     @cached_property
     def _lengths(self) -> Int64[np.ndarray, " names"]:
@@ -48,6 +55,16 @@ class NearNames:
     @cached_property
     def _bits(self) -> UInt64[np.ndarray, " names"]:
         return _bits(self._names)
+
+
+def _begin_alike(wanted: str, name: str) -> bool:
+    """Whether a short word may be a misspelt ``name``, which many words differ from by one letter.
+
+    The first letters are the same, or those of both exchanged. Below _VERY_SHORT letters none is replaced by another.
+    """
+    other = name.lower()
+    begins = wanted[0] == other[0] or wanted[1::-1] == other[:2]
+    return begins and (len(wanted) >= _VERY_SHORT or len(wanted) != len(other) or sorted(wanted) == sorted(other))
 
 
 def _bits(names: Sequence[str]) -> UInt64[np.ndarray, " names"]:

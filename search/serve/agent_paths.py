@@ -43,6 +43,19 @@ def place_of(index: Index, root: Path, path: str, line: int) -> tuple[str, int]:
     return file, line or written
 
 
+def pattern_of(root: Path, path: str) -> str:
+    """A folder, path or pattern as the search takes it: one that is absolute and in the folder begins at its top."""
+    plain = path.strip().replace("\\", "/")
+    plain = unquote(plain.removeprefix("file://")) if plain.startswith("file://") else plain
+    if not plain.startswith("/") or "\0" in plain:
+        return plain
+    for folder, each in ((str(root), plain), (os.path.realpath(root), os.path.realpath(plain))):
+        short = posixpath.relpath(each, folder)
+        if short != ".." and not short.startswith("../"):
+            return "/" if short == "." else f"/{short}{'/' * plain.endswith('/')}"
+    return plain
+
+
 def row_at(index: Index, path: str, line: int) -> int:
     """The innermost row of the index at a line.
 

@@ -16,7 +16,7 @@ from search.engine.show import aligned, explained, result
 from search.engine.signals import Hit
 from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.serve.agent_answers import NOTE, Record, first_of, hit_record, shortened, with_hits, with_source, with_words
-from search.serve.agent_paths import place_of, row_at
+from search.serve.agent_paths import pattern_of, place_of, row_at
 from search.serve.fresh_index import Current, FreshIndex
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
 from search.snippets.show import as_record
@@ -62,7 +62,8 @@ class AgentTools:
             snippet: Instead of a question, code that hits shall be like, or a stack trace.
             top: How many hits.
             by: "method" for the best functions, methods and types; "file" for the best files, one hit each.
-            path: Only files of this folder (src/), path (pool/impl.py) or pattern (src/*, *.py); empty for all.
+            path: Only files of this folder (src/), path (pool/impl.py) or pattern (src/*, *.py), which may be absolute;
+                empty for all.
             language: Only these languages, such as python,go; empty for all.
             budget: Most tokens of the answer, of 4 characters each. Sources are cut to it, and what is left out is
                 counted.
@@ -73,7 +74,7 @@ class AgentTools:
         if bool(question.strip()) == bool(snippet.strip()):
             raise UserError("expected a question in words or a name, or a snippet of code, and not both")
         now = self._index.current(question or snippet[:LONGEST_QUERY])
-        languages = _languages(now.engine, language)
+        languages, path = _languages(now.engine, language), pattern_of(self._index.root, path)
         if snippet.strip():
             return self._of_code(now, answer_text(now.engine, snippet, Wanted(top, path, languages)), budget)
         hits = now.engine.search(question, top=top, path=path, languages=languages, by_file=by == "file")
@@ -98,7 +99,7 @@ class AgentTools:
         _check(path=path, line=line, top=top, language=language, budget=budget)
         now = self._index.current(path)
         languages = _languages(now.engine, language)
-        file, line = place_of(now.engine.index, self._index.root, path, line)
+        file, line = self._place(now, path, line)
         return self._of_code(now, answer_place(now.engine, file, line, Wanted(top, languages=languages)), budget)
 
     def read_unit(self, path: str, line: int = 0, budget: int = BUDGET) -> Record:
@@ -159,7 +160,14 @@ class AgentTools:
         return hit_record(told, changed=self._index.has_changed(now.engine.index.file(told["row"])))
 
     def _row(self, now: Current, path: str, line: int) -> int:
-        return row_at(now.engine.index, *place_of(now.engine.index, self._index.root, path, line))
+        return row_at(now.engine.index, *self._place(now, path, line))
+
+    def _place(self, now: Current, path: str, line: int) -> tuple[str, int]:
+        """The file and the line of a place; where there is none, it may be in a file that is not read yet."""
+        try:
+            return place_of(now.engine.index, self._index.root, path, line)
+        except UserError as error:
+            raise UserError(f"{error} ({now.notice})" if now.notice else str(error)) from None
 
     def _of_code(self, now: Current, answer: CodeAnswer, budget: int) -> Record:
         """An answer to code; the frames of a trace take at most half of the budget, the innermost ones are kept."""

@@ -1,5 +1,7 @@
 """The index of a folder from Python: made, brought up to date, found again, searched."""
 
+import time
+
 import pytest
 
 from cli.main import main
@@ -115,3 +117,12 @@ def test_a_mistake_is_told_in_a_line(folder, index, call, message):
     with pytest.raises(ValueError, match=message) as error:
         call(folder, index)
     assert "\n" not in str(error.value)
+
+
+def test_the_certainty_is_of_the_files_as_they_are(index, folder):
+    assert index.certainty("rotate a picture").level != "strong"
+    (folder / "src" / "pictures.py").write_text("def rotate_picture(picture):\n    return picture.rotated(90)\n")
+    until = time.monotonic() + 30  # one question waits for half a second at most
+    while index.certainty("rotate a picture").level != "strong" and time.monotonic() < until:
+        time.sleep(0.05)
+    assert index.certainty("rotate a picture").level == "strong"

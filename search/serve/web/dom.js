@@ -36,6 +36,12 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** A name or path as parts between which a line may break: at the humps of a name, and behind its punctuation. */
+export function breakable(text) {
+  const parts = text.split(/(?<=[./_-])(?=[^./_-])|(?<=\p{Ll})(?=\p{Lu})/u);
+  return parts.flatMap((part, place) => (place ? [make("wbr"), part] : [part]));
+}
+
 export function visuallyHidden(text) {
   return make("span", { class: "unseen" }, text);
 }

@@ -1,7 +1,7 @@
 // A list of hits: each is a card that opens to show its code.
 
 import { codeBlock, glance, standingAlone } from "/code.js";
-import { ask, button, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
+import { ask, breakable, button, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
 import { explained, matrixOf } from "/explanation.js";
 import { judgementOf } from "/judgements.js";
 
@@ -21,7 +21,7 @@ export function card(hit, about) {
   const [copies, places] = copiesOf(hit, id);
   const look = hit.preview ? glance(hit.preview, hit.preview.numbered) : make("p", { class: "signature" }, seen(hit.signature));
   const element = make("li", { class: "hit", "data-row": String(hit.row) },
-    make("div", { class: "title" }, make("h2", {}, head), make("p", { class: "place" }, fileLink(seen(hit.path), hit, { class: "in-file" }), make("span", { class: "lines" }, `:${linesText(hit)}`)),
+    make("div", { class: "title" }, make("h2", {}, head), make("p", { class: "place" }, fileLink(make("bdi", { dir: "ltr" }, ...breakable(seen(hit.path))), hit, { class: "in-file", title: seen(hit.path) }), make("span", { class: "lines" }, `:${linesText(hit)}`)),
       ...tagsOf(hit, about.changed), copies, make("p", { class: "acts" }, linkTo(hit.url, hit.name), copy)),
     places, look, body);
   let filled = false;
@@ -67,7 +67,7 @@ function copiesOf({ copies = [], name }, id) {
 /** A dotted name with its last part emphasised. */
 function nameOf(name) {
   const cut = name.lastIndexOf(".") + 1;
-  return [make("span", { class: "outer" }, seen(name.slice(0, cut))), seen(name.slice(cut))];
+  return [make("span", { class: "outer" }, ...breakable(seen(name.slice(0, cut)))), make("wbr"), ...breakable(seen(name.slice(cut)))];
 }
 
 function scores(hit) {

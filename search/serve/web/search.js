@@ -15,6 +15,7 @@ const hits = byId("hits"), more = byId("more"), statusLine = byId("status"), tro
 let top = FIRST;
 let asked = null; // aborts the pending request
 let waiting = 0;
+let opened = false; // what is typed before is kept
 
 const tell = (...said) => statusLine.replaceChildren(...said);
 
@@ -83,7 +84,8 @@ export function offerExamples({ questions = [], name = "", path: folder = "" }) 
 /** Shows this view as the address has it. */
 export function openSearch(kept) {
   clearTimeout(waiting);
-  query.value = kept.get("q") ?? "";
+  if (opened || kept.has("q")) query.value = kept.get("q") ?? "";
+  opened = true;
   path.value = kept.get("path") ?? "";
   const chosen = kept.get("language") ?? "";
   if (chosen && ![...language.options].some((each) => each.value === chosen)) language.append(new Option(NAMES[chosen] ?? seen(chosen), chosen));

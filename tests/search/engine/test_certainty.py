@@ -149,6 +149,13 @@ def test_a_question_with_a_misspelt_word_is_weak_at_least(engine, query):
     assert len(found.nearest) == len({name.lower() for name in found.nearest}) > 0
 
 
+@pytest.mark.parametrize(
+    "query", ["bake sourdough conections", "kubernetesPool", "a zebra with stripes and prces", "brake the sourdough"]
+)
+def test_a_word_that_may_be_misspelt_excuses_no_other_that_is_not_there(engine, query):
+    assert said(engine, query).level == "none"
+
+
 @pytest.mark.parametrize("query", ["how is the", "what is it for"])
 def test_common_words_alone_are_said_to_be_such(engine, query):
     found = said(engine, query)

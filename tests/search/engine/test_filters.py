@@ -173,3 +173,8 @@ def test_a_question_may_begin_with_a_minus():
 )
 def test_a_path_is_a_pattern_or_a_part(pattern, path, expected):
     assert path_filter(pattern)(path) is expected
+
+
+@pytest.mark.parametrize("pattern", [".", "./", "/", "./src/*", "/src/*.py", "./src/*/"])
+def test_a_pattern_may_begin_at_the_top(pattern):
+    assert path_filter(pattern)("src/deep/store.py")

@@ -23,6 +23,17 @@ def test_a_short_name_may_have_one_edit_and_a_long_one_two():
     assert names.near("QeuePl") == []
 
 
+def test_short_words_that_differ_by_a_letter_are_other_words():
+    names = NearNames(["agg", "arm", "norm", "bool", "poc", "base", "drain", "break", "queue", "form"])
+    assert [names.near(word) for word in ("egg", "orm", "pool", "pod", "bake", "train")] == [[]] * 6
+    assert [names.near(word) for word in ("uqeue", "qeue", "from", "braek")] == [
+        ["queue"],
+        ["queue"],
+        ["form"],
+        ["break"],
+    ]
+
+
 def test_odd_names_do_no_harm():
     assert NearNames([]).near("anything") == []
     names = NearNames(["a\nb", "x" * 5000, "", "größe", "\ud800abc", "取消订单"])

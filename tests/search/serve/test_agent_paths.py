@@ -105,6 +105,29 @@ def test_the_tools_take_such_paths(root):
         assert tools.read_unit(os.path.relpath(root / "lib/store.py", root.parent), 4)["path"] == "lib/store.py"
 
 
+@pytest.mark.parametrize(
+    "typed", ["{root}/lib", "{root}/lib/", "{root}/lib/*.py", "file://{root}/lib/store.py", "{link}/lib"]
+)
+def test_a_question_takes_absolute_folders_and_patterns(root, typed):
+    path = typed.format(root=root, link=root.parent / "link")
+    with fresh(root) as made:
+        found = AgentTools(settled(made)).search("keep", path=path)["results"]
+    assert [hit["path"] for hit in found] == ["lib/store.py"]
+
+
+@pytest.mark.parametrize("typed", ["{root}", "{root}/", ".", "./", "/", "{root}/*"])
+def test_the_folder_itself_is_all_of_it(root, typed):
+    with fresh(root) as made:
+        found = AgentTools(settled(made)).search("keep", path=typed.format(root=root))["results"]
+    assert "lib/store.py" in [hit["path"] for hit in found] or found[0].get("copies")
+
+
+@pytest.mark.parametrize("typed", ["/etc/passwd", "../..", "{root}-other/lib", "{root}/../outside.py"])
+def test_a_folder_outside_has_nothing(root, typed):
+    with fresh(root) as made:
+        assert not AgentTools(settled(made)).search("keep", path=typed.format(root=root))["results"]
+
+
 def test_paths_like_one_are_named_by_name_and_folder(index):
     assert nearest_paths(index, "lib/stores.py")[0] == "lib/store.py"
     assert nearest_paths(index, "zzzz.rs") == []

@@ -56,6 +56,19 @@ await check("typing gives results, and not a question a key", async () => {
   assert.match(await page.locator("#about").textContent(), /^9 functions, types and files of 3 files$/);
 });
 
+await check("what is typed before the page is ready is asked", async () => {
+  let ready = () => {};
+  await page.route(/api\/judgements/, (route) => (ready = () => route.continue()));
+  await fresh();
+  await query.fill("write lines to a file");
+  await page.waitForTimeout(300);
+  ready();
+  await head("Lines.writeLines").waitFor();
+  assert.equal(await query.inputValue(), "write lines to a file");
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await fresh("#q=read+all+lines+of+a+file");
+});
+
 await check("the folder names the page, and its own code gives the examples", async () => {
   assert.equal(await page.title(), "read all lines of a file – tree – code search");
   assert.match(await page.locator("h1").innerText(), /^tree\s+Code search$/);
@@ -117,11 +130,11 @@ const unanswered = () => page.unrouteAll({ behavior: "ignoreErrors" });
 
 await check("the first line says how certain the answer is, and links the nearest names", async () => {
   const hurt = "<img src=x onerror=window.hurt=1>";
-  await answered(() => ({ certainty: { level: "weak", absent: [hurt], nearest: ["Lines.countWords", hurt], text: `weak match; no file has ${hurt}` }, notice: `2 files have changed: ${hurt}`, freshness: { line: "", changed: ["io/Lines.java"], changed_count: 2 } }), { unread: { ".md": 2, ".rs": 1200, [hurt]: 1 } });
+  await answered(() => ({ certainty: { level: "weak", absent: [hurt], nearest: ["Lines.countWords", hurt], text: `weak match: no file has ${hurt}; nearest: Lines.countWords, ${hurt}; perhaps nothing here answers it` }, notice: `2 files have changed: ${hurt}`, freshness: { line: "", changed: ["io/Lines.java"], changed_count: 2 } }), { unread: { ".md": 2, ".rs": 1200, [hurt]: 1 } });
   await fresh("#q=lines&language=java");
   const status = page.locator("#status");
   await page.locator("#status[data-level=weak]").waitFor();
-  assert.match(await status.innerText(), /^weak match; no file has <img[^]* · \d+ results in \d+ ms\s+Nearest names: Lines\.countWords, <img/);
+  assert.match(await status.innerText(), /^weak match: no file has <img[^;]*>; perhaps nothing here answers it · \d+ results in \d+ ms\s+Nearest: Lines\.countWords, <img/);
   assert.equal(await page.locator("#notice").innerText(), `2 files have changed: ${hurt}`);
   const old = await page.locator(".hit", { has: page.locator(".tag", { hasText: "may be old" }) }).locator(".place a").allTextContents();
   assert.deepEqual([...new Set(old)], ["io/Lines.java"]);
