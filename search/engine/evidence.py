@@ -53,10 +53,10 @@ class Limits:
 
 
 LIMITS: Final = Limits(
-    {"words": 2.704, "long": 2.688, "pairs": 4.518, "file": 3.540, "absent": -1.882, "size": -0.960},
-    bias=-5.908,
-    weak=-3.308,
-    strong=-0.487,
+    {"words": 4.421, "long": 1.583, "pairs": 4.145, "file": 2.942, "absent": -1.625, "size": -0.612},
+    bias=-5.717,
+    weak=-1.998,
+    strong=-0.726,
 )
 
 

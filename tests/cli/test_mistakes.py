@@ -54,7 +54,7 @@ def here(tmp_path_factory) -> Path:
         (made / "java" / f"C{number}.java").write_text(java(number))
     (made / "few" / "C.java").write_text("class C { /** Adds one to it all. */ int add(int a) {\n\nreturn a;\n} }")
     (made / "no java" / "a.txt").write_text("a")
-    (made / "bare" / "package-info.java").write_text("package bare;\n")
+    (made / "bare" / "A.java").write_text("\n")
     (made / "file.txt").write_text("a text\n")
     (made / "bad.zip").write_bytes(b"PK\x03\x04 and no more")
     (made / "loop").symlink_to("loop")
