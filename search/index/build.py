@@ -136,7 +136,7 @@ def refresh(
         found = found_files(root, suffixes, tell, checkout, unread, submodules=submodules, seen=seen)
         noticed(differing(record.files if record else (), found))
         origin, head = asked.result() if asked else None, summed.result()
-    if not found and head is None:
+    if not found and (head is None or record is None or record.root != os.path.realpath(root)):
         raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
     wanted = record.vectors if record else True
     new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted, everything)

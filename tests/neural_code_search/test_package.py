@@ -71,7 +71,7 @@ def test_the_folder_is_searched(tmp_path, monkeypatch):
     done = run(str(EXAMPLES / "search_folder.py"), str(tmp_path), "total of some values")
     assert done.returncode == 0, done.stderr
     about, question, first, *_ = done.stdout.splitlines()
-    assert about.startswith("2 functions, types and files of 1 file in ")
+    assert about.startswith("2 functions, types and files of 1 files in ")
     assert question == "total of some values"
     assert "Sum.total  'Sum.java' lines 1-1" in first
     monkeypatch.setattr(sys, "argv", ["search_folder.py", str(tmp_path / "nowhere")])
