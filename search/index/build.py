@@ -98,6 +98,7 @@ def refresh(
     reads: Callable[[Task], Part] | None = None,
     watch: Watch | None = None,
     everything: bool | None = None,
+    recorded: bool = True,
 ) -> Refreshed:
     """Make the index of the folder ``root`` in the file ``path``, or update it.
 
@@ -115,6 +116,7 @@ def refresh(
         reads: reads a few files at less cost than new processes, with limits too; None: nothing does.
         watch: told what is read, the likeliest files first.
         everything: the same of hidden folders, and of those of packages and built files (:mod:`search.files.unread`).
+        recorded: whether it is noted what the index is of, for later looks at the folder.
 
     Raises:
         UserError: there is no such folder, no source file in it, or ``path`` is not a file.
@@ -141,7 +143,7 @@ def refresh(
     wanted = record.vectors if record else True
     new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted, everything)
     if head and (head.tree, head.documents, head.everything) == (tree_sha256(origin, found), documents, everything):
-        _note(replace(new, index=head.content), path)
+        _note(replace(new, index=head.content), path, recorded=recorded)
         return Refreshed(head.rows, head.files, 0, 0, written=False, unread=unread)
     old = _usable(open_index, path, tell) if head else None
     known = [each for each in enumerate(old.files) if each[1].blobs or each[1].trouble] if old else []
@@ -158,16 +160,17 @@ def refresh(
     folders = unread.folders[:_NAMED_FOLDERS]
     index = replace(index, documents=documents, everything=everything, unread=dict(unread.kinds), not_entered=folders)
     save_index(index, path)
-    _note(replace(new, index=read_head(path).content), path)
+    _note(replace(new, index=read_head(path).content), path, recorded=recorded)
     gone = len(numbers) - len(kept)
     encodings = Counter(each.encoding for each in index.files if each.encoding)
     return Refreshed(len(index), len(index.files), len(changed), gone, True, unread, encodings)
 
 
-def _note(record: TreeRecord, path: Path) -> None:
-    """Save the record of an index, which can be used without."""
+def _note(record: TreeRecord, path: Path, *, recorded: bool) -> None:
+    """Save the record of an index, if it is to be ``recorded``; it can be used without."""
     with suppress(OSError, UserError):
-        save_record(record, path)
+        if recorded:
+            save_record(record, path)
 
 
 def watched(root: Path, found: Sequence[Found], processes: int, watch: Watch | None) -> Generator[Part, None, None]:

@@ -19,7 +19,6 @@ from search.engine.signals import Retriever
 from search.index.build import refresh
 from search.index.code_index import Index
 from search.index.index_file import open_index
-from search.index.tree_record import record_path
 from search.making import build_vectors, checked_run, complain_about
 from search.opening import check_model, opened, reranker_maker
 from search.options import QualityOptions
@@ -67,11 +66,8 @@ def _new_index(root: Path) -> Iterator[Path]:
     """The file of an index of a folder, which is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "index"
-        refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about)
-        try:
-            yield path
-        finally:
-            record_path(path).unlink(missing_ok=True)
+        refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about, recorded=False)
+        yield path
 
 
 def _indexed(root: Path, run: str, tell: Callable[[str], None] = console.say) -> tuple[Index, Retriever | None]:
