@@ -18,7 +18,7 @@ from data_prep.files.json_text import parse_json
 from data_prep.store.prepared_data import DamagedStore
 from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages
-from search.index.freshness import CURRENT
+from search.index.freshness import CURRENT, Freshness
 from search.serve.live_index import Answering, NothingVisibleError, Opened, OpeningError
 
 GONE: Final = 499
@@ -159,10 +159,18 @@ class Turns:
 
     async def opened(self, request: Request) -> Opened:
         """The current index, or what of it the user of a request may see."""
-        if now := self.live.ready():
-            return now
+        return self.live.ready() or (await self._looked(request, lambda: CURRENT))[0]
+
+    async def _looked(self, request: Request, look: Callable[[], Freshness]) -> tuple[Opened, Freshness]:
+        """The current index after a ``look`` at its folder, by one thread."""
+        groups = request.scope.get(GROUPS)
+
+        def looked() -> tuple[Opened, Freshness]:
+            freshness = look()
+            return self.live.opened(groups), freshness
+
         try:
-            return await run_in_threadpool(self.live.opened, request.scope.get(GROUPS))
+            return await run_in_threadpool(looked)
         except OpeningError as error:
             line = "the index is being opened: ask again in a moment"
             raise HTTPException(503, str(error) or line, {"retry-after": "1"}) from error
@@ -177,10 +185,9 @@ class Turns:
         ``index`` and ``row``: as :func:`check_index` takes them.
         """
         # what is asked about an index that was answered from is answered from that one, not from a newer one
-        freshness = CURRENT
-        if not index and self.live.ready() is None:
-            freshness = await run_in_threadpool(self.live.catch_up)
-        now = await self.opened(request)
+        now, freshness = self.live.ready(), CURRENT
+        if now is None:
+            now, freshness = await self._looked(request, self.live.catch_up if not index else lambda: CURRENT)
         check_index(now, index, row)
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
         told = await self.turn(request, lambda: answer(now))

@@ -91,6 +91,7 @@ def test_words_that_nothing_has_move_the_vectors_alone(live):
     assert {hit.row: (hit.lexical, hit.neural) for hit in under} == {
         hit.row: (hit.lexical, hit.neural) for hit in plain
     }
+    assert [hit.row for hit in under[:2]] == [hit.row for hit in plain[:2]]
     assert {hit.row for hit in under[:4]} == {hit.row for hit in plain[:4]}
 
 
