@@ -25,7 +25,7 @@ from baselines.word_model import BaselineConfig, WordVectors
 from data_prep.bounds import WIDTH, check_bounds
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from modeling.bi_encoder import BiEncoder
+from modeling.base import BiEncoder
 
 
 @dataclass(frozen=True, slots=True)

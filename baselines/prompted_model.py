@@ -23,10 +23,9 @@ from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
 from baselines.chat_endpoint import ChatEndpoint, EndpointError, TooLongError
-from data_prep.errors import UserError
+from data_prep.errors import UserError, one_line
 from data_prep.files.atomic import naming
 from data_prep.files.folder_lock import sole_user
-from data_prep.files.printable import one_line
 from data_prep.files.reading import append_regular
 from data_prep.store.prepared_data import Split
 from modeling.ranker import Ranker, Scores

@@ -23,7 +23,7 @@ from torch import Tensor
 from baselines.word_model import BaselineConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.vocabulary import Vocabularies
-from modeling.bi_encoder import BiEncoder
+from modeling.base import BiEncoder
 from modeling.layers import PositionAttention, WordAttention
 
 

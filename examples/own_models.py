@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from data_prep.store.batching import Batch, Words
 from data_prep.store.vocabulary import Vocabularies
-from modeling.bi_encoder import BiEncoder
+from modeling.base import BiEncoder
 from modeling.transformers.bi_encoder import TransformerBiEncoder, TransformerConfig
 
 

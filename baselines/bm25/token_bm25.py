@@ -1,9 +1,10 @@
-"""BM25 over lists of words, for documents and queries of any kind; bm25s computes the weights.
+"""BM25 over lists of words, or over raw text in any language; bm25s computes the weights.
 
 Formula and parameters are those of :mod:`baselines.bm25.formula`. A word that occurs several times in a query counts
 each time, unless the caller removes repetitions.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -13,7 +14,9 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from data_prep.errors import UserError
-from modeling.ranker import Scores
+from data_prep.languages.identifiers import split_identifier
+from data_prep.store.prepared_data import Split
+from modeling.ranker import Ranker, Scores
 
 _BLOCK_BYTES: Final = 1 << 25
 """Maximum size of a block of scores, 32 MiB."""
@@ -21,6 +24,7 @@ _FREQUENT: Final = 16
 """A word is frequent if one of this many documents has it."""
 _WIDE_BYTES: Final = 1 << 28
 """Most memory for the weights of frequent words in all documents."""
+_RUN: Final = re.compile(r"\w+")
 _ARRAYS: Final = ("data", "indices", "indptr")
 
 
@@ -144,3 +148,17 @@ class TokenBm25Scores(Scores):
         for start in range(0, self.queries, step):
             part = self._queries[start : start + step]
             yield np.stack([self._index.scores(words) for words in part])
+
+
+def text_words(text: str) -> list[str]:
+    """The words of a text or a code, in order: ``read.csv(myFile2)`` -> read, csv, my, file, 2."""
+    return [part for run in _RUN.findall(text) for part in split_identifier(run)]
+
+
+class TextBm25(Ranker):
+    """Scores texts against codes by BM25, with Lucene's parameters."""
+
+    def over(self, queries: Split, corpus: Split) -> TokenBm25Scores:
+        """Index the words of all code, and read the texts."""
+        index = TokenBm25(text_words(corpus.text(row).source) for row in range(len(corpus)))
+        return index.over([text_words(queries.text(row).query_text) for row in range(len(queries))])

@@ -41,7 +41,7 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from data_prep.store.vocabulary import PAD, Vocabularies
-from modeling.bi_encoder import BiEncoder
+from modeling.base import BiEncoder
 
 _GAINS: Final = {"name": 2.0, "tokens": 1.0, "api": 1.0}
 """Initial gains of the code fields; these and _DAMPED were chosen on validation before training."""

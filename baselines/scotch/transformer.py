@@ -44,8 +44,7 @@ from data_prep.pipeline.extraction import plain_code
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.tokenizing import TokenizedPairs
-from modeling.base import Encoded
-from modeling.bi_encoder import BiEncoder, one_word
+from modeling.base import BiEncoder, Encoded, one_word
 from modeling.transformers.bi_encoder import mean_state, pretrained_weights
 from modeling.transformers.joined_pairs import CHARACTERS_PER_TOKEN, between_marks, plain_tokens
 from modeling.transformers.pretrained import most_tokens

@@ -22,8 +22,7 @@ from baselines.snipper.config import EncoderConfig
 from baselines.snipper.texts import QueryText
 from data_prep.store.batching import Batch, Words, pad
 from data_prep.store.ragged_lists import Ragged
-from modeling.base import Encoded
-from modeling.bi_encoder import BiEncoder, one_word
+from modeling.base import BiEncoder, Encoded, one_word
 
 QUERY, DOCUMENT = 0, 1
 """The sides of a pair, as places of their towers."""

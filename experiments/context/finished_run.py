@@ -28,8 +28,7 @@ from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder, load_run
 from experiments.run.data import contexts_stage, prepare_stage
 from experiments.run.run import command_line
-from modeling.base import Encoded
-from modeling.bi_encoder import BiEncoder
+from modeling.base import BiEncoder, Encoded
 from modeling.pool_ranker import PoolRanker, scoring
 from modeling.ranker import Ranker, best_device
 

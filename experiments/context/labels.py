@@ -44,7 +44,7 @@ from experiments.context.measure import LENGTHS
 from experiments.context.options import JudgeOptions
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed
-from modeling.bi_encoder import BiEncoder
+from modeling.base import BiEncoder
 
 MOST_RANKED: Final = 300
 """URLs that count for a query."""

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from baselines.bm25.text_bm25 import TextBm25
+from baselines.bm25.token_bm25 import TextBm25
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, largest_pools, leads
 from evaluation.metrics import Measures, further_columns, published_columns, short_columns
 from evaluation.published import PUBLISHED, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TextIO
 
-from data_prep.files.printable import one_line, printable
+from data_prep.errors import one_line, printable
 from data_prep.files.reading import append_regular
 from data_prep.installation import OUTER
 

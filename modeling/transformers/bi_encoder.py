@@ -20,7 +20,7 @@ from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
-from modeling.bi_encoder import BiEncoder
+from modeling.base import BiEncoder
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
 

@@ -14,8 +14,7 @@ from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
 from data_prep.bounds import check_bounds, whole
-from data_prep.errors import UserError
-from data_prep.files.printable import one_line
+from data_prep.errors import UserError, one_line
 from data_prep.store.prepared_data import Split
 from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores, best_device
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_sentences

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, Final, Literal
 
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 from search.engine.evidence import LIMITS, Hits, Limits, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.near_names import NearNames

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 from data_prep.languages.registry import language_of
 from search.engine.engine import Engine
 from search.engine.signals import Alignment, Hit

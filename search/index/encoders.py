@@ -78,7 +78,7 @@ def check_bi_encoder(folder: Path) -> None:
         return
     from experiments.recipes.config import Configuration
     from experiments.recipes.models import class_of
-    from modeling.bi_encoder import BiEncoder
+    from modeling.base import BiEncoder
 
     name = Configuration.load(folder / CONFIG).model_name
     kind = class_of(name)

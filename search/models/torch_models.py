@@ -19,8 +19,7 @@ from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from modeling.base import NeuralRanker
-from modeling.bi_encoder import BiEncoder
+from modeling.base import BiEncoder, NeuralRanker
 from modeling.pool_ranker import RowScores
 from modeling.transformers.sentence_encoder import load_sentence_model
 from search.engine.packed_reranker import query_split, read_words

@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from data_prep.bounds import check_bounds, real, whole
-from data_prep.errors import UserError
+from data_prep.errors import UserError, one_line
 from data_prep.files.named_paths import check_replaceable_folder, named_path
-from data_prep.files.printable import one_line
 from data_prep.files.reading import read_whole
 from data_prep.posts.config import PostsConfig
 from experiments.terminal.console import complain, say, show

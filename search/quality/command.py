@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, one_line
 from data_prep.files.named_paths import named_path
-from data_prep.files.printable import one_line
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 from search.engine.engine import Engine

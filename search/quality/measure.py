@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Int64
 from tqdm import tqdm
 
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 from evaluation.metrics import Measures, exact, short_columns
 from evaluation.significance import Difference, compare
 from search.engine.engine import Engine

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.array_types import Float
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 from evaluation.metrics import ndcg_of_several
 from evaluation.significance import bootstrap_interval, compare
 from search.engine.engine import Engine

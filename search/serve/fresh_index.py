@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from data_prep.errors import UserError
-from data_prep.files.printable import one_line
+from data_prep.errors import UserError, one_line
 from data_prep.files.reading import reason
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE

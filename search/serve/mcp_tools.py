@@ -19,8 +19,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from data_prep.errors import UserError
-from data_prep.files.printable import one_line
+from data_prep.errors import UserError, one_line
 from data_prep.installation import program_version
 from search.serve.agent_answers import Record, as_text, shortened
 from search.serve.agent_tools import LENGTHS, LIMITS

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from data_prep.bounds import shown
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result

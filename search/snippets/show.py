@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 from search.engine.engine import Engine
 from search.engine.show import result, signature
 from search.engine.signals import Hit, Stage

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.show import aligned, explained, licence_of, signature

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Final
 
-from data_prep.files.printable import one_line
+from data_prep.errors import one_line
 
 BOLD, DIM, GREEN, CYAN = "1", "2", "32", "36"
 Paint = Callable[[str, str], str]

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from baselines.bm25.text_bm25 import TextBm25, text_words
+from baselines.bm25.token_bm25 import TextBm25, text_words
 from modeling.ranker import Ranker
 from tests.evaluation.real_data import SHARED
 from tests.raw_pairs import read
@@ -108,5 +108,5 @@ def test_statcodesearch_stands_well_above_chance():
 def test_it_is_a_text_scorer_and_needs_no_torch():
     assert isinstance(TextBm25(), Ranker)
     assert TextBm25().natural_threshold is None
-    code = "import sys, baselines.bm25.text_bm25; sys.exit('torch' in sys.modules)"
+    code = "import sys, baselines.bm25.token_bm25; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

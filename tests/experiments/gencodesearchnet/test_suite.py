@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from baselines.bm25.text_bm25 import TextBm25
+from baselines.bm25.token_bm25 import TextBm25
 from cli.main import main
 from data_prep.gencodesearchnet.records import Example, example, write_raw
 from data_prep.gencodesearchnet.sampling import ranking_blocks

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from cli.main import main
-from data_prep.files.printable import one_line, printable
+from data_prep.errors import one_line, printable
 from experiments.terminal.console import complain, logged_to, open_terminal, say, show
 
 HOSTILE = {
