@@ -47,7 +47,7 @@ class Repositories(Corpus):
     name = "repositories"
     default_list = REPOSITORIES
 
-    def tasks(self, program: str) -> Sequence[TreeTask]:
+    def tasks(self) -> Sequence[TreeTask]:
         """The repositories of the list; with ``--data.mirrors``, those that have a clone there.
 
         Raises:
@@ -55,7 +55,7 @@ class Repositories(Corpus):
         """
         listed = read_repositories(self.listed())
         if not self._config.mirrors:
-            return [TreeTask(tree, languages, "fetch", f"{tree.url}.git", program) for tree, languages in listed]
+            return [TreeTask(tree, languages, "fetch", f"{tree.url}.git") for tree, languages in listed]
         mirrors = named_path(self._config.mirrors)
         if not mirrors.is_dir():
             raise UserError(f"--data.mirrors={mirrors} is no folder: expected one of clones, OWNER+NAME or OWNER/NAME")
@@ -63,7 +63,7 @@ class Repositories(Corpus):
         for tree, languages in listed:
             found = mirror_of(mirrors, tree.name)
             place = str(found.own) if found is not None else str(mirrors / tree.name)
-            tasks.append(TreeTask(tree, languages, "clone", place, program))
+            tasks.append(TreeTask(tree, languages, "clone", place))
         return tasks
 
 
@@ -98,7 +98,7 @@ class Installed(Corpus):
     name = "installed"
     default_list = PACKAGES
 
-    def tasks(self, program: str) -> Sequence[TreeTask]:
+    def tasks(self) -> Sequence[TreeTask]:
         """The packages that can be had, downloaded if they are missing.
 
         Raises:
@@ -120,9 +120,9 @@ class Installed(Corpus):
                     package.version,
                     _package_url(package.registry, package.name, package.version),
                 )
-                tasks.append(TreeTask(tree, (package.language,), "archive", str(archive), program))
+                tasks.append(TreeTask(tree, (package.language,), "archive", str(archive)))
         try:
-            tasks += self._of_debian(packages, folder, program)
+            tasks += self._of_debian(packages, folder)
         except UserError as error:
             trouble = str(error)
             _logger.warning("left out the packages of Debian: %s", error)
@@ -130,7 +130,7 @@ class Installed(Corpus):
             raise UserError(f"none of the packages of {self.listed()} can be had: {trouble}")
         return tasks
 
-    def _of_debian(self, packages: Sequence[Package], folder: Path, program: str) -> list[TreeTask]:
+    def _of_debian(self, packages: Sequence[Package], folder: Path) -> list[TreeTask]:
         languages = {package.name: package.language for package in packages if package.registry == "debian"}
         if not languages:
             return []
@@ -139,7 +139,7 @@ class Installed(Corpus):
         for each in sorted(found.archives, key=lambda each: (each.package, each.part)):
             name = f"debian/{each.package}{'/' * bool(each.part)}{each.part}"
             tree = TreeName(name, each.version, _package_url("deb", f"debian/{each.package}", each.version))
-            tasks.append(TreeTask(tree, (languages[each.package],), "archive", str(each.path), program))
+            tasks.append(TreeTask(tree, (languages[each.package],), "archive", str(each.path)))
         return tasks
 
 

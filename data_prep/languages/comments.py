@@ -7,8 +7,17 @@ and its indentation; the summary is its rule too: the text before the first blan
 import html
 import inspect
 import re
-from typing import Final
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.language import node_text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
+"""What may be between a comment and what it documents: no blank line."""
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
 _MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
 _DIRECTIVE: Final = re.compile(
@@ -223,3 +232,41 @@ def _ends_sentence(before: str, after: str) -> bool:
     if (after[0].isdigit() or after[0].islower()) and _BEFORE_NUMBER.search(before[-6:]):
         return False
     return not (after[0].islower() and before.endswith(("..", "etc.")))
+
+
+class Comments:
+    """The comments of a file."""
+
+    def __init__(self, data: bytes, nodes: "Sequence[Node]", block: tuple[str, str] | None) -> None:
+        """``block``: what begins and ends a block comment."""
+        self.data = data
+        self._block = block[0] if block else "\0"
+        self.nodes = sorted(nodes, key=lambda node: node.start_byte)
+        self._ends = [self._end(node) for node in self.nodes]
+
+    def before(self, start: int) -> str:
+        """The comment directly before ``start``: one block comment, or a run of line comments."""
+        place = bisect_right(self._ends, start) - 1
+        if place < 0 or not self._documents(self.nodes[place], start):
+            return ""
+        raw = node_text(self.nodes[place])
+        if raw.startswith(self._block):
+            return raw
+        lines = [raw]
+        for earlier in range(place - 1, -1, -1):
+            text, end = node_text(self.nodes[earlier]), self.nodes[earlier + 1].start_byte
+            if text.startswith(self._block) or not self._documents(self.nodes[earlier], end):
+                break
+            lines.append(text)
+        return "\n".join(line.rstrip("\n") for line in reversed(lines))
+
+    def _end(self, comment: "Node") -> int:
+        """The end of a comment, without the line break that some grammars count in."""
+        return comment.end_byte - self.data.endswith(b"\n", comment.start_byte, comment.end_byte)
+
+    def _documents(self, comment: "Node", start: int) -> bool:
+        """Whether nothing is between a comment and ``start``, and no code on its line before one that is no ``/**``."""
+        line = self.data.rfind(b"\n", 0, comment.start_byte) + 1
+        alone = not self.data[line : comment.start_byte].strip(b" \t\f\r\xef\xbb\xbf")
+        is_doc = self.data[comment.start_byte : comment.start_byte + 3] == b"/**"
+        return (alone or is_doc) and _GAP.fullmatch(self.data, self._end(comment), start) is not None

@@ -10,7 +10,7 @@ from typing import Final
 from tree_sitter import Node
 
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.language import Language
+from data_prep.languages.language import Language, part_of
 
 LONGEST: Final = 1000
 """Maximum words of a field."""
@@ -75,7 +75,7 @@ def type_fields(name: str, parts: Parts, language: Language) -> dict[str, tuple[
         kind = node.type
         if kind in language.comments or node.id in skipped:
             continue
-        body = node.child_by_field_name("body") if kind in inner else None
+        body = language.body(node) if kind in inner else None
         if body is not None and (own_body is None or body.id != own_body.id):
             skipped.add(body.id)
         if kind in language.identifiers:
@@ -114,8 +114,7 @@ def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tu
 
 
 def _call(node: Node, language: Language) -> list[str]:
-    field = language.calls[node.type]
-    called = node.child_by_field_name(field) if field else node
+    called = part_of(node, language.calls[node.type])
     words = _names(called, language) if called is not None else []
     return [*words[-1:], "new"] if words and node.type in language.creations else words
 
@@ -126,9 +125,9 @@ def _names(node: Node, language: Language) -> list[str]:
         return [_word(node.text)]
     if node.type not in language.members:
         return []
-    qualifier, name = (node.child_by_field_name(each) for each in language.members[node.type])
+    qualifier, name = (part_of(node, each) for each in language.members[node.type])
     while qualifier is not None and qualifier.type in language.members:
-        qualifier = qualifier.child_by_field_name(language.members[qualifier.type][1])
+        qualifier = part_of(qualifier, language.members[qualifier.type][1])
     before = [qualifier] if qualifier is not None and qualifier.type in (*language.identifiers, "this", "super") else []
     return [word for each in (*before, name) if each is not None and (word := _word(each.text))]
 

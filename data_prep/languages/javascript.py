@@ -97,6 +97,7 @@ def _is_minified(path: str) -> bool:
 LANGUAGE: Final = Language(
     name="javascript",
     title="JavaScript",
+    in_corpora=True,
     editor_names=("javascript", "javascriptreact"),
     suffixes=(".js", ".mjs", ".cjs", ".jsx"),
     other_suffixes=(".es6", ".jsm"),

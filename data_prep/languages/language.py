@@ -86,6 +86,32 @@ def name_of(node: "Node") -> str:
     return node_text(node.child_by_field_name("name"))
 
 
+def part_of(node: "Node", place: str) -> "Node | None":
+    """The child in a field of a node, or by its number among the named ones (0, -1); itself for ""."""
+    if not place:
+        return node
+    if not place.lstrip("-").isdecimal():
+        return node.child_by_field_name(place)
+    children = node.named_children
+    return children[int(place)] if -len(children) <= int(place) < len(children) else None
+
+
+def body_of(node: "Node") -> "Node | None":
+    """The child in a node's field ``body``."""
+    return node.child_by_field_name("body")
+
+
+def first_before(node: "Node", kinds: frozenset[str]) -> "Node":
+    """The first of the siblings of some kinds directly before a node, such as its decorators; itself if there is none.
+
+    Comments among them are passed over.
+    """
+    first, before = node, node.prev_named_sibling
+    while before is not None and (before.type in kinds or before.type.endswith("comment")):
+        first, before = before if before.type in kinds else first, before.prev_named_sibling
+    return first
+
+
 def named(node: "Node") -> Declaration:
     """A declaration that has a field ``name``, and nothing around it."""
     return Declaration(name_of(node), node)
@@ -119,6 +145,7 @@ class Language:
     # what it is called
     name: str  # lower-case, as in --data.language
     title: str  # as people write it
+    in_corpora: bool = False  # whether ``--data.language=all`` has it, and the pages of results
     editor_names: tuple[str, ...]  # its identifiers in VS Code
     suffixes: tuple[str, ...]  # of its files, the usual one first
     other_suffixes: tuple[str, ...] = ()  # of files that only the search reads
@@ -139,14 +166,14 @@ class Language:
     """Regular expression of what begins the last line of a declaration, as its first; "": nothing, as in Python."""
 
     # its grammar
-    grammar: str  # "module:function"; the module's distribution is named like it
+    grammar: str  # "module:function"; the module's distribution is named like it; "": there is none
     grammars: Mapping[str, str] = field(default_factory=dict)  # suffix -> another one
     parser: str = "data_prep.languages.parsing:parse"  # (language, content, path) -> ParsedSource
 
     # its declarations, for that parser
     functions: frozenset[str] = frozenset()  # kinds
-    types: frozenset[str] = frozenset()  # kinds with a field ``name``, whose name qualifies those of functions inside
-    other_types: frozenset[str] = frozenset()  # kinds with a field ``name`` too, which does not qualify them
+    types: frozenset[str] = frozenset()  # kinds whose name qualifies those of functions inside
+    other_types: frozenset[str] = frozenset()  # kinds of types whose name does not qualify them
     comments: frozenset[str] = frozenset(("comment",))  # kinds
     nested: bool = True  # whether functions inside of functions are found too
     handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
@@ -154,16 +181,19 @@ class Language:
     declaration: "Callable[[Node], Declaration | None]" = named
     """None: a function without a body, or not one of interest."""
     type_declaration: "Callable[[Node], Declaration | None]" = named
+    """None: it only qualifies what is inside, or is not one of interest."""
+    scope_name: "Callable[[Node], str]" = name_of  # by which a node of ``types`` qualifies what is inside
+    body: "Callable[[Node], Node | None]" = body_of  # of a function or type
     constants: "Callable[[Node], Iterable[Declaration]]" = lambda _: ()  # in a file's root
     is_stub: "Callable[[Node], bool]" = lambda body: not any(child.type != "comment" for child in body.named_children)
 
     # its names and calls
     identifiers: frozenset[str]  # kinds
-    calls: Mapping[str, str]  # kind -> the field with what is called; "": it is itself one of ``members``
-    members: Mapping[str, tuple[str, str]]  # kind of a qualified name -> the fields with its qualifier and its name
+    calls: Mapping[str, str]  # kind -> the part (:func:`part_of`) that is called; "": it is itself one of ``members``
+    members: Mapping[str, tuple[str, str]]  # kind of a qualified name -> the parts with its qualifier and its name
     creations: frozenset[str] = frozenset()  # calls that create an object: the class's name is followed by "new"
     self_names: frozenset[str] = frozenset()  # names of the object or class itself
-    definitions: frozenset[str]  # kinds with a field ``name``, which a piece of code defines
+    definitions: frozenset[str]  # kinds with a name, which a piece of code defines
 
     # its files
     test_words: frozenset[str]  # words of a path, split like an identifier, that mark tests
@@ -197,5 +227,5 @@ class Language:
 
     @property
     def distribution(self) -> str:
-        """The distribution with its grammar, whose version is part of prepared data."""
+        """The distribution with its grammar, whose version is part of prepared data; "" if there is none."""
         return self.grammar.partition(":")[0].replace("_", "-")

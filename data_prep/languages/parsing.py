@@ -1,7 +1,6 @@
 """Functions and comments of a file by tree-sitter, for languages that describe theirs by the kinds of nodes."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -13,7 +12,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
-from data_prep.languages.comments import first_sentence, plain_comment
+from data_prep.languages.comments import Comments, first_sentence, plain_comment
 from data_prep.languages.fields import code_fields, type_fields
 from data_prep.languages.handlers import handler
 from data_prep.languages.language import (
@@ -22,7 +21,6 @@ from data_prep.languages.language import (
     Language,
     ParsedSource,
     is_docstring,
-    name_of,
     node_text,
 )
 
@@ -37,8 +35,6 @@ MOST_FUNCTIONS: Final = 20_000
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
-_GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
-"""What may be between a comment and what it documents: no blank line."""
 _HASHES: Final = re.compile(r"(?m)^#+:? ?")
 
 
@@ -94,7 +90,7 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
         captures = captures_of_broken(tree, _mark_of(language))
     else:
         captures = QueryCursor(_query(language, grammar)).captures(root)
-    comments = _Comments(data, captures.get("comment", []), language.block_comment)
+    comments = Comments(data, captures.get("comment", []), language.block_comment)
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
     found, left_out = _functions(language, data, captures, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
@@ -140,7 +136,7 @@ def _functions(
     language: Language,
     data: bytes,
     captures: Mapping[str, Sequence[Node]],
-    comments: "_Comments",
+    comments: Comments,
     *,
     inner: bool,
     damaged: bool = False,
@@ -151,7 +147,7 @@ def _functions(
     """
     found: list[FoundFunction] = []
     left_out = to_read = 0
-    for node, mark, types, is_nested, depth in _nested(captures):
+    for node, mark, types, is_nested, depth in _nested(language, captures):
         if mark != "function" or (is_nested and not language.nested) != inner:
             continue
         declared = language.declaration(node)
@@ -169,11 +165,11 @@ def _functions(
 
 
 def _types(
-    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments"
+    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: Comments
 ) -> list[FoundFunction]:
     """The named types, as far as they are nested and as many as functions may be."""
     found: list[FoundFunction] = []
-    for node, mark, types, _, depth in _nested(captures):
+    for node, mark, types, _, depth in _nested(language, captures):
         if mark == "function" or depth > MOST_DEEP or len(found) >= MOST_FUNCTIONS:
             continue
         declared = language.type_declaration(node)
@@ -183,7 +179,7 @@ def _types(
     return found
 
 
-def _constants(language: Language, data: bytes, root: Node, comments: "_Comments") -> list[FoundFunction]:
+def _constants(language: Language, data: bytes, root: Node, comments: Comments) -> list[FoundFunction]:
     """The constants, the first of each name, as many as functions may be."""
     declared: dict[str, Declaration] = {}
     for each in islice(language.constants(root), MOST_FUNCTIONS):
@@ -193,7 +189,7 @@ def _constants(language: Language, data: bytes, root: Node, comments: "_Comments
 
 
 def _handlers(
-    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: "_Comments"
+    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: Comments
 ) -> list[FoundFunction]:
     """The handlers, in any order, as far as functions may be many and long."""
     found: list[FoundFunction] = []
@@ -209,7 +205,9 @@ def _handlers(
     return found
 
 
-def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, str, list[str], bool, int]]:
+def _nested(
+    language: Language, captures: Mapping[str, Sequence[Node]]
+) -> Iterator[tuple[Node, str, list[str], bool, int]]:
     """Each function and type in source order, its mark, the types around it, whether a function is, and its depth."""
     marks = [(node, mark) for mark in ("function", "type", "other") for node in captures.get(mark, ())]
     marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
@@ -220,18 +218,18 @@ def _nested(captures: Mapping[str, Sequence[Node]]) -> Iterator[tuple[Node, str,
         names = [name for _, name in around if name]
         yield node, kind, names, any(name is None for _, name in around), len(around)
         if kind != "other":
-            around.append((node.end_byte, name_of(node) if kind == "type" else None))
+            around.append((node.end_byte, language.scope_name(node) if kind == "type" else None))
 
 
 def _found(
-    language: Language, data: bytes, node: Node, declared: Declaration, type_name: str, comments: "_Comments"
+    language: Language, data: bytes, node: Node, declared: Declaration, type_name: str, comments: Comments
 ) -> FoundFunction:
     whole, first = declared.whole, declared.first or declared.whole
-    inside = _docstring(node) if language.docstrings and declared.kind != "constant" else None
+    inside = _docstring(language, node) if language.docstrings and declared.kind != "constant" else None
     raw = node_text(inside) if inside is not None else comments.before(first.start_byte)
     raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
     doc = plain_comment(raw, "" if language.docstrings else language.line_comment, language.block_comment)
-    body = whole if declared.kind == "constant" else node.child_by_field_name("body")
+    body = whole if declared.kind == "constant" else language.body(node)
     parts = (whole, body, inside)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
@@ -263,40 +261,7 @@ def _last_line(data: bytes, node: Node) -> int:
     )
 
 
-def _docstring(function: Node) -> Node | None:
-    body = function.child_by_field_name("body")
+def _docstring(language: Language, function: Node) -> Node | None:
+    body = language.body(function)
     first = next((child for child in body.named_children if child.type != "comment"), None) if body else None
     return first if first is not None and is_docstring(first) else None
-
-
-class _Comments:
-    """The comments of a file."""
-
-    def __init__(self, data: bytes, nodes: Sequence[Node], block: tuple[str, str] | None) -> None:
-        self.data = data
-        self._block = block[0] if block else "\0"
-        self.nodes = sorted(nodes, key=lambda node: node.start_byte)
-        self._ends = [node.end_byte for node in self.nodes]
-
-    def before(self, start: int) -> str:
-        """The comment directly before ``start``: one block comment, or a run of line comments."""
-        place = bisect_right(self._ends, start) - 1
-        if place < 0 or not self._documents(self.nodes[place], start):
-            return ""
-        raw = node_text(self.nodes[place])
-        if raw.startswith(self._block):
-            return raw
-        lines = [raw]
-        for earlier in range(place - 1, -1, -1):
-            text, end = node_text(self.nodes[earlier]), self.nodes[earlier + 1].start_byte
-            if text.startswith(self._block) or not self._documents(self.nodes[earlier], end):
-                break
-            lines.append(text)
-        return "\n".join(reversed(lines))
-
-    def _documents(self, comment: Node, start: int) -> bool:
-        """Whether nothing is between a comment and ``start``, and no code on its line before one that is no ``/**``."""
-        line = self.data.rfind(b"\n", 0, comment.start_byte) + 1
-        alone = not self.data[line : comment.start_byte].strip(b" \t\f\r\xef\xbb\xbf")
-        is_doc = self.data[comment.start_byte : comment.start_byte + 3] == b"/**"
-        return (alone or is_doc) and _GAP.fullmatch(self.data, comment.end_byte, start) is not None

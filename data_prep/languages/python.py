@@ -33,6 +33,7 @@ def _is_stub(body: "Node") -> bool:
 LANGUAGE: Final = Language(
     name="python",
     title="Python",
+    in_corpora=True,
     editor_names=("python",),
     suffixes=(".py",),
     other_suffixes=(".pyi", ".pyw"),

@@ -15,6 +15,7 @@ LANGUAGES: Final[Mapping[str, str]] = {
     "typescript": "data_prep.languages.typescript:LANGUAGE",
     "java": "data_prep.languages.java.language:LANGUAGE",
     "go": "data_prep.languages.go:LANGUAGE",
+    "rust": "data_prep.languages.rust:LANGUAGE",
 }
 """Name -> its Language."""
 _FIRST: Final = (b"#!", b"//usr/bin/env ", b"///usr/bin/env ")
@@ -38,6 +39,11 @@ def language(name: str) -> Language:
 def languages() -> tuple[Language, ...]:
     """All of them."""
     return tuple(map(language, LANGUAGES))
+
+
+def corpus_languages() -> tuple[str, ...]:
+    """The names of those that ``--data.language=all`` has."""
+    return tuple(each.name for each in languages() if each.in_corpora)
 
 
 def language_of(path: str) -> Language | None:

@@ -160,7 +160,7 @@ class Corpus(ABC):
         self._made: MadeShards | None = None
 
     @abstractmethod
-    def tasks(self, program: str) -> Sequence[TreeTask]:
+    def tasks(self) -> Sequence[TreeTask]:
         """The source trees."""
 
     def listed(self) -> Path:
@@ -194,9 +194,8 @@ class Corpus(ABC):
     def _shards(self) -> MadeShards:
         if self._made is None:
             folder = ShardFolder(self.shard_folder, _logger.warning)
-            self._made = folder.made(
-                self.tasks(extraction_program()), processes=self._config.processes, cluster=self._config.cluster
-            )
+            tasks = [replace(task, program=extraction_program(tuple(task.languages))) for task in self.tasks()]
+            self._made = folder.made(tasks, processes=self._config.processes, cluster=self._config.cluster)
         return self._made
 
 

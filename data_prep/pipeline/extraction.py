@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -38,7 +39,7 @@ class TreeTask:
     languages: Sequence[str]
     kind: Literal["clone", "fetch", "archive"]
     place: str  # the folder of a clone, the address to fetch from, or an archive
-    program: str  # checksum of the program that extracts, for the shard
+    program: str = ""  # checksum of the program that extracts, for the shard
     apart: bool = False  # whether each file is parsed in a process of its own, for a tree that has ended the common one
 
 
@@ -67,9 +68,11 @@ class Counts(Sums):
         return {**counters, "bytes": self.bytes, "broken": self.broken}
 
 
-def extraction_program() -> str:
-    """Checksum of the program that extracts functions, with the versions of the grammars."""
-    grammars = " ".join(f"{each.distribution}={version(each.distribution)}" for each in languages())
+@lru_cache(maxsize=64)
+def extraction_program(names: tuple[str, ...]) -> str:
+    """Checksum of the program that extracts functions of some languages, with the versions of their grammars."""
+    read = [each for each in languages() if each.in_corpora or each.name in names]
+    grammars = " ".join(f"{each.distribution}={version(each.distribution)}" for each in read if each.grammar)
     return hashlib.sha256(f"{program_sha256(__name__)} {grammars}".encode()).hexdigest()
 
 

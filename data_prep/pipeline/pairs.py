@@ -11,7 +11,7 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import Language
-from data_prep.languages.registry import LANGUAGES, language, language_of
+from data_prep.languages.registry import corpus_languages, language, language_of
 from data_prep.pipeline.duplicates import Distinct, Fingerprint, drop_duplicates, find_duplicates
 from data_prep.pipeline.filters import CORPUS_FILTERS, FILTERS, NOT_PARSED, Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import extract_all
@@ -99,7 +99,7 @@ def _by_origin(splits: Mapping[SplitName, Sequence[Pair]], name: Callable[[str],
 
 def languages_of(name: str) -> tuple[str, ...]:
     """The languages of ``--data.language``."""
-    return tuple(LANGUAGES) if name == "all" else (language(name).name,)
+    return corpus_languages() if name == "all" else (language(name).name,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,8 @@ def _split(
 
 def _sizes(heads: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     """Language -> tree -> pairs, before filters of the configuration and duplicates, in all languages."""
-    sizes: dict[str, dict[str, int]] = {name: {} for name in LANGUAGES}
+    sizes: dict[str, dict[str, int]] = {name: {} for name in corpus_languages()}
     for head in heads:
         for name, counts in head["languages"].items():
-            sizes[name][head["tree"]["name"]] = counts["functions"].get("", 0)
+            sizes.setdefault(name, {})[head["tree"]["name"]] = counts["functions"].get("", 0)
     return sizes

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from data_prep.errors import UserError
-from data_prep.languages.registry import LANGUAGES
+from data_prep.languages.registry import corpus_languages
 from evaluation.comparison import Entry
 from evaluation.evaluator import pool_rows
 from evaluation.result_store import ResultStore
@@ -65,7 +65,7 @@ def language_cells() -> tuple[Cell, ...]:
 
 def _placed() -> Iterator[tuple[Row, str, int, Cell]]:
     """Every cell with its row, the language that it is tested on, and its pool."""
-    for language, pool in product(LANGUAGES, POOLS):
+    for language, pool in product(corpus_languages(), POOLS):
         settings = {"data.language": language, "evaluate.pool": str(pool)}
         yield Row(CONTROL, ""), language, pool, Cell(_CORPUS, CONTROL, 0, f"{CONTROL}, {language}, {pool}", settings)
     for seed in range(max(_SEEDS.values())):
@@ -77,7 +77,7 @@ def _of_model(model: str, seed: int) -> Iterator[tuple[Row, str, int, Cell]]:
     """One model over all languages and one for each, on every pool; the former on the largest also fused with BM25."""
     whole = {"data.language": ALL, "evaluate.pool": str(POOLS[0])}
     over_all = Cell(_CORPUS, model, seed, f"{model} of all languages, mixed, {POOLS[0]}", whole)
-    for language in LANGUAGES:
+    for language in corpus_languages():
         tested = {"data.language": language, "evaluate.pool": str(POOLS[0])}
         alone = Cell(_CORPUS, model, seed, f"{model}, {language}, {POOLS[0]}", tested)
         yield Row(model, OWN), language, POOLS[0], alone
@@ -158,13 +158,14 @@ def _results(folder: Path) -> Iterator[tuple[Row, str, int, Result]]:
 
 def _sizes(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:
     tested = {name: entry.results[0] for by in rows.values() for name, entry in by.items()}
-    sizes = [f"{name} {tested[name].queries:,} of {len(set(trees[name])):,}" for name in LANGUAGES if name in tested]
+    known = [name for name in corpus_languages() if name in tested]
+    sizes = [f"{name} {tested[name].queries:,} of {len(set(trees[name])):,}" for name in known]
     return f"Queries and their repositories: {', '.join(sizes)}."
 
 
 def _tested(rows: Mapping[Row, Mapping[str, Entry]]) -> list[str]:
     """The languages with results."""
-    return [name for name in LANGUAGES if any(name in by for by in rows.values())]
+    return [name for name in corpus_languages() if any(name in by for by in rows.values())]
 
 
 def _means(rows: Mapping[Row, Mapping[str, Entry]]) -> str:

@@ -71,7 +71,7 @@ def word_spans(source: str, path: str, words: Collection[str]) -> list[Span]:
 def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, kind and text of each leaf with a kind: a :data:`Kind` or "identifier"."""
     language = language_of(path)
-    if language is None:
+    if language is None or not language.grammar:
         return
     parser = Parser(loaded_grammar(language.grammar_of(path)))
     data = source.encode("utf-8", "replace")

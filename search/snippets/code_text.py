@@ -92,8 +92,8 @@ def read_code(text: str, language: str = "") -> CodeText:
 def parsed_code(code: str, language: str) -> CodeText:
     """The same in this process, for code that is free of prompts and fences."""
     language = language if language in LANGUAGES else language_of(code)
-    if not language:
-        return _without_parser(code)
+    if not language or not language_named(language).grammar:
+        return replace(_without_parser(code), language=language)
     root, found = _parse(code, language).root_node, language_named(language)
     fields = code_fields("", "", (root, root, None), replace(found, self_names=_SELF_NAMES))
     return CodeText(code, language, fields["tokens"], fields["api"], _defined(root, found.definitions))
@@ -124,7 +124,9 @@ def _typical(lines: Sequence[str], pattern: str) -> float:
 
 @lru_cache(maxsize=32)
 def _skipped(text: str, language: str) -> float:
-    """The share of the text that the parser skips, and what it adds."""
+    """The share of the text that the parser skips, and what it adds; 0 where there is no parser."""
+    if not language_named(language).grammar:
+        return 0.0
     root = _parse(text, language).root_node
     todo, skipped = [root] if root.has_error else [], 0
     for _ in range(_MOST_NODES):

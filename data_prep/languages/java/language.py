@@ -7,6 +7,7 @@ from data_prep.languages.language import Language, Quote, words
 LANGUAGE: Final = Language(
     name="java",
     title="Java",
+    in_corpora=True,
     editor_names=("java",),
     suffixes=(".java",),
     interpreters=words("java jbang"),

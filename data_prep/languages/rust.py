@@ -1,0 +1,85 @@
+"""Rust: functions and methods with a body, macros, types, traits and modules, constants; ``///`` and attributes."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, body_of, first_before, name_of, node_text, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_ATTRIBUTES: Final = words("attribute_item")
+
+
+def _declaration(node: "Node") -> Declaration:
+    return Declaration(name_of(node), node, first=first_before(node, _ATTRIBUTES))
+
+
+def _type_declaration(node: "Node") -> Declaration | None:
+    """A type, trait, or module with a body; an ``impl`` only qualifies what is inside."""
+    empty = node.type == "mod_item" and body_of(node) is None
+    return None if empty or node.type == "impl_item" else _declaration(node)
+
+
+def _scope_name(node: "Node") -> str:
+    """The type of an ``impl``, without its parameters and path: ``Store`` of ``impl<T> fmt::Debug for a::Store<T>``."""
+    named = node.child_by_field_name("type") if node.type == "impl_item" else node.child_by_field_name("name")
+    while named is not None and named.type in ("generic_type", "reference_type", "scoped_type_identifier"):
+        inside = "name" if named.type == "scoped_type_identifier" else "type"
+        named = named.child_by_field_name(inside)
+    return node_text(named)
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:
+    for each in root.named_children:
+        if each.type in ("const_item", "static_item"):
+            yield Declaration(name_of(each).strip("_"), each, first=first_before(each, _ATTRIBUTES))
+
+
+LANGUAGE: Final = Language(
+    name="rust",
+    title="Rust",
+    editor_names=("rust",),
+    suffixes=(".rs",),
+    interpreters=words("rust-script cargo"),
+    quotes=(Quote('r#"', lines=True, escapes=False), Quote('"', lines=True)),
+    keywords=words(
+        "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod "
+        "move mut pub ref return self Self static struct super trait true type unsafe use where while union"
+    ),
+    typical=r"\b(?:fn|let mut|impl|pub(?:\(crate\))?|mut|crate)\b|::<|&(?:mut|self|str)\b|\b\w+!\(|#!?\[",
+    grammar="tree_sitter_rust:language",
+    functions=words("function_item macro_definition"),
+    types=words("impl_item trait_item mod_item struct_item enum_item union_item"),
+    other_types=words("type_item"),
+    comments=words("line_comment block_comment"),
+    nested=False,
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    scope_name=_scope_name,
+    constants=_constants,
+    is_stub=lambda body: node_text(body).strip("{} \n\t") in ("", "todo!()", "unimplemented!()"),
+    identifiers=words("identifier field_identifier type_identifier shorthand_field_identifier"),
+    calls={"call_expression": "function", "macro_invocation": "macro"},
+    members={
+        "field_expression": ("value", "field"),
+        "scoped_identifier": ("path", "name"),
+        "generic_function": ("", "function"),
+    },
+    self_names=words("self Self"),
+    definitions=words("function_item struct_item enum_item trait_item macro_definition const_item"),
+    test_words=words("test tests testing benches bench fixtures"),
+    common_names=words("fmt clone eq default hash drop"),
+    gathering_files=words("mod.rs"),
+    built_folders=words("target"),
+    colours={
+        "primitive_type": "type",
+        "attribute_item": "annotation",
+        "lifetime": "type",
+        "self": "keyword",
+        "mutable_specifier": "keyword",
+        "crate": "keyword",
+        "boolean_literal": "keyword",
+        "char_literal": "string",
+    },
+)
