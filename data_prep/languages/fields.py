@@ -125,11 +125,20 @@ def _names(node: Node, language: Language) -> list[str]:
         return [_word(node.text)]
     if node.type not in language.members:
         return []
-    qualifier, name = (part_of(node, each) for each in language.members[node.type])
+    qualifier, name = _member(node, language)
+    while name is not None and name.type in language.members:
+        inner, name = _member(name, language)
+        qualifier = inner or qualifier
     while qualifier is not None and qualifier.type in language.members:
-        qualifier = part_of(qualifier, language.members[qualifier.type][1])
+        qualifier = _member(qualifier, language)[1]
     before = [qualifier] if qualifier is not None and qualifier.type in (*language.identifiers, "this", "super") else []
     return [word for each in (*before, name) if each is not None and (word := _word(each.text))]
+
+
+def _member(node: Node, language: Language) -> tuple[Node | None, Node | None]:
+    """The qualifier of a qualified name, if there is one, and its name."""
+    qualifier, name = language.members[node.type]
+    return part_of(node, qualifier) if qualifier else None, part_of(node, name)
 
 
 def _tokens(names: Iterable[bytes | None], language: Language) -> tuple[str, ...]:

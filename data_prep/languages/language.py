@@ -149,6 +149,8 @@ class Language:
     editor_names: tuple[str, ...]  # its identifiers in VS Code
     suffixes: tuple[str, ...]  # of its files, the usual one first
     other_suffixes: tuple[str, ...] = ()  # of files that only the search reads
+    shared_suffixes: tuple[str, ...] = ()  # of another language's files, which are its own where ``is_shared`` matches
+    is_shared: str = r"(?!)"  # regular expression of what only this language has in such files
     interpreters: frozenset[str] = frozenset()  # programs that a script names in its first line, without versions
 
     # its text
@@ -190,7 +192,8 @@ class Language:
     # its names and calls
     identifiers: frozenset[str]  # kinds
     calls: Mapping[str, str]  # kind -> the part (:func:`part_of`) that is called; "": it is itself one of ``members``
-    members: Mapping[str, tuple[str, str]]  # kind of a qualified name -> the parts with its qualifier and its name
+    members: Mapping[str, tuple[str, str]]
+    """Kind of a qualified name -> the parts with its qualifier, "" for none, and its name."""
     creations: frozenset[str] = frozenset()  # calls that create an object: the class's name is followed by "new"
     self_names: frozenset[str] = frozenset()  # names of the object or class itself
     definitions: frozenset[str]  # kinds with a name, which a piece of code defines

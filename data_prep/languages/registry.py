@@ -16,6 +16,10 @@ LANGUAGES: Final[Mapping[str, str]] = {
     "java": "data_prep.languages.java.language:LANGUAGE",
     "go": "data_prep.languages.go:LANGUAGE",
     "rust": "data_prep.languages.rust:LANGUAGE",
+    "ruby": "data_prep.languages.ruby:LANGUAGE",
+    "php": "data_prep.languages.php:LANGUAGE",
+    "c": "data_prep.languages.c:LANGUAGE",
+    "cpp": "data_prep.languages.cpp:LANGUAGE",
 }
 """Name -> its Language."""
 _FIRST: Final = (b"#!", b"//usr/bin/env ", b"///usr/bin/env ")

@@ -39,6 +39,8 @@ DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
 )
 """The same for texts and configuration."""
 _KIND: Final = {suffix: name for name, suffixes in _DOCUMENTS.items() for suffix in suffixes}
+_START: Final = 1 << 16
+"""Bytes of a file by which two languages of one suffix are told apart."""
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
 
@@ -108,7 +110,9 @@ def language_of_file(path: str, data: bytes) -> Language:
     Raises:
         UserError: it has neither.
     """
-    found = language_of(path) or language_of_script(data)
+    suffix, start = PurePosixPath(path).suffix, data[:_START].decode("utf-8", "replace")
+    sharing = (each for each in languages() if suffix in each.shared_suffixes and re.search(each.is_shared, start))
+    found = next(sharing, None) or language_of(path) or language_of_script(data)
     if found is None:
         raise UserError(f"{path} is of no language whose functions are read")
     return found

@@ -1,0 +1,109 @@
+"""C++: what C has, and methods, constructors and operators, inside of their class or outside; classes and templates."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.c import LANGUAGE as C
+from data_prep.languages.c import c_type, declarator
+from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_OUTSIDE: Final = words("template_declaration friend_declaration")
+
+
+def _whole(node: "Node") -> "Node":
+    """The declaration with the parameters of its template."""
+    while node.parent is not None and node.parent.type in _OUTSIDE:
+        node = node.parent
+    return node
+
+
+def _declaration(node: "Node") -> Declaration | None:
+    if node.type == "preproc_function_def":
+        return Declaration(name_of(node), node)
+    named = declarator(node)
+    if named is None or body_of(node) is None:
+        return None
+    if named.type == "operator_cast":
+        return Declaration(f"operator {node_text(named.child_by_field_name('type'))}", _whole(node))
+    owner: list[str] = []
+    while named.type == "qualified_identifier" and (inner := named.child_by_field_name("name")) is not None:
+        scope = named.child_by_field_name("scope")
+        owner += [_plain(scope)] if scope is not None else []
+        named = inner
+    name = "".join(_plain(named).split()) if named.type == "operator_name" else _plain(named)
+    inside = owner[-1] if owner else _type_around(node)
+    return Declaration(name, _whole(node), ".".join(owner), "constructor" if inside and name == inside else "")
+
+
+def _plain(named: "Node") -> str:
+    """A name without the arguments of its template."""
+    return node_text(named.child_by_field_name("name") if named.type.startswith("template_") else named)
+
+
+def _type_around(node: "Node") -> str:
+    around = _whole(node).parent
+    owner = around.parent if around is not None and around.type == "field_declaration_list" else None
+    return _scope_name(owner) if owner is not None else ""
+
+
+def _scope_name(node: "Node") -> str:
+    """The name of a class, without its template's arguments and what qualifies it."""
+    named = node.child_by_field_name("name")
+    while named is not None and named.type in ("template_type", "qualified_identifier"):
+        named = named.child_by_field_name("name")
+    return node_text(named)
+
+
+def _type_declaration(node: "Node") -> Declaration | None:
+    if node.type in ("alias_declaration", "concept_definition"):
+        return Declaration(name_of(node), _whole(node))
+    found = c_type(node)
+    if found is None or node.type == "type_definition":
+        return found
+    return Declaration(_scope_name(node), _whole(node))
+
+
+LANGUAGE: Final = replace(
+    C,
+    name="cpp",
+    title="C++",
+    editor_names=("cpp", "cuda-cpp"),
+    suffixes=(".cpp", ".hpp", ".cc", ".cxx", ".hh", ".hxx"),
+    other_suffixes=(".c++", ".h++", ".ipp", ".tpp", ".inl", ".ixx", ".cppm", ".cu", ".cuh", ".ino"),
+    shared_suffixes=(".h",),
+    is_shared=r"(?m)^\s*(?:class|namespace|template|using|public:|private:|protected:|export)\b|\b(?:std::|constexpr"
+    r"|nullptr|virtual|noexcept|static_cast|operator\W)",
+    interpreters=words("cling"),
+    quotes=(Quote('R"(', lines=True, escapes=False), Quote('"'), Quote("'")),
+    keywords=C.keywords
+    | words(
+        "alignas alignof and catch class co_await co_return co_yield concept consteval constexpr constinit const_cast "
+        "decltype delete dynamic_cast explicit export final friend mutable namespace new noexcept not operator or override "
+        "private protected public reinterpret_cast requires static_assert static_cast template this thread_local throw "
+        "try typeid typename using virtual"
+    ),
+    typical=r"\b(?:std::|template ?<|namespace \w|constexpr|nullptr|auto [&\w]|const \w+& |class \w+ )|::\w|<<|^\s*public:",
+    grammar="tree_sitter_cpp:language",
+    types=words("class_specifier struct_specifier union_specifier"),
+    other_types=words("enum_specifier type_definition alias_declaration concept_definition"),
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    scope_name=_scope_name,
+    identifiers=C.identifiers | words("namespace_identifier"),
+    calls={"call_expression": "function", "new_expression": "type"},
+    members={
+        "field_expression": ("argument", "field"),
+        "qualified_identifier": ("scope", "name"),
+        "template_function": ("", "name"),
+        "template_method": ("", "name"),
+        "template_type": ("", "name"),
+    },
+    creations=words("new_expression"),
+    self_names=words("this"),
+    definitions=C.definitions | words("class_specifier alias_declaration concept_definition"),
+    declaration_suffixes=(),
+    colours={**C.colours, "auto": "keyword", "raw_string_literal": "string"},
+)

@@ -1,0 +1,87 @@
+"""PHP: functions and methods with a body; classes, interfaces, traits and enums; constants."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, body_of, name_of, node_text, part_of, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def _declaration(node: "Node") -> Declaration | None:
+    if body_of(node) is None:
+        return None
+    return Declaration(name_of(node), node, kind="constructor" if name_of(node) == "__construct" else "")
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:
+    """What ``const`` and ``define`` name, outside of types, and inside of a namespace's braces."""
+    todo = [root]
+    while todo:
+        for each in todo.pop().named_children:
+            body = body_of(each) if each.type == "namespace_definition" else None
+            if body is not None:
+                todo.append(body)
+            elif each.type == "const_declaration":
+                yield from (Declaration(node_text(part_of(one, "0")), each) for one in each.named_children)
+            elif each.type == "expression_statement" and (name := _defined(each)):
+                yield Declaration(name, each)
+
+
+def _defined(statement: "Node") -> str:
+    """``LIMIT`` of ``define('LIMIT', 3);``."""
+    call = part_of(statement, "0")
+    if call is None or node_text(call.child_by_field_name("function")) != "define":
+        return ""
+    arguments = call.child_by_field_name("arguments")
+    return node_text(part_of(arguments, "0")).strip("'\"") if arguments is not None else ""
+
+
+LANGUAGE: Final = Language(
+    name="php",
+    title="PHP",
+    editor_names=("php",),
+    suffixes=(".php",),
+    other_suffixes=(".phtml", ".inc", ".php5", ".phps"),
+    interpreters=words("php"),
+    keywords=words(
+        "abstract and array as bool break callable case catch class clone const continue declare default do echo else "
+        "elseif empty enum extends false final finally float fn for foreach function global goto if implements include "
+        "instanceof insteadof int interface isset list match mixed namespace new null or parent private protected public "
+        "readonly require require_once return self static string switch this throw trait true try unset use var void "
+        "while xor yield"
+    ),
+    typical=r"\$\w+\s*(?:->|=|;|\))|<\?php|::\w+\(|\bfunction \w+\(.*\$|=> \$",
+    grammar="tree_sitter_php:language_php",
+    functions=words("function_definition method_declaration"),
+    types=words("class_declaration interface_declaration trait_declaration enum_declaration"),
+    nested=False,
+    declaration=_declaration,
+    constants=_constants,
+    identifiers=words("name"),
+    calls={
+        "function_call_expression": "function",
+        "member_call_expression": "",
+        "nullsafe_member_call_expression": "",
+        "scoped_call_expression": "",
+        "object_creation_expression": "0",
+    },
+    members={
+        "member_call_expression": ("object", "name"),
+        "nullsafe_member_call_expression": ("object", "name"),
+        "scoped_call_expression": ("scope", "name"),
+        "member_access_expression": ("object", "name"),
+        "variable_name": ("", "0"),
+        "qualified_name": ("prefix", "-1"),
+    },
+    creations=words("object_creation_expression"),
+    self_names=words("this self static parent"),
+    definitions=words(
+        "function_definition method_declaration class_declaration interface_declaration trait_declaration"
+    ),
+    test_words=words("test tests testing spec fixtures"),
+    common_names=words("__toString __get __set __call"),
+    built_folders=words("vendor"),
+    colours={"variable_name": "type", "boolean": "keyword", "primitive_type": "type", "attribute_group": "annotation"},
+)
