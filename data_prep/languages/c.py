@@ -1,6 +1,6 @@
-"""C: functions with a body, macros with parameters, types, constants; ``parse`` passes over macros that no grammar knows.
+"""C: functions with a body, macros with parameters, types and constants.
 
-The helpers serve C++ too.
+A macro before a declaration, which no grammar knows, is passed over. The helpers serve C++ too.
 """
 
 import re
@@ -93,9 +93,8 @@ def c_constants(root: "Node") -> Iterator[Declaration]:
                 todo += [each if each.type in _CONDITIONS else body_of(each) or each]
             elif each.type == "preproc_def" and each.child_by_field_name("value") is not None:
                 yield Declaration(name_of(each), each)
-            elif each.type == "declaration" and (first := part_of(each, "-1")) is not None:
-                if first.type == "init_declarator" and (named := declarator(first)) is not None:
-                    yield Declaration(node_text(named), each)
+            elif each.type == "declaration" and (last := part_of(each, "-1")) is not None:
+                yield Declaration(node_text(declarator(last)) if last.type == "init_declarator" else "", each)
 
 
 LANGUAGE: Final = Language(
@@ -105,9 +104,9 @@ LANGUAGE: Final = Language(
     suffixes=(".c", ".h"),
     interpreters=words("tcc"),
     keywords=words(
-        "auto bool break case char const continue default do double else enum extern false float for goto if inline int "
-        "long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile "
-        "while NULL true nullptr size_t define include ifdef ifndef endif"
+        "auto bool break case char const continue default do double else enum extern false float for goto if inline "
+        "int long register restrict return short signed sizeof static struct switch typedef union unsigned void "
+        "volatile while NULL true nullptr size_t define include ifdef ifndef endif"
     ),
     typical=r"^\s*#\s*(?:include|define|ifn?def|endif)\b|\b(?:struct \w+ ?\*|void \*|size_t|NULL|char ?\*)|->\w+ = ",
     grammar="tree_sitter_c:language",

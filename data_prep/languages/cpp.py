@@ -81,11 +81,11 @@ LANGUAGE: Final = replace(
     keywords=C.keywords
     | words(
         "alignas alignof and catch class co_await co_return co_yield concept consteval constexpr constinit const_cast "
-        "decltype delete dynamic_cast explicit export final friend mutable namespace new noexcept not operator or override "
-        "private protected public reinterpret_cast requires static_assert static_cast template this thread_local throw "
-        "try typeid typename using virtual"
+        "decltype delete dynamic_cast explicit export final friend mutable namespace new noexcept not operator or "
+        "override private protected public reinterpret_cast requires static_assert static_cast template this "
+        "thread_local throw try typeid typename using virtual"
     ),
-    typical=r"\b(?:std::|template ?<|namespace \w|constexpr|nullptr|auto [&\w]|const \w+& |class \w+ )|::\w|<<|^\s*public:",
+    typical=r"\b(?:std::|template ?<|namespace \w|constexpr|nullptr|auto [&\w]|const \w+& )|::\w|<<|^\s*public:",
     grammar="tree_sitter_cpp:language",
     types=words("class_specifier struct_specifier union_specifier"),
     other_types=words("enum_specifier type_definition alias_declaration concept_definition"),

@@ -179,6 +179,7 @@ class Language:
     comments: frozenset[str] = frozenset(("comment",))  # kinds
     nested: bool = True  # whether functions inside of functions are found too
     handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
+    plain_doc: Callable[[str], str] = str  # documentation without the marks that only this language has
     docstrings: bool = False  # whether a string as a statement is documentation
     declaration: "Callable[[Node], Declaration | None]" = named
     """None: a function without a body, or not one of interest."""

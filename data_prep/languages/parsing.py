@@ -229,6 +229,7 @@ def _found(
     raw = node_text(inside) if inside is not None else comments.before(first.start_byte)
     raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
     doc = plain_comment(raw, "" if language.docstrings else language.line_comment, language.block_comment)
+    doc = language.plain_doc(doc)
     body = whole if declared.kind == "constant" else language.body(node)
     parts = (whole, body, inside)
 

@@ -48,9 +48,9 @@ LANGUAGE: Final = Language(
     keywords=words(
         "abstract and array as bool break callable case catch class clone const continue declare default do echo else "
         "elseif empty enum extends false final finally float fn for foreach function global goto if implements include "
-        "instanceof insteadof int interface isset list match mixed namespace new null or parent private protected public "
-        "readonly require require_once return self static string switch this throw trait true try unset use var void "
-        "while xor yield"
+        "instanceof insteadof int interface isset list match mixed namespace new null or parent private protected "
+        "public readonly require require_once return self static string switch this throw trait true try unset use var "
+        "void while xor yield"
     ),
     typical=r"\$\w+\s*(?:->|=|;|\))|<\?php|::\w+\(|\bfunction \w+\(.*\$|=> \$",
     grammar="tree_sitter_php:language_php",

@@ -20,6 +20,10 @@ LANGUAGES: Final[Mapping[str, str]] = {
     "php": "data_prep.languages.php:LANGUAGE",
     "c": "data_prep.languages.c:LANGUAGE",
     "cpp": "data_prep.languages.cpp:LANGUAGE",
+    "csharp": "data_prep.languages.csharp:LANGUAGE",
+    "kotlin": "data_prep.languages.kotlin:LANGUAGE",
+    "scala": "data_prep.languages.scala:LANGUAGE",
+    "swift": "data_prep.languages.swift:LANGUAGE",
 }
 """Name -> its Language."""
 _FIRST: Final = (b"#!", b"//usr/bin/env ", b"///usr/bin/env ")

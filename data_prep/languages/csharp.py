@@ -1,0 +1,132 @@
+"""C#: methods, constructors, operators, properties and indexers with code; types of all kinds; XML documentation."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SUMMARY: Final = re.compile(r"(?s)<summary>(.*?)(?:</summary>|\Z)")
+_REFERENCE: Final = re.compile(r"<(?:see|seealso|paramref|typeparamref)\s+\w+=\"(?:[A-Z]:)?([^\"]*)\"\s*/?>(?:</\w+>)?")
+_TAG: Final = re.compile(r"</?(?:c|code|para|list|item|description|term|b|i|inheritdoc|remarks|value)\b[^<>]*>")
+_OTHERS: Final = words(
+    "destructor_declaration operator_declaration conversion_operator_declaration indexer_declaration"
+)
+
+
+def _plain_doc(doc: str) -> str:
+    """The summary of an XML comment, without tags."""
+    found = _SUMMARY.search(doc)
+    text = _TAG.sub(" ", _REFERENCE.sub(r"\1", found[1] if found else doc))
+    return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
+def _body(node: "Node") -> "Node | None":
+    return body_of(node) or node.child_by_field_name("accessors") or node.child_by_field_name("value")
+
+
+def _declaration(node: "Node") -> Declaration | None:
+    """A member with code, by its name or ``~Store``, ``operator ==``, ``operator int``, ``this[]``."""
+    if node.type in _OTHERS:
+        name = _other_name(node)
+    elif node.type == "property_declaration" and not _is_computed(node):
+        return None
+    else:
+        name = name_of(node)
+    kind = "constructor" if node.type == "constructor_declaration" else ""
+    return Declaration(name, node, kind=kind) if _body(node) is not None else None
+
+
+def _other_name(node: "Node") -> str:
+    if node.type == "destructor_declaration":
+        return f"~{name_of(node)}"
+    if node.type == "indexer_declaration":
+        return "this[]"
+    return f"operator {node_text(node.child_by_field_name('operator') or node.child_by_field_name('type'))}"
+
+
+def _is_computed(node: "Node") -> bool:
+    """Whether a property has code: ``=> x``, or an accessor with a body."""
+    accessors = node.child_by_field_name("accessors")
+    if accessors is None:
+        value = node.child_by_field_name("value")
+        return value is not None and value.type == "arrow_expression_clause"
+    return any(body_of(each) is not None for each in accessors.named_children)
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:
+    """Constants of top-level types, which have no others outside."""
+    todo = [root]
+    while todo:
+        for each in todo.pop().named_children:
+            if each.type in ("namespace_declaration", "class_declaration", "static_class", "struct_declaration"):
+                todo += [body] if (body := body_of(each)) is not None else []
+            elif each.type == "field_declaration" and "const" in node_text(part_of(each, "0")) + node_text(
+                part_of(each, "1")
+            ):
+                declared = part_of(each, "-1")
+                yield Declaration(name_of(one) if declared and (one := part_of(declared, "1")) else "", each)
+
+
+LANGUAGE: Final = Language(
+    name="csharp",
+    title="C#",
+    editor_names=("csharp", "razor"),
+    suffixes=(".cs",),
+    other_suffixes=(".csx",),
+    interpreters=words("dotnet-script csi"),
+    quotes=(Quote('"""', lines=True, escapes=False), Quote('@"', lines=True, escapes=False), Quote('"'), Quote("'")),
+    keywords=words(
+        "abstract as async await base bool break byte case catch char checked class const continue decimal default "
+        "delegate do double dynamic else enum event explicit extern false finally fixed float for foreach get goto if "
+        "implicit in init int interface internal is lock long nameof namespace new null object operator out override "
+        "params partial private protected public readonly record ref return sbyte sealed set short sizeof stackalloc "
+        "static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using value var "
+        "virtual void volatile when where while with yield"
+    ),
+    typical=r"^\s*using [A-Z][\w.]*;|\bnamespace [A-Z]|\{ get; |\b(?:public|private|internal"
+    r"|protected) (?:static |async "
+    r"|override |readonly |sealed |virtual )*[\w<>\[\],?]+ [A-Z]\w*|\bvar \w+ = |\bstring\b|=> \w+;"
+    r"|\bawait \w|\bforeach \(",
+    grammar="tree_sitter_c_sharp:language",
+    functions=words(
+        "method_declaration constructor_declaration property_declaration local_function_statement "
+        "destructor_declaration operator_declaration conversion_operator_declaration indexer_declaration"
+    ),
+    types=words("class_declaration struct_declaration interface_declaration record_declaration"),
+    other_types=words("enum_declaration delegate_declaration"),
+    nested=False,
+    declaration=_declaration,
+    body=_body,
+    constants=_constants,
+    plain_doc=_plain_doc,
+    identifiers=words("identifier"),
+    calls={"invocation_expression": "function", "object_creation_expression": "type"},
+    members={
+        "member_access_expression": ("expression", "name"),
+        "conditional_access_expression": ("condition", "1"),
+        "member_binding_expression": ("", "name"),
+        "generic_name": ("", "0"),
+        "qualified_name": ("qualifier", "name"),
+    },
+    creations=words("object_creation_expression"),
+    self_names=words("this base"),
+    definitions=words(
+        "method_declaration class_declaration struct_declaration interface_declaration record_declaration "
+        "enum_declaration property_declaration"
+    ),
+    test_words=words("test tests testing unittests specs benchmark benchmarks fixtures"),
+    common_names=words("ToString GetHashCode Equals Dispose"),
+    built_folders=words("bin obj packages"),
+    colours={
+        "predefined_type": "type",
+        "implicit_type": "keyword",
+        "boolean_literal": "keyword",
+        "null_literal": "keyword",
+        "attribute": "annotation",
+        "modifier": "keyword",
+    },
+)

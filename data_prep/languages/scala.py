@@ -1,0 +1,95 @@
+"""Scala 2 and 3: methods with a body, in extensions too; classes, objects, traits, enums, givens; constants."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def _declaration(node: "Node") -> Declaration:
+    """A method; of an extension, by the type that it extends."""
+    name = name_of(node).strip("`")
+    return Declaration(name, node, kind="constructor" if name == "this" else "")
+
+
+def _scope_name(node: "Node") -> str:
+    """A type's name; what an extension extends, or a given without a name gives, without its parameters."""
+    if node.child_by_field_name("name") is not None:
+        return name_of(node).strip("`")
+    given = node.child_by_field_name("return_type")
+    parameters = node.child_by_field_name("parameters")
+    if parameters is not None and (parameter := part_of(parameters, "0")) is not None:
+        given = parameter.child_by_field_name("type")
+    while given is not None and given.type == "generic_type":
+        given = given.child_by_field_name("type")
+    return node_text(given)
+
+
+def _type_declaration(node: "Node") -> Declaration | None:
+    only_qualifies = node.type == "extension_definition" or node.child_by_field_name("name") is None
+    return None if only_qualifies else Declaration(_scope_name(node), node)
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:
+    """Values of a file, and of its objects."""
+    todo = [root]
+    while todo:
+        for each in todo.pop().named_children:
+            if each.type in ("object_definition", "package_object", "package_clause") and (body := body_of(each)):
+                todo.append(body)
+            elif each.type == "val_definition" and (named := each.child_by_field_name("pattern")) is not None:
+                yield Declaration(node_text(named) if named.type == "identifier" else "", each)
+
+
+LANGUAGE: Final = Language(
+    name="scala",
+    title="Scala",
+    editor_names=("scala",),
+    suffixes=(".scala",),
+    other_suffixes=(".sc", ".sbt", ".mill"),
+    interpreters=words("scala amm scala-cli"),
+    quotes=(Quote('"""', lines=True, escapes=False), Quote('"')),
+    keywords=words(
+        "abstract case catch class def derives do else end enum export extends extension false final finally for "
+        "forSome given if implicit import infix inline lazy match new null object open opaque override package private "
+        "protected return sealed super then this throw trait true try type using val var while with yield Unit Int "
+        "String Boolean"
+    ),
+    typical=r"\bdef \w+(?:\[|\(|:| =)|\b(?:case class|sealed trait|object \w|implicit|given"
+    r"|extends \w+.* with)\b|=> |\bval \w+"
+    r"(?:: \w[\w\[\]]*)? = |\): \w[\w\[\]]* =\s|\w\[\w+\]",
+    body_mark="={",
+    grammar="tree_sitter_scala:language",
+    functions=words("function_definition"),
+    types=words(
+        "class_definition object_definition trait_definition enum_definition given_definition extension_definition "
+        "package_object"
+    ),
+    other_types=words("type_definition"),
+    comments=words("comment block_comment"),
+    nested=False,
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    scope_name=_scope_name,
+    constants=_constants,
+    is_stub=lambda body: node_text(body) == "???",
+    identifiers=words("identifier type_identifier operator_identifier"),
+    calls={"call_expression": "function", "instance_expression": "0"},
+    members={
+        "field_expression": ("value", "field"),
+        "generic_function": ("", "function"),
+        "generic_type": ("", "type"),
+        "stable_type_identifier": ("0", "-1"),
+    },
+    creations=words("instance_expression"),
+    self_names=words("this"),
+    definitions=words("function_definition class_definition object_definition trait_definition enum_definition"),
+    test_words=words("test tests testing spec specs it benchmark benchmarks fixtures"),
+    common_names=words("toString hashCode equals apply unapply"),
+    gathering_files=words("package.scala"),
+    built_folders=words("target"),
+    colours={"annotation": "annotation", "boolean_literal": "keyword", "modifiers": "keyword"},
+)

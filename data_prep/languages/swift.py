@@ -1,0 +1,103 @@
+"""Swift: functions, initializers, subscripts and computed properties; types and protocols; global constants."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NAMELESS: Final = {
+    "init_declaration": "init",
+    "deinit_declaration": "deinit",
+    "subscript_declaration": "subscript",
+}
+
+
+def _body(node: "Node") -> "Node | None":
+    found = body_of(node) or node.child_by_field_name("computed_value")
+    if found is None and node.type == "subscript_declaration":
+        return part_of(node, "-1")
+    return found
+
+
+def _declaration(node: "Node") -> Declaration | None:
+    if _body(node) is None:
+        return None
+    name = _NAMELESS.get(node.type) or _named(node)
+    return Declaration(name, node, kind="constructor" if name == "init" else "")
+
+
+def _named(node: "Node") -> str:
+    named = node.child_by_field_name("name")
+    bound = named.child_by_field_name("bound_identifier") if named is not None else None
+    return node_text(bound or named)
+
+
+def _is_extension(node: "Node") -> bool:
+    return node_text(node.child_by_field_name("declaration_kind")) == "extension"
+
+
+def _type_declaration(node: "Node") -> Declaration | None:
+    """A type; an extension only qualifies what is inside."""
+    return None if _is_extension(node) else Declaration(name_of(node), node)
+
+
+def _scope_name(node: "Node") -> str:
+    """``Array`` of ``extension Array<Int>``."""
+    return name_of(node).partition("<")[0]
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:
+    for each in root.named_children:
+        if each.type == "property_declaration" and each.child_by_field_name("computed_value") is None:
+            yield Declaration(_named(each), each)
+
+
+LANGUAGE: Final = Language(
+    name="swift",
+    title="Swift",
+    editor_names=("swift",),
+    suffixes=(".swift",),
+    interpreters=words("swift"),
+    quotes=(Quote('"""', lines=True), Quote('"')),
+    keywords=words(
+        "actor any as associatedtype async await break case catch class continue convenience default defer deinit "
+        "didSet do else enum extension fallthrough false fileprivate final for func get guard if import in indirect "
+        "init inout internal is lazy let mutating nil nonisolated nonmutating open operator optional override private "
+        "protocol public repeat required rethrows return self Self set some static struct subscript super switch throw "
+        "throws true try typealias unowned var weak where while willSet"
+    ),
+    typical=r"\bfunc \w+.*(?:\{|->)|\blet \w+(?:: [\w\[\]?]+)? = |\bguard (?:let|var)?|\bif let\b"
+    r"|\bextension [A-Z]|\bself\?\."
+    r"|@\w+ (?:var|func|class|struct)|\w+: \[?[A-Z]\w*\]?[?!]|\btry (?:await|\w)",
+    grammar="tree_sitter_swift:language",
+    functions=words(
+        "function_declaration init_declaration deinit_declaration subscript_declaration property_declaration"
+    ),
+    types=words("class_declaration protocol_declaration"),
+    other_types=words("typealias_declaration"),
+    comments=words("comment multiline_comment"),
+    nested=False,
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    scope_name=_scope_name,
+    body=_body,
+    constants=_constants,
+    identifiers=words("simple_identifier type_identifier"),
+    calls={"call_expression": "0"},
+    members={"navigation_expression": ("target", "suffix"), "navigation_suffix": ("", "suffix")},
+    self_names=words("self super Self"),
+    definitions=words("function_declaration class_declaration protocol_declaration"),
+    test_words=words("test tests testing benchmark benchmarks fixtures"),
+    common_names=words("hash encode init"),
+    gathering_files=words("Package.swift"),
+    colours={
+        "attribute": "annotation",
+        "boolean_literal": "keyword",
+        "line_str_text": "string",
+        "multi_line_str_text": "string",
+        "self_expression": "keyword",
+    },
+)
