@@ -4,7 +4,8 @@ They are those of ``data_prep.languages.java.functions``, with calls as they are
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from tree_sitter import Node
@@ -84,6 +85,12 @@ def type_fields(name: str, parts: Parts, language: Language) -> dict[str, tuple[
     return {"name": split_identifier(name)[:LONGEST], "tokens": _tokens(names, language), "api": ()}
 
 
+def merged(clauses: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """The fields of a function with several clauses: theirs one after the other, tokens once."""
+    found = {field: tuple(chain.from_iterable(each[field] for each in clauses))[:LONGEST] for field in clauses[0]}
+    return {**found, "tokens": tuple(dict.fromkeys(found["tokens"]))}
+
+
 def distinct_words(names: Iterable[str]) -> tuple[str, ...]:
     """The words of identifiers in order of first occurrence, without single characters."""
     words: dict[str, None] = {}
@@ -108,7 +115,7 @@ def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tu
         if kind in comments or (skipped is not None and each.id == skipped):
             continue
         yield each, kind, False
-        if kind in calls:
+        if kind in calls and language.is_one(each, "call"):
             todo.append((each,))
         todo += each.named_children[::-1]
 

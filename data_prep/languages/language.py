@@ -74,6 +74,8 @@ class Declaration:
     owner: str = ""  # the type that the declaration itself names, as in Go
     kind: str = ""  # empty: method inside of a type, else function
     first: "Node | None" = None  # what belongs to it before ``whole``: its first decorator
+    more: "Sequence[Node]" = ()  # its further clauses, in order
+    doc: "Node | None" = None  # a string outside of its body that documents it
 
 
 def node_text(node: "Node | None") -> str:
@@ -181,6 +183,8 @@ class Language:
     handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
     plain_doc: Callable[[str], str] = str  # documentation without the marks that only this language has
     docstrings: bool = False  # whether a string as a statement is documentation
+    is_one: "Callable[[Node, str], bool]" = lambda node, mark: True
+    """Whether a node of such a kind is one: a "function", "type", "other" type, or "call"."""
     declaration: "Callable[[Node], Declaration | None]" = named
     """None: a function without a body, or not one of interest."""
     type_declaration: "Callable[[Node], Declaration | None]" = named

@@ -13,7 +13,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
 from data_prep.languages.comments import Comments, first_sentence, plain_comment
-from data_prep.languages.fields import code_fields, type_fields
+from data_prep.languages.fields import code_fields, merged, type_fields
 from data_prep.languages.handlers import handler
 from data_prep.languages.language import (
     Declaration,
@@ -32,6 +32,7 @@ MOST_READ: Final = 4
 """Maximum times that a file's text is read, since nested functions are read repeatedly; in the JDK at most 2."""
 MOST_FUNCTIONS: Final = 20_000
 """Maximum functions of a file, in Java declarations; the JDK's maximum is 900."""
+_NESTED: Final = ("function", "type", "other")
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
@@ -209,7 +210,8 @@ def _nested(
     language: Language, captures: Mapping[str, Sequence[Node]]
 ) -> Iterator[tuple[Node, str, list[str], bool, int]]:
     """Each function and type in source order, its mark, the types around it, whether a function is, and its depth."""
-    marks = [(node, mark) for mark in ("function", "type", "other") for node in captures.get(mark, ())]
+    marks = [(node, mark) for mark in _NESTED for node in captures.get(mark, ())]
+    marks = [(node, mark) for node, mark in marks if language.is_one(node, mark)]
     marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
     around: list[tuple[int, str | None]] = []  # end, name of a type or None for a function
     for node, kind in marks:
@@ -226,26 +228,29 @@ def _found(
 ) -> FoundFunction:
     whole, first = declared.whole, declared.first or declared.whole
     inside = _docstring(language, node) if language.docstrings and declared.kind != "constant" else None
-    raw = node_text(inside) if inside is not None else comments.before(first.start_byte)
+    text = inside or declared.doc
+    raw = node_text(text) if text is not None else comments.before(first.start_byte)
     raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
     doc = plain_comment(raw, "" if language.docstrings else language.line_comment, language.block_comment)
     doc = language.plain_doc(doc)
     body = whole if declared.kind == "constant" else language.body(node)
-    parts = (whole, body, inside)
+    parts = [(whole, body, inside), *((each, language.body(each), None) for each in declared.more)]
+    last = declared.more[-1] if declared.more else whole
 
     def fields() -> Mapping[str, tuple[str, ...]]:
         if declared.kind == "type":
-            return type_fields(declared.name, parts, language)
-        return code_fields(declared.name, type_name, parts, language)
+            return type_fields(declared.name, parts[0], language)
+        found = [code_fields(declared.name, type_name, each, language) for each in parts]
+        return found[0] if len(found) == 1 else {**merged(found), "name": found[0]["name"]}
 
     return FoundFunction(
         name=declared.name,
         type_name=type_name,
         kind=declared.kind or ("method" if type_name else "function"),
         start=first.start_byte,
-        end=whole.end_byte,
+        end=last.end_byte,
         start_line=first.start_point[0] + 1,
-        end_line=_last_line(data, whole),
+        end_line=_last_line(data, last),
         doc=doc,
         query=first_sentence(doc) if doc else "",
         docstring=None if inside is None else (inside.start_byte, inside.end_byte),

@@ -24,6 +24,11 @@ LANGUAGES: Final[Mapping[str, str]] = {
     "kotlin": "data_prep.languages.kotlin:LANGUAGE",
     "scala": "data_prep.languages.scala:LANGUAGE",
     "swift": "data_prep.languages.swift:LANGUAGE",
+    "bash": "data_prep.languages.bash:LANGUAGE",
+    "lua": "data_prep.languages.lua:LANGUAGE",
+    "elixir": "data_prep.languages.elixir:LANGUAGE",
+    "haskell": "data_prep.languages.haskell:LANGUAGE",
+    "zig": "data_prep.languages.zig:LANGUAGE",
 }
 """Name -> its Language."""
 _FIRST: Final = (b"#!", b"//usr/bin/env ", b"///usr/bin/env ")

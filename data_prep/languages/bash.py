@@ -1,0 +1,48 @@
+"""Bash and other shells of its kind: functions, and the variables of a script."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, name_of, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:
+    """Variables that a script sets in capitals outside of functions, without those that it changes."""
+    for each in root.named_children:
+        for one in each.named_children if each.type == "declaration_command" else (each,):
+            if one.type == "variable_assignment" and (name := name_of(one)).isupper() and name != "PATH":
+                yield Declaration(name, each)
+
+
+LANGUAGE: Final = Language(
+    name="bash",
+    title="Bash",
+    editor_names=("shellscript",),
+    suffixes=(".sh",),
+    other_suffixes=(".bash", ".zsh", ".ksh", ".bats"),
+    interpreters=words("bash sh zsh ksh dash ash"),
+    line_comment="#",
+    block_comment=None,
+    quotes=(Quote('"', lines=True), Quote("'", lines=True, escapes=False)),
+    keywords=words(
+        "if then else elif fi for while until do done case esac in function select time local return exit export "
+        "readonly declare typeset unset shift set source eval exec trap true false echo printf test"
+    ),
+    typical=r"^\s*(?:fi|done|esac|then)\b|\$\{?\w+|\[\[? .* \]\]?|^\s*(?:export|local|echo|set -|source|sudo|cd) |;; *$"
+    r"|^#!.*sh\b",
+    doubt=0.1,
+    closing=r"(?:fi\b|done\b|esac\b|[\])}])",
+    grammar="tree_sitter_bash:language",
+    functions=words("function_definition"),
+    nested=False,
+    constants=_constants,
+    identifiers=words("variable_name word"),
+    calls={"command": "name"},
+    members={"command_name": ("", "0")},
+    definitions=words("function_definition"),
+    test_words=words("test tests spec fixtures"),
+    colours={"variable_name": "type", "raw_string": "string", "test_operator": "keyword"},
+)

@@ -1,0 +1,153 @@
+"""Elixir: functions and macros with all clauses of a name, modules and protocols; ``@doc`` and ``@moduledoc``."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, node_text, part_of, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FUNCTIONS: Final = words("def defp defmacro defmacrop defguard defguardp defdelegate")
+_TYPES: Final = words("defmodule defprotocol defimpl")
+_NO_CALLS: Final = (
+    _FUNCTIONS | _TYPES | words("alias import require use defstruct defexception doc moduledoc spec type")
+)
+
+
+def _target(node: "Node") -> str:
+    return node_text(node.child_by_field_name("target"))
+
+
+def _is_one(node: "Node", mark: str) -> bool:
+    if mark != "call":
+        return _target(node) in (_FUNCTIONS if mark == "function" else _TYPES)
+    around = node.parent.parent if node.parent is not None else None
+    is_head = around is not None and around.type == "call" and _target(around) in _FUNCTIONS
+    return not is_head and _target(node) not in _NO_CALLS
+
+
+def _argument(node: "Node") -> "Node | None":
+    """The first argument of a call: the head of a function, the name of a module."""
+    arguments = next((child for child in node.named_children if child.type == "arguments"), None)
+    return part_of(arguments, "0") if arguments is not None else None
+
+
+def _body(node: "Node") -> "Node | None":
+    """``do ... end``, or what follows ``do:``."""
+    if (block := part_of(node, "-1")) is not None and block.type == "do_block":
+        return block
+    last = part_of(block, "-1") if block is not None and block.type == "arguments" else None
+    return last if last is not None and last.type == "keywords" else None
+
+
+def _name(node: "Node") -> str:
+    """The name in the head of a function, without its guard: ``add`` of ``def add(x) when x > 1``."""
+    head = _argument(node)
+    if (
+        head is not None
+        and head.type == "binary_operator"
+        and node_text(head.child_by_field_name("operator")) == "when"
+    ):
+        head = head.child_by_field_name("left")
+    if head is not None and head.type in ("binary_operator", "unary_operator"):
+        return node_text(head.child_by_field_name("operator"))
+    return node_text(head.child_by_field_name("target") or head) if head is not None else ""
+
+
+def _is_function(node: "Node | None") -> bool:
+    return node is not None and node.type == "call" and _target(node) in _FUNCTIONS
+
+
+def _declaration(node: "Node") -> Declaration | None:
+    """All clauses that follow each other, with the attributes before the first; None for a further clause."""
+    name, attributes, first, doc = _name(node), [], node, None
+    before = node.prev_named_sibling
+    while before is not None and before.type in ("unary_operator", "comment"):
+        if before.type == "unary_operator":
+            first = before
+            attributes.append(before)
+        before = before.prev_named_sibling
+    if before is not None and _is_function(before) and _name(before) == name:
+        return None
+    for each in attributes:
+        doc = doc or _documentation(each, "doc")
+    more, after = [], node.next_named_sibling
+    while after is not None and (
+        after.type in ("unary_operator", "comment") or (_is_function(after) and _name(after) == name)
+    ):
+        more += [after] if after.type == "call" else []
+        after = after.next_named_sibling
+    return Declaration(name, node, first=first, more=more, doc=doc)
+
+
+def _documentation(attribute: "Node", name: str) -> "Node | None":
+    """The text of ``@doc \"\"\"...\"\"\"``."""
+    operand = attribute.child_by_field_name("operand")
+    if operand is None or _target(operand) != name:
+        return None
+    text = _argument(operand)
+    return text if text is not None and text.type in ("string", "sigil") else None
+
+
+def _type_declaration(node: "Node") -> Declaration | None:
+    """A module or protocol; an implementation only qualifies what is inside."""
+    if _target(node) == "defimpl":
+        return None
+    body = _body(node)
+    inside = body.named_children[:3] if body is not None else []
+    docs = (_documentation(each, "moduledoc") for each in inside if each.type == "unary_operator")
+    return Declaration(_scope_name(node), node, doc=next(filter(None, docs), None))
+
+
+def _scope_name(node: "Node") -> str:
+    return node_text(_argument(node))
+
+
+def _plain_doc(doc: str) -> str:
+    """A sigil's text, such as that of ``~S\"\"\"``."""
+    return doc.removeprefix("~S").removeprefix("~s").strip('"\n ') if doc.startswith(("~S", "~s")) else doc
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:  # noqa: ARG001 - module attributes belong to their modules
+    yield from ()
+
+
+LANGUAGE: Final = Language(
+    name="elixir",
+    title="Elixir",
+    editor_names=("elixir",),
+    suffixes=(".ex",),
+    other_suffixes=(".exs",),
+    interpreters=words("elixir iex mix"),
+    line_comment="#",
+    block_comment=None,
+    quotes=(Quote('"""', lines=True), Quote('"', lines=True)),
+    keywords=words(
+        "after alias and case catch cond def defmacro defmacrop defmodule defp defimpl defprotocol defstruct do else "
+        "end false fn for if import in nil not or quote raise receive require rescue super throw true try unless "
+        "unquote use when with"
+    ),
+    typical=r"\bdefp? \w+[?!]?(?:\(.*\))? do\b|\bdefmodule\b|\|>|^\s*end\s*$|%\{|\bdo:|@\w+ |:ok\b|\{:\w+,|\bfn .* ->",
+    body_mark="",
+    closing=r"(?:end\b|[\])}])",
+    grammar="tree_sitter_elixir:language",
+    functions=words("call"),
+    types=words("call"),
+    nested=False,
+    is_one=_is_one,
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    scope_name=_scope_name,
+    body=_body,
+    plain_doc=_plain_doc,
+    constants=_constants,
+    identifiers=words("identifier alias"),
+    calls={"call": "target"},
+    members={"dot": ("left", "right")},
+    definitions=frozenset(),
+    test_words=words("test tests fixtures"),
+    common_names=words("inspect"),
+    built_folders=words("deps _build"),
+    colours={"alias": "type", "atom": "string", "quoted_content": "string", "keyword": "string", "boolean": "keyword"},
+)

@@ -1,0 +1,97 @@
+"""Haskell: functions with all equations of a name and the signature before them; types, classes, instances."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_EQUATIONS: Final = words("function bind")
+
+
+def _name(node: "Node") -> str:
+    """The name that an equation or signature is for: ``<+>`` of ``x <+> y = ...``."""
+    if named := name_of(node):
+        return named
+    infix = next((child for child in node.named_children if child.type == "infix"), None)
+    return node_text(infix.child_by_field_name("operator")).strip("`") if infix is not None else ""
+
+
+def _beside(node: "Node", *, before: bool) -> "Node | None":
+    """The declaration beside one, without comments."""
+    found = node.prev_named_sibling if before else node.next_named_sibling
+    while found is not None and found.type in ("comment", "pragma"):
+        found = found.prev_named_sibling if before else found.next_named_sibling
+    return found
+
+
+def _declaration(node: "Node") -> Declaration | None:
+    """All equations that follow each other, with the signature before the first; None for a further one."""
+    name, before = _name(node), _beside(node, before=True)
+    if not name or (before is not None and before.type in _EQUATIONS and _name(before) == name):
+        return None
+    signed = before is not None and before.type == "signature" and name in node_text(before).partition("::")[0].split()
+    more, after = [], _beside(node, before=False)
+    while after is not None and after.type in _EQUATIONS and _name(after) == name:
+        more.append(after)
+        after = _beside(after, before=False)
+    return Declaration(name, node, first=before if signed else None, more=more)
+
+
+def _type_declaration(node: "Node") -> Declaration | None:
+    """A type or class; an instance only qualifies what is inside."""
+    return None if node.type == "instance" else Declaration(name_of(node), node)
+
+
+def _plain_doc(doc: str) -> str:
+    return doc.lstrip("|^* ")
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:  # noqa: ARG001 - values are equations
+    yield from ()
+
+
+LANGUAGE: Final = Language(
+    name="haskell",
+    title="Haskell",
+    editor_names=("haskell",),
+    suffixes=(".hs",),
+    other_suffixes=(".hsc",),
+    interpreters=words("runhaskell runghc stack cabal"),
+    line_comment="--",
+    block_comment=("{-", "-}"),
+    quotes=(Quote('"'),),
+    keywords=words(
+        "as case class data default deriving do else family forall foreign hiding if import in infix infixl infixr "
+        "instance let module newtype of qualified then type where pattern mdo rec otherwise"
+    ),
+    typical=r"::|\bwhere\s*$|<-|->.*->|\bimport qualified\b|^\s*(?:data|newtype|instance|module) [A-Z]|<\$>"
+    r"|\$ do\b|\{-#|^--",
+    body_mark="=",
+    closing="",
+    grammar="tree_sitter_haskell:language",
+    functions=_EQUATIONS,
+    types=words("class instance"),
+    other_types=words("data_type newtype type_synonym type_family data_family"),
+    comments=words("comment haddock"),
+    nested=False,
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    body=lambda node: node.child_by_field_name("match") or node.child_by_field_name("declarations"),
+    plain_doc=_plain_doc,
+    constants=_constants,
+    identifiers=words("variable constructor name field_name"),
+    calls={"apply": "function"},
+    members={"qualified": ("module", "id")},
+    definitions=words("function bind data_type newtype class"),
+    test_words=words("test tests spec benchmarks bench"),
+    colours={
+        "operator": "keyword",
+        "name": "type",
+        "constructor": "type",
+        "pragma": "annotation",
+        "haddock": "comment",
+    },
+)

@@ -1,0 +1,74 @@
+"""Zig: functions with a body, types that constants are given, other constants; ``///``."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CONTAINERS: Final = words(
+    "struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration"
+)
+
+
+def _declaration(node: "Node") -> Declaration | None:
+    return Declaration(name_of(node), node) if body_of(node) is not None else None
+
+
+def _scope_name(node: "Node") -> str:
+    """The constant's name."""
+    return node_text(next((child for child in node.named_children if child.type == "identifier"), None))
+
+
+def _body(node: "Node") -> "Node | None":
+    if node.type != "variable_declaration":
+        return body_of(node)
+    return next((child for child in node.named_children if child.type in _CONTAINERS), None)
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:
+    """Constants and variables of a file, without types and imports."""
+    for each in root.named_children:
+        value = part_of(each, "-1") if each.type == "variable_declaration" else None
+        if value is not None and value.type not in _CONTAINERS and not node_text(value).startswith("@import"):
+            yield Declaration(_scope_name(each), each)
+
+
+LANGUAGE: Final = Language(
+    name="zig",
+    title="Zig",
+    editor_names=("zig",),
+    suffixes=(".zig",),
+    other_suffixes=(".zon",),
+    interpreters=words("zig"),
+    block_comment=None,
+    quotes=(Quote('"'), Quote("'")),
+    keywords=words(
+        "addrspace align allowzero and anyframe anytype asm async await break callconv catch comptime const continue "
+        "defer else enum errdefer error export extern fn for if inline noalias noinline nosuspend opaque or orelse "
+        "packed pub resume return linksection struct suspend switch test threadlocal true false null undefined try "
+        "union unreachable usingnamespace var volatile while"
+    ),
+    typical=r"\b(?:pub fn|comptime|orelse|errdefer|usize|anytype|@import)\b|@\w+\("
+    r"|\bconst \w+(?:: [\w\[\]]+)? = |\.\{|!void|\btry \w",
+    grammar="tree_sitter_zig:language",
+    functions=words("function_declaration"),
+    types=words("variable_declaration"),
+    is_one=lambda node, mark: mark != "type" or _body(node) is not None,
+    declaration=_declaration,
+    type_declaration=lambda node: Declaration(_scope_name(node), node),
+    scope_name=_scope_name,
+    body=_body,
+    constants=_constants,
+    identifiers=words("identifier"),
+    calls={"call_expression": "function"},
+    members={"field_expression": ("object", "member")},
+    self_names=words("self Self"),
+    definitions=words("function_declaration"),
+    test_words=words("test tests testing bench fuzz"),
+    common_names=words("format deinit init"),
+    built_folders=words("zig-out zig-cache"),
+    colours={"builtin_type": "type", "builtin_identifier": "keyword", "multiline_string": "string"},
+)
