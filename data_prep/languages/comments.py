@@ -269,4 +269,5 @@ class Comments:
         line = self.data.rfind(b"\n", 0, comment.start_byte) + 1
         alone = not self.data[line : comment.start_byte].strip(b" \t\f\r\xef\xbb\xbf")
         is_doc = self.data[comment.start_byte : comment.start_byte + 3] == b"/**"
-        return (alone or is_doc) and _GAP.fullmatch(self.data, self._end(comment), start) is not None
+        is_shebang = not comment.start_byte and self.data.startswith(b"#!")
+        return (alone or is_doc) and not is_shebang and _GAP.fullmatch(self.data, self._end(comment), start) is not None

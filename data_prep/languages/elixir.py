@@ -1,6 +1,5 @@
 """Elixir: functions and macros with all clauses of a name, modules and protocols; ``@doc`` and ``@moduledoc``."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, node_text, part_of, words
@@ -10,6 +9,7 @@ if TYPE_CHECKING:
 
 _FUNCTIONS: Final = words("def defp defmacro defmacrop defguard defguardp defdelegate")
 _TYPES: Final = words("defmodule defprotocol defimpl")
+_BETWEEN: Final = words("unary_operator comment")
 _NO_CALLS: Final = (
     _FUNCTIONS | _TYPES | words("alias import require use defstruct defexception doc moduledoc spec type")
 )
@@ -44,14 +44,12 @@ def _body(node: "Node") -> "Node | None":
 def _name(node: "Node") -> str:
     """The name in the head of a function, without its guard: ``add`` of ``def add(x) when x > 1``."""
     head = _argument(node)
-    if (
-        head is not None
-        and head.type == "binary_operator"
-        and node_text(head.child_by_field_name("operator")) == "when"
-    ):
+    operator = node_text(head.child_by_field_name("operator")) if head is not None else ""
+    if head is not None and operator == "when":
         head = head.child_by_field_name("left")
-    if head is not None and head.type in ("binary_operator", "unary_operator"):
-        return node_text(head.child_by_field_name("operator"))
+        operator = node_text(head.child_by_field_name("operator")) if head is not None else ""
+    if operator:
+        return operator
     return node_text(head.child_by_field_name("target") or head) if head is not None else ""
 
 
@@ -61,24 +59,23 @@ def _is_function(node: "Node | None") -> bool:
 
 def _declaration(node: "Node") -> Declaration | None:
     """All clauses that follow each other, with the attributes before the first; None for a further clause."""
-    name, attributes, first, doc = _name(node), [], node, None
-    before = node.prev_named_sibling
-    while before is not None and before.type in ("unary_operator", "comment"):
-        if before.type == "unary_operator":
-            first = before
-            attributes.append(before)
+    name, attributes, before = _name(node), [], node.prev_named_sibling
+    while before is not None and before.type in _BETWEEN:
+        attributes += [before] if before.type == "unary_operator" else []
         before = before.prev_named_sibling
     if before is not None and _is_function(before) and _name(before) == name:
         return None
-    for each in attributes:
-        doc = doc or _documentation(each, "doc")
-    more, after = [], node.next_named_sibling
-    while after is not None and (
-        after.type in ("unary_operator", "comment") or (_is_function(after) and _name(after) == name)
-    ):
-        more += [after] if after.type == "call" else []
+    doc = next(filter(None, (_documentation(each, "doc") for each in attributes)), None)
+    return Declaration(name, node, first=attributes[-1] if attributes else None, more=_clauses(node, name), doc=doc)
+
+
+def _clauses(node: "Node", name: str) -> "list[Node]":
+    """The clauses of a name that follow one."""
+    found, after = [], node.next_named_sibling
+    while after is not None and (after.type in _BETWEEN or (_is_function(after) and _name(after) == name)):
+        found += [after] if after.type == "call" else []
         after = after.next_named_sibling
-    return Declaration(name, node, first=first, more=more, doc=doc)
+    return found
 
 
 def _documentation(attribute: "Node", name: str) -> "Node | None":
@@ -109,10 +106,6 @@ def _plain_doc(doc: str) -> str:
     return doc.removeprefix("~S").removeprefix("~s").strip('"\n ') if doc.startswith(("~S", "~s")) else doc
 
 
-def _constants(root: "Node") -> Iterator[Declaration]:  # noqa: ARG001 - module attributes belong to their modules
-    yield from ()
-
-
 LANGUAGE: Final = Language(
     name="elixir",
     title="Elixir",
@@ -141,7 +134,6 @@ LANGUAGE: Final = Language(
     scope_name=_scope_name,
     body=_body,
     plain_doc=_plain_doc,
-    constants=_constants,
     identifiers=words("identifier alias"),
     calls={"call": "target"},
     members={"dot": ("left", "right")},

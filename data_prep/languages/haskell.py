@@ -1,6 +1,5 @@
 """Haskell: functions with all equations of a name and the signature before them; types, classes, instances."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
@@ -22,7 +21,7 @@ def _name(node: "Node") -> str:
 def _beside(node: "Node", *, before: bool) -> "Node | None":
     """The declaration beside one, without comments."""
     found = node.prev_named_sibling if before else node.next_named_sibling
-    while found is not None and found.type in ("comment", "pragma"):
+    while found is not None and found.type in ("comment", "haddock", "pragma"):
         found = found.prev_named_sibling if before else found.next_named_sibling
     return found
 
@@ -47,10 +46,6 @@ def _type_declaration(node: "Node") -> Declaration | None:
 
 def _plain_doc(doc: str) -> str:
     return doc.lstrip("|^* ")
-
-
-def _constants(root: "Node") -> Iterator[Declaration]:  # noqa: ARG001 - values are equations
-    yield from ()
 
 
 LANGUAGE: Final = Language(
@@ -81,7 +76,6 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     body=lambda node: node.child_by_field_name("match") or node.child_by_field_name("declarations"),
     plain_doc=_plain_doc,
-    constants=_constants,
     identifiers=words("variable constructor name field_name"),
     calls={"apply": "function"},
     members={"qualified": ("module", "id")},

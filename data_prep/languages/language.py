@@ -183,7 +183,7 @@ class Language:
     handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
     plain_doc: Callable[[str], str] = str  # documentation without the marks that only this language has
     docstrings: bool = False  # whether a string as a statement is documentation
-    is_one: "Callable[[Node, str], bool]" = lambda node, mark: True
+    is_one: "Callable[[Node, str], bool]" = lambda _node, _mark: True
     """Whether a node of such a kind is one: a "function", "type", "other" type, or "call"."""
     declaration: "Callable[[Node], Declaration | None]" = named
     """None: a function without a body, or not one of interest."""

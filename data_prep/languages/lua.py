@@ -47,10 +47,9 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             continue
         name, value = (part_of(side, "0") if (side := part_of(statement, place)) else None for place in ("0", "1"))
         is_import = value is not None and value.type in ("function_call", "function_definition", "dot_index_expression")
-        if name is not None and name.type == "identifier" and value is not None and not is_import:
-            yield Declaration(
-                node_text(name) if value.named_child_count or value.type != "table_constructor" else "", each
-            )
+        is_empty = value is not None and value.type == "table_constructor" and not value.named_child_count
+        if name is not None and name.type == "identifier" and not is_import and not is_empty:
+            yield Declaration(node_text(name), each)
 
 
 LANGUAGE: Final = Language(
