@@ -5,13 +5,11 @@ A macro before a declaration, which no grammar knows, is passed over. The helper
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import (
     Declaration,
     Language,
-    ParsedSource,
     Quote,
     body_of,
     name_of,
@@ -46,18 +44,6 @@ def _cleared(found: re.Match[bytes]) -> bytes:
     start, end = found.span("macro")
     before, after = found[0][: start - found.start()], found[0][end - found.start() :]
     return before + _CLEAR.sub(b" ", found["macro"]) + after
-
-
-def parse(language: Language, data: bytes, path: str) -> ParsedSource:
-    """As :func:`data_prep.languages.parsing.parse`, without such macros if the text does not parse with them."""
-    from data_prep.languages import parsing
-
-    found = parsing.parse(language, data, path)
-    if not found.broken_line or (clear := without_macros(data)) == data:
-        return found
-    cleared = parsing.parse(language, clear, path)
-    worse = cleared.left_out > found.left_out or len(cleared.functions) < len(found.functions)
-    return found if worse else replace(cleared, broken_line=0 if not cleared.left_out else cleared.broken_line)
 
 
 def declarator(node: "Node") -> "Node | None":
@@ -110,7 +96,7 @@ LANGUAGE: Final = Language(
     ),
     typical=r"^\s*#\s*(?:include|define|ifn?def|endif)\b|\b(?:struct \w+ ?\*|void \*|size_t|NULL|char ?\*)|->\w+ = ",
     grammar="tree_sitter_c:language",
-    parser="data_prep.languages.c:parse",
+    eased=without_macros,
     functions=words("function_definition preproc_function_def"),
     other_types=words("struct_specifier union_specifier enum_specifier type_definition"),
     nested=False,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, ParsedSource, Quote, name_of, node_text, part_of, words
+from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,12 +21,9 @@ _BODIES: Final = words("function_body class_body enum_class_body block")
 _ACCESSORS: Final = words("getter setter property_delegate")
 
 
-def parse(language: Language, data: bytes, path: str) -> ParsedSource:
-    """As :func:`data_prep.languages.parsing.parse`, with interfaces and objects as classes."""
-    from data_prep.languages import parsing
-
-    known = _UNKNOWN.sub(lambda found: found[1] + b"class".ljust(len(found[2])), data)
-    return parsing.parse(language, known, path)
+def _eased(data: bytes) -> bytes:
+    """The text with interfaces and objects as classes."""
+    return _UNKNOWN.sub(lambda found: found[1] + b"class".ljust(len(found[2])), data)
 
 
 def _body(node: "Node") -> "Node | None":
@@ -92,7 +89,7 @@ LANGUAGE: Final = Language(
     r"|\bwhen ?\(|\?:"
     r"|\bsuspend\b|\?\.let\b|\{ it\b",
     grammar="tree_sitter_kotlin:language",
-    parser="data_prep.languages.kotlin:parse",
+    eased=_eased,
     functions=words("function_declaration secondary_constructor property_declaration"),
     types=words("class_declaration object_declaration companion_object"),
     other_types=words("type_alias"),

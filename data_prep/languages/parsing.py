@@ -84,6 +84,14 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     """
     if len(data) > LARGEST_FILE:
         raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
+    found = _parsed(language, data, path)
+    if not found.broken_line or (eased := language.eased(data)) == data:
+        return found
+    other = _parsed(language, eased, path)
+    return max(found, other, key=lambda each: (len(each.functions), -each.left_out, not each.broken_line))
+
+
+def _parsed(language: Language, data: bytes, path: str) -> ParsedSource:
     grammar = language.grammar_of(path)
     tree = Parser(loaded_grammar(grammar)).parse(data)
     root = tree.root_node
