@@ -31,8 +31,9 @@ LANGUAGE: Final = Language(
         "if then else elif fi for while until do done case esac in function select time local return exit export "
         "readonly declare typeset unset shift set source eval exec trap true false echo printf test"
     ),
-    typical=r"^\s*(?:fi|done|esac|then)\b|\$\{?\w+|\[\[? .* \]\]?|^\s*(?:export|local|echo|set -|source|sudo|cd) |;; *$"
-    r"|^#!.*sh\b",
+    typical=r"^\s*(?:fi|done|esac|then|do)\b|\$\{?[\w#@*]+|\[\[? .* \]\]?|^\s*(?:export|local|echo|printf"
+    r"|set -|source|sudo|cd) |;; *$"
+    r"|^#!.*sh\b|^\s*\w+\(\) *\{|; then\b|>&2|\|\| ",
     doubt=0.1,
     closing=r"(?:fi\b|done\b|esac\b|[\])}])",
     grammar="tree_sitter_bash:language",

@@ -94,7 +94,8 @@ LANGUAGE: Final = Language(
         "int long register restrict return short signed sizeof static struct switch typedef union unsigned void "
         "volatile while NULL true nullptr size_t define include ifdef ifndef endif"
     ),
-    typical=r"^\s*#\s*(?:include|define|ifn?def|endif)\b|\b(?:struct \w+ ?\*|void \*|size_t|NULL|char ?\*)|->\w+ = ",
+    typical=r"^\s*#\s*(?:include|define|if|else|endif|undef)\b|\b(?:struct \w+ ?\*|void ?\*|char ?\*|unsigned|\w+_t\b)"
+    r"|\bNULL\b|\w->\w|\bsizeof\b|\breturn -?\w+;|\b[a-z]+(?:_[a-z0-9]+)+\(|[(, ]&\w+[,)]",
     grammar="tree_sitter_c:language",
     eased=without_macros,
     functions=words("function_definition preproc_function_def"),

@@ -85,7 +85,8 @@ LANGUAGE: Final = replace(
         "override private protected public reinterpret_cast requires static_assert static_cast template this "
         "thread_local throw try typeid typename using virtual"
     ),
-    typical=r"\b(?:std::|template ?<|namespace \w|constexpr|nullptr|auto [&\w]|const \w+& )|::\w|<<|^\s*public:",
+    typical=r"\b(?:std::|template ?<|namespace \w|constexpr|nullptr|auto[ &]|const \w+& |noexcept|static_cast)"
+    r"|^\s*(?:[\w:<>*&~]+ )*[\w:~]+::[\w~]+\(|<<|^\s*public:|\bcase [\w:]+::\w+:",
     grammar="tree_sitter_cpp:language",
     types=words("class_specifier struct_specifier union_specifier"),
     other_types=words("enum_specifier type_definition alias_declaration concept_definition"),

@@ -87,10 +87,11 @@ LANGUAGE: Final = Language(
         "static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using value var "
         "virtual void volatile when where while with yield"
     ),
-    typical=r"^\s*using [A-Z][\w.]*;|\bnamespace [A-Z]|\{ get; |\b(?:public|private|internal"
-    r"|protected) (?:static |async "
-    r"|override |readonly |sealed |virtual )*[\w<>\[\],?]+ [A-Z]\w*|\bvar \w+ = |\bstring\b|=> \w+;"
-    r"|\bawait \w|\bforeach \(",
+    typical=r"^\s*using [A-Z][\w.]*;|\bnamespace [A-Z]|\{ get;|\b(?:public|private|internal"
+    r"|protected) (?:static |async |override "
+    r"|readonly |sealed |virtual |unsafe )*[\w<>\[\],?.]+ [A-Z]\w*|\bvar \w+ = |\bstring\b|=> \w|\bawait \w"
+    r"|\bforeach \("
+    r"|\b(?:ref|out) \w|\bis null\b|\bnameof\(|\bthrow new [A-Z]\w+Exception|^\s*\{ ?$",
     grammar="tree_sitter_c_sharp:language",
     functions=words(
         "method_declaration constructor_declaration property_declaration local_function_statement "

@@ -62,8 +62,9 @@ LANGUAGE: Final = Language(
         "as case class data default deriving do else family forall foreign hiding if import in infix infixl infixr "
         "instance let module newtype of qualified then type where pattern mdo rec otherwise"
     ),
-    typical=r"::|\bwhere\s*$|<-|->.*->|\bimport qualified\b|^\s*(?:data|newtype|instance|module) [A-Z]|<\$>"
-    r"|\$ do\b|\{-#|^--",
+    typical=r"\w+ +:: |\bwhere\s*$|<- |->.*->|\bimport qualified\b|^\s*(?:data|newtype|instance|module) [A-Z]"
+    r"|<\$>|\$ do\b"
+    r"|\{-#|^--|^\s*(?:let|in|case .* of)\b|^\s*[|,] |\w \. \w|^\w+ .*[^=]= ",
     body_mark="=",
     closing="",
     grammar="tree_sitter_haskell:language",

@@ -172,6 +172,7 @@ class Language:
     # its grammar
     grammar: str  # "module:function"; the module's distribution is named like it; "": there is none
     grammars: Mapping[str, str] = field(default_factory=dict)  # suffix -> another one
+    piece_grammar: str = ""  # another one, of pieces of a file
     parser: str = "data_prep.languages.parsing:parse"  # (language, content, path) -> ParsedSource
     eased: Callable[[bytes], bytes] = bytes
     """A text of the same length, with blanks for what its grammar does not know, for one that does not parse."""

@@ -54,6 +54,7 @@ LANGUAGE: Final = Language(
     ),
     typical=r"\$\w+\s*(?:->|=|;|\))|<\?php|::\w+\(|\bfunction \w+\(.*\$|=> \$",
     grammar="tree_sitter_php:language_php",
+    piece_grammar="tree_sitter_php:language_php_only",
     functions=words("function_definition method_declaration"),
     types=words("class_declaration interface_declaration trait_declaration enum_declaration"),
     nested=False,

@@ -47,7 +47,9 @@ LANGUAGE: Final = Language(
         "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod "
         "move mut pub ref return self Self static struct super trait true type unsafe use where while union"
     ),
-    typical=r"\b(?:fn|let mut|impl|pub(?:\(crate\))?|mut|crate)\b|::<|&(?:mut|self|str)\b|\b\w+!\(|#!?\[",
+    typical=r"\b(?:fn \w+[<(]|let mut|impl\b|pub\b|mut\b|crate\b|Some\(|Ok\(|Err\(|Self\b)|::<|&(?:mut|self"
+    r"|str|')|\b\w+!\("
+    r"|#!?\[|\blet \w+ = |\w+: &?\w+(?:<[^>]*>)?,?$|-> |\.await\b|\w\?;",
     grammar="tree_sitter_rust:language",
     functions=words("function_item macro_definition"),
     types=words("impl_item trait_item mod_item struct_item enum_item union_item"),

@@ -59,8 +59,8 @@ LANGUAGE: Final = Language(
         "String Boolean"
     ),
     typical=r"\bdef \w+(?:\[|\(|:| =)|\b(?:case class|sealed trait|object \w|implicit|given"
-    r"|extends \w+.* with)\b|=> |\bval \w+"
-    r"(?:: \w[\w\[\]]*)? = |\): \w[\w\[\]]* =\s|\w\[\w+\]",
+    r"|extends \w+.* with)\b|\bval \w+"
+    r"(?:: \w[\w\[\]]*)? = |\): \w[\w\[\], ]* =|\bcase .* =>|\bmatch \{",
     body_mark="={",
     grammar="tree_sitter_scala:language",
     functions=words("function_definition"),

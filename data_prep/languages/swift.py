@@ -69,9 +69,10 @@ LANGUAGE: Final = Language(
         "protocol public repeat required rethrows return self Self set some static struct subscript super switch throw "
         "throws true try typealias unowned var weak where while willSet"
     ),
-    typical=r"\bfunc \w+.*(?:\{|->)|\blet \w+(?:: [\w\[\]?]+)? = |\bguard (?:let|var)?|\bif let\b"
-    r"|\bextension [A-Z]|\bself\?\."
-    r"|@\w+ (?:var|func|class|struct)|\w+: \[?[A-Z]\w*\]?[?!]|\btry (?:await|\w)",
+    typical=r"\bfunc \w+.*(?:\{|->)|\blet \w+(?:: [\w\[\]?]+)? = |\bguard\b|\bif let\b|\bextension [A-Z]"
+    r"|\bself[.?]|\binit\("
+    r"|@\w+ (?:var|func|class|struct)|\w+: \[?[A-Z]\w*\]?[?!]|\btry (?:await|\w)|^\s*(?:switch|if"
+    r"|for) [^(]*\{$|\bcase \.\w",
     grammar="tree_sitter_swift:language",
     functions=words(
         "function_declaration init_declaration deinit_declaration subscript_declaration property_declaration"

@@ -154,7 +154,9 @@ def _defined(root: Node, definitions: frozenset[str]) -> tuple[str, ...]:
 
 
 def _parse(text: str, language: str) -> Tree:
-    return Parser(loaded_grammar(language_named(language).grammar)).parse(text.encode(errors="replace"))
+    found = language_named(language)
+    grammar = found.grammar if "<?php" in text else found.piece_grammar or found.grammar
+    return Parser(loaded_grammar(grammar)).parse(text.encode(errors="replace"))
 
 
 def shortened(text: str, longest: int = LONGEST_TEXT) -> str:
