@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, name_of, words
+from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_FLOW: Final = words("return shift break continue exit true false :")
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
@@ -39,6 +41,7 @@ LANGUAGE: Final = Language(
     grammar="tree_sitter_bash:language",
     functions=words("function_definition"),
     nested=False,
+    is_one=lambda node, mark: mark != "call" or node_text(node.child_by_field_name("name")) not in _FLOW,
     constants=_constants,
     identifiers=words("variable_name word"),
     calls={"command": "name"},

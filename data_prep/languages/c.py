@@ -30,6 +30,7 @@ _MACRO: Final = re.compile(
 """A macro before a declaration, such as one that exports it, or alone in its line."""
 _ATTRIBUTE: Final = re.compile(rb"\b(?:class|struct)[ \t]+(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]+)[ \t]+(?=\w)")
 _CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
+_BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
 _CLEAR: Final = re.compile(rb"[^\n]")
 
 
@@ -98,6 +99,7 @@ LANGUAGE: Final = Language(
     r"|\bNULL\b|\w->\w|\bsizeof\b|\breturn -?\w+;|\b[a-z]+(?:_[a-z0-9]+)+\(|[(, ]&\w+[,)]",
     grammar="tree_sitter_c:language",
     eased=without_macros,
+    plain_doc=lambda doc: _BRIEF.sub("", doc),
     functions=words("function_definition preproc_function_def"),
     other_types=words("struct_specifier union_specifier enum_specifier type_definition"),
     nested=False,

@@ -22,9 +22,25 @@ def _target(node: "Node") -> str:
 def _is_one(node: "Node", mark: str) -> bool:
     if mark != "call":
         return _target(node) in (_FUNCTIONS if mark == "function" else _TYPES)
-    around = node.parent.parent if node.parent is not None else None
-    is_head = around is not None and around.type == "call" and _target(around) in _FUNCTIONS
-    return not is_head and _target(node) not in _NO_CALLS
+    return not _is_head(node) and not _is_access(node) and _target(node) not in _NO_CALLS
+
+
+def _is_head(node: "Node") -> bool:
+    """Whether a call is the head of a function, with a guard or not."""
+    around = node.parent
+    if around is not None and around.type == "binary_operator" and part_of(around, "0") == node:
+        around = around.parent
+    definition = around.parent if around is not None else None
+    return definition is not None and definition.type == "call" and _target(definition) in _FUNCTIONS
+
+
+def _is_access(node: "Node") -> bool:
+    """Whether it is none, but the access to a field: ``state.jobs``."""
+    target = node.child_by_field_name("target")
+    if target is None or target.type != "dot" or target.next_sibling is not None:
+        return False
+    left = target.child_by_field_name("left")
+    return left is not None and left.type in ("identifier", "call")
 
 
 def _argument(node: "Node") -> "Node | None":

@@ -1,5 +1,6 @@
 """Haskell: functions with all equations of a name and the signature before them; types, classes, instances."""
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
@@ -8,6 +9,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _EQUATIONS: Final = words("function bind")
+
+_SIGNED: Final = re.compile(r"[^\s(),]+")
 
 
 def _name(node: "Node") -> str:
@@ -31,7 +34,11 @@ def _declaration(node: "Node") -> Declaration | None:
     name, before = _name(node), _beside(node, before=True)
     if not name or (before is not None and before.type in _EQUATIONS and _name(before) == name):
         return None
-    signed = before is not None and before.type == "signature" and name in node_text(before).partition("::")[0].split()
+    signed = (
+        before is not None
+        and before.type == "signature"
+        and name in _SIGNED.findall(node_text(before).partition("::")[0])
+    )
     more, after = [], _beside(node, before=False)
     while after is not None and after.type in _EQUATIONS and _name(after) == name:
         more.append(after)

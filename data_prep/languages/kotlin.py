@@ -35,17 +35,19 @@ def _declaration(node: "Node") -> Declaration | None:
     """A function with a body, by the type that it extends; a constructor; a property with code."""
     if node.type == "property_declaration":
         has_code = any(child.type in _ACCESSORS for child in node.named_children)
-        return Declaration(_variable(node), node) if has_code else None
+        return Declaration(_variable(node), node, _receiver(node)) if has_code else None
     if _body(node) is None:
         return None
     if node.type == "secondary_constructor":
-        return Declaration("constructor", node, kind="constructor")
+        body = node.parent
+        owner = body.parent if body is not None else None
+        return Declaration(name_of(owner) if owner is not None else "", node, kind="constructor")
     return Declaration(name_of(node).strip("`"), node, _receiver(node))
 
 
 def _receiver(node: "Node") -> str:
     """``List`` of ``fun <T> List<T>.second()``."""
-    named = node.child_by_field_name("name")
+    named = node.child_by_field_name("name") or _declared(node)
     before = named.prev_named_sibling if named is not None else None
     while before is not None and before.type in ("nullable_type", "parenthesized_type"):
         before = part_of(before, "0")
@@ -54,8 +56,12 @@ def _receiver(node: "Node") -> str:
     return ".".join(node_text(each) for each in before.named_children if each.type == "identifier")
 
 
+def _declared(node: "Node") -> "Node | None":
+    return next((child for child in node.named_children if child.type == "variable_declaration"), None)
+
+
 def _variable(node: "Node") -> str:
-    declared = next((child for child in node.named_children if child.type == "variable_declaration"), None)
+    declared = _declared(node)
     return node_text(part_of(declared, "0")) if declared is not None else ""
 
 

@@ -21,7 +21,7 @@ def _declaration(node: "Node") -> Declaration | None:
     name = named
     if named is not None and owner is not None:
         name = named.child_by_field_name("field") or named.child_by_field_name("method")
-    return Declaration(node_text(name), whole, node_text(owner) if owner is not None else "")
+    return Declaration(node_text(name).strip("\"'"), whole, node_text(owner) if owner is not None else "")
 
 
 def _assignment(value: "Node") -> "tuple[Node, Node] | None":

@@ -269,10 +269,9 @@ def _found(
 
 
 def _last_line(data: bytes, node: Node) -> int:
-    """The last line of a node, which some grammars let end at the start of the next line."""
-    return node.end_point[0] + (
-        node.end_point[1] > 0 or node.end_byte == 0 or data[node.end_byte - 1 : node.end_byte] != b"\n"
-    )
+    """The last line of a node, from 1, without the white space that some grammars end it with."""
+    end = node.start_byte + len(data[node.start_byte : node.end_byte].rstrip())
+    return node.end_point[0] + 1 - data.count(b"\n", end, node.end_byte)
 
 
 def _docstring(language: Language, function: Node) -> Node | None:

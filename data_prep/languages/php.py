@@ -1,5 +1,6 @@
 """PHP: functions and methods with a body; classes, interfaces, traits and enums; constants."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -7,6 +8,8 @@ from data_prep.languages.language import Declaration, Language, body_of, name_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_HASHES: Final = re.compile(r"(?m)^#+ ?")
 
 
 def _declaration(node: "Node") -> Declaration | None:
@@ -58,6 +61,7 @@ LANGUAGE: Final = Language(
     functions=words("function_definition method_declaration"),
     types=words("class_declaration interface_declaration trait_declaration enum_declaration"),
     nested=False,
+    plain_doc=lambda doc: _HASHES.sub("", doc),
     declaration=_declaration,
     constants=_constants,
     identifiers=words("name"),

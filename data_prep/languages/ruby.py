@@ -16,7 +16,7 @@ def _declaration(node: "Node") -> Declaration:
     arguments = node.parent
     call = arguments.parent if arguments is not None and arguments.type == "argument_list" else None
     name, kind = name_of(node), "constructor" if node.type == "method" and name_of(node) == "initialize" else ""
-    return Declaration(name, call or node, kind=kind)
+    return Declaration(name, node, kind=kind, first=call)
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
