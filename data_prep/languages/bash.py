@@ -36,7 +36,7 @@ LANGUAGE: Final = Language(
     typical=r"^\s*(?:fi|done|esac|then|do)\b|\$\{?[\w#@*]+|\[\[? .* \]\]?|^\s*(?:export|local|echo|printf"
     r"|set -|source|sudo|cd) |;; *$"
     r"|^#!.*sh\b|^\s*\w+\(\) *\{|; then\b|>&2|\|\| ",
-    doubt=0.1,
+    doubt=0.3,
     closing=r"(?:fi\b|done\b|esac\b|[\])}])",
     grammar="tree_sitter_bash:language",
     functions=words("function_definition"),

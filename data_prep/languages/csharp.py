@@ -89,9 +89,10 @@ LANGUAGE: Final = Language(
     ),
     typical=r"^\s*using [A-Z][\w.]*;|\bnamespace [A-Z]|\{ get;|\b(?:public|private|internal"
     r"|protected) (?:static |async |override "
-    r"|readonly |sealed |virtual |unsafe )*[\w<>\[\],?.]+ [A-Z]\w*|\bvar \w+ = |\bstring\b|=> \w|\bawait \w"
+    r"|readonly |sealed |virtual |unsafe )*[\w<>\[\],?.]+ [A-Z]\w*|\bvar \w+ = |\bstring\b|=> \w"
     r"|\bforeach \("
     r"|\b(?:ref|out) \w|\bis null\b|\bnameof\(|\bthrow new [A-Z]\w+Exception|^\s*\{ ?$",
+    doubt=0.1,
     grammar="tree_sitter_c_sharp:language",
     functions=words(
         "method_declaration constructor_declaration property_declaration local_function_statement "

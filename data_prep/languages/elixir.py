@@ -138,6 +138,7 @@ LANGUAGE: Final = Language(
         "unquote use when with"
     ),
     typical=r"\bdefp? \w+[?!]?(?:\(.*\))? do\b|\bdefmodule\b|\|>|^\s*end\s*$|%\{|\bdo:|@\w+ |:ok\b|\{:\w+,|\bfn .* ->",
+    doubt=0.25,
     body_mark="",
     closing=r"(?:end\b|[\])}])",
     grammar="tree_sitter_elixir:language",

@@ -72,6 +72,7 @@ LANGUAGE: Final = Language(
     typical=r"\w+ +:: |\bwhere\s*$|<- |->.*->|\bimport qualified\b|^\s*(?:data|newtype|instance|module) [A-Z]"
     r"|<\$>|\$ do\b"
     r"|\{-#|^--|^\s*(?:let|in|case .* of)\b|^\s*[|,] |\w \. \w|^\w+ .*[^=]= ",
+    doubt=0.25,
     body_mark="=",
     closing="",
     grammar="tree_sitter_haskell:language",

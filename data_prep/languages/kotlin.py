@@ -94,6 +94,7 @@ LANGUAGE: Final = Language(
     typical=r"\bfun (?:<\w|[\w.]+\()|\bval \w+(?:: \w| =)|\b(?:data|sealed|open) class\b|\bcompanion object\b"
     r"|\bwhen ?\(|\?:"
     r"|\bsuspend\b|\?\.let\b|\{ it\b",
+    doubt=0.25,
     grammar="tree_sitter_kotlin:language",
     eased=_eased,
     functions=words("function_declaration secondary_constructor property_declaration"),

@@ -33,6 +33,8 @@ LANGUAGES: Final[Mapping[str, str]] = {
 """Name -> its Language."""
 _FIRST: Final = (b"#!", b"//usr/bin/env ", b"///usr/bin/env ")
 """What the first line of a script begins with; the others are comments where # begins none."""
+_SHELL: Final = "bash"
+"""The language of what may begin a script of another one."""
 _PROGRAM: Final = re.compile(r"[\w./+-]+")
 _VERSION: Final = re.compile(r"[\d.]+$|\.exe$")
 
@@ -81,5 +83,6 @@ def language_of_script(start: bytes) -> Language | None:
     first, *rest = start.split(b"\n")[:2]
     lines = [first, *(line for line in rest if b"exec" in line and b"sh" in first)]
     words = (word.rpartition("/")[2] for line in lines for word in _PROGRAM.findall(line.decode("ascii", "replace")))
-    names = (_VERSION.sub("", word) for word in words)
-    return next((found for name in names for found in languages() if name in found.interpreters), None)
+    names = {_VERSION.sub("", word) for word in words}
+    named = [found for found in languages() if found.interpreters & names]
+    return min(named, key=lambda found: found.name == _SHELL, default=None)

@@ -72,6 +72,7 @@ LANGUAGE: Final = Language(
     ),
     typical=r"^\s*(?:end|def [\w.?!=]+|module [A-Z]\w*|require(?:_relative)? ['\"].*|elsif\b.*|unless\b.*)\s*$"
     r"|\bdo \|\w|@\w+\b(?! *\()|\w\.(?:each|nil\?|empty\?)|=> *:?\w|\bputs ",
+    doubt=0.25,
     body_mark="",
     closing=r"(?:end\b|[\])}])",
     grammar="tree_sitter_ruby:language",

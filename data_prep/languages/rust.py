@@ -49,7 +49,7 @@ LANGUAGE: Final = Language(
     ),
     typical=r"\b(?:fn \w+[<(]|let mut|impl\b|pub\b|mut\b|crate\b|Some\(|Ok\(|Err\(|Self\b)|::<|&(?:mut|self"
     r"|str|')|\b\w+!\("
-    r"|#!?\[|\blet \w+ = |\w+: &?\w+(?:<[^>]*>)?,?$|-> |\.await\b|\w\?;",
+    r"|#!?\[|\blet \w+ = |\w+: &\w|\) -> \w|\.await\b|\w\?;",
     grammar="tree_sitter_rust:language",
     functions=words("function_item macro_definition"),
     types=words("impl_item trait_item mod_item struct_item enum_item union_item"),

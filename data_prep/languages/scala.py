@@ -61,6 +61,7 @@ LANGUAGE: Final = Language(
     typical=r"\bdef \w+(?:\[|\(|:| =)|\b(?:case class|sealed trait|object \w|implicit|given"
     r"|extends \w+.* with)\b|\bval \w+"
     r"(?:: \w[\w\[\]]*)? = |\): \w[\w\[\], ]* =|\bcase .* =>|\bmatch \{",
+    doubt=0.25,
     body_mark="={",
     grammar="tree_sitter_scala:language",
     functions=words("function_definition"),

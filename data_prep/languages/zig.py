@@ -53,6 +53,7 @@ LANGUAGE: Final = Language(
     ),
     typical=r"\b(?:pub fn|comptime|orelse|errdefer|usize|anytype|@import)\b|@\w+\("
     r"|\bconst \w+(?:: [\w\[\]]+)? = |\.\{|!void|\btry \w",
+    doubt=0.25,
     grammar="tree_sitter_zig:language",
     functions=words("function_declaration"),
     types=words("variable_declaration"),

@@ -32,6 +32,8 @@ _START: Final = 1 << 12
 """Characters by which a language is recognised."""
 _WEIGHT: Final = 0.5
 """What the share of typical lines counts against the share of skipped text."""
+_SURE: Final = 0.3
+"""Share of typical lines from which a language's own doubt does not count."""
 _BROKEN: Final = 0.1
 """Doubt from which a piece is of no known language."""
 _PROMPT: Final = re.compile(r"(?m)^(?:>>> ?|\.\.\. ?|In \[\d+\]: ?| +\.\.\.: ?)")
@@ -108,8 +110,11 @@ def language_of(text: str) -> str:
     """The language of a piece of code; "" if it is of none that is known."""
     part = text[:_START]
     lines = [line for line in part.splitlines() if line.strip()]
+    typical = {each.name: _typical(lines, each.typical) for each in languages()}
     doubt = {
-        each.name: each.doubt + _skipped(part, each.name) - _WEIGHT * _typical(lines, each.typical)
+        each.name: each.doubt * max(0.0, 1 - typical[each.name] / _SURE)
+        + _skipped(part, each.name)
+        - _WEIGHT * typical[each.name]
         for each in languages()
     }
     best = min(doubt, key=lambda name: doubt[name])

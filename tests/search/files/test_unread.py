@@ -71,13 +71,13 @@ def test_below_sources_a_folder_beside_a_projects_description_is_left_out(tmp_pa
 
 
 def test_what_git_tracks_is_read_with_what_is_new_beside_it(tmp_path):
-    write(tmp_path, "build/a.py", "build/new.py", "build/old.rs", "dist/b.py", "node_modules/c.js", ".hooks/d.py")
+    write(tmp_path, "build/a.py", "build/new.py", "build/old.pl", "dist/b.py", "node_modules/c.js", ".hooks/d.py")
     write(tmp_path, "vendor/modules.txt", "vendor/x/e.go", "f.py")
-    tracked(tmp_path, "build/a.py", "build/old.rs", "node_modules/c.js", "vendor", ".hooks/d.py", "f.py")
+    tracked(tmp_path, "build/a.py", "build/old.pl", "node_modules/c.js", "vendor", ".hooks/d.py", "f.py")
     paths, unread = found(tmp_path)
     assert paths == [".hooks/d.py", "build/a.py", "build/new.py", "f.py"]
     assert sorted(unread.folders) == ["dist", "node_modules", "vendor"]
-    assert unread.kinds == {".rs": 1}
+    assert unread.kinds == {".pl": 1}
 
 
 def test_a_folder_that_is_read_since_git_tracks_it_is_not_said_to_be_left_out(tmp_path):
@@ -108,7 +108,9 @@ def test_hidden_folders_in_which_projects_have_scripts_are_read(tmp_path):
         ("#!/usr/bin/env ts-node", "typescript"),
         ("#!/usr/bin/java --source 17", "java"),
         ('//usr/bin/env go run "$0" "$@"; exit "$?"', "go"),
-        ("#!/bin/bash\npython x.py", None),
+        ("#!/bin/bash\npython x.py", "bash"),
+        ("#!/usr/bin/env -S bash -e", "bash"),
+        ("#!/usr/bin/perl", None),
         ("python", None),
         ("", None),
     ],
@@ -143,11 +145,11 @@ def test_scripts_are_found_whatever_they_are_called(tmp_path, program, name):
 def test_what_is_not_read_is_counted_by_kind_and_kept_in_the_index(tmp_path):
     root = tmp_path / "sources"
     write(
-        root, "a.py", "b.pyi", "c.pyw", "d.rs", "e.RS", "f.vue", "README.md", "g.toml", "Makefile", "h.ipynb", "x/i.sh"
+        root, "a.py", "b.pyi", "c.pyw", "d.pl", "e.PL", "f.vue", "README.md", "g.toml", "Makefile", "h.ipynb", "x/i.nim"
     )
     (root / "link.py").symlink_to("a.py")
     done = refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None)
-    kinds = {".rs": 2, ".vue": 1, "documents": 2, "without suffix": 1, ".ipynb": 1, ".sh": 1, "links": 1}
+    kinds = {".pl": 2, ".vue": 1, "documents": 2, "without suffix": 1, ".ipynb": 1, ".nim": 1, "links": 1}
     assert done.unread.kinds == kinds
     index = open_index(tmp_path / "index")
     assert index.unread == kinds
@@ -169,7 +171,7 @@ def test_everything_stays_chosen(tmp_path):
 
 def test_counts_are_said_in_words():
     assert in_words({}) == folders_in_words([]) == ""
-    assert in_words({".rs": 1}) == "1 file: 1 .rs"
+    assert in_words({".pl": 1}) == "1 file: 1 .rs"
     assert in_words({".vue": 3, ".rs": 5, "documents": 4}) == (
         "12 files: 5 .rs, 4 documents (--documents=true reads them), 3 .vue"
     )
