@@ -95,7 +95,7 @@ def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) 
     number, unpacked, most = 0, 0, max(RATIO_FROM, MAX_RATIO * packed)
     try:
         with io.BufferedReader(gzip.GzipFile(fileobj=file), _BUFFER) as lines:  # GzipFile's own readline is slow
-            for number, line in enumerate(utf8_lines(lines, _LONGEST_LINE), start=1):
+            for number, line in enumerate(utf8_lines(lines, _LONGEST_LINE), start=1):  # type: ignore[arg-type]
                 unpacked += len(line)
                 if len(line) >= _LONGEST_LINE or unpacked > most:
                     raise UserError(f"{name}:{number} is refused: such a file does not unpack to that much")
