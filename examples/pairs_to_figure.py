@@ -8,10 +8,10 @@ out. Several hundred pairs take a minute on 2 cores. OUT/MODEL and OUT/bm25 are 
 makes them, with every rank and the test on other pairs.
 """
 
-import json
 import sys
 from pathlib import Path
 
+from data_prep.files.json_text import json_lines
 from experiments.recipes.config import resolve
 from experiments.recipes.models import is_trained
 from experiments.run.run import run
@@ -25,8 +25,7 @@ ON_VALIDATION = {"evaluate.split": "valid"}  # a trained model is ranked on thes
 def as_sources(pairs: Path, folder: Path) -> Path:
     """A folder with a Java file for each pair, whose comment is the query: what a data set `folder` consists of."""
     folder.mkdir(parents=True)
-    for number, line in enumerate(pairs.read_text(encoding="utf-8").splitlines()):
-        pair = json.loads(line)
+    for number, pair in json_lines(pairs, lambda place, why: print(f"left out {place}: {why}")):
         comment = pair["query"].replace("*/", "* /")
         source = f"class Pair{number} {{\n/** {comment} */\n{pair['code']}\n}}\n"
         (folder / f"Pair{number}.java").write_text(source, encoding="utf-8")

@@ -163,7 +163,8 @@ class _Published(Csn):
         counts = {"pairs": sum(map(len, splits.values())), "not_parsed": unparsed}
         manifest: dict[str, Any] = {"counts": counts, "broken_files": listed(self.left_out)}
         manifest |= {"test_reading": self.reading, **self.record()}
-        source = f"{sum(manifest['rows'].values()):,} rows, {unparsed:,} of those used not parsed"
+        left_out = f", {len(self.left_out):,} lines left out" if self.left_out else ""
+        source = f"{sum(manifest['rows'].values()):,} rows, {unparsed:,} of those used not parsed{left_out}"
         return MadePairs(splits, manifest, source, watch.seconds)
 
 

@@ -26,7 +26,7 @@ from typing import Any, Final
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.json_text import json_lines
-from data_prep.gencodesearchnet.records import encodable
+from data_prep.gencodesearchnet.records import HALF, NoText, counted, encodable
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.pipeline.duplicates import COMPARED_FIELDS
@@ -113,9 +113,9 @@ class OpenJava(ReadyMade):
         kept: dict[tuple[tuple[str, ...], ...], Pair] = {}
         for path in self.inputs():
             name = path.relative_to(self._place).as_posix()
-            for number, row in json_lines(path):
+            for number, row in json_lines(path, counted(dropped)):
                 rows[f"rows of {path.parent.name}"] += 1
-                found = self._pair(name, number, _checked(row, FILES[name], f"{path}:{number}"))
+                found = self._pair(name, number, row)
                 if isinstance(found, str):
                     dropped[found] += 1
                 elif kept.setdefault(_key(found), found) is not found:
@@ -125,6 +125,10 @@ class OpenJava(ReadyMade):
 
     def _pair(self, name: str, number: int, row: dict[str, Any]) -> Pair | str:
         """The pair of a row, or why it is dropped."""
+        try:
+            _check(row, FILES[name], f"{self._place / name}:{number}")
+        except NoText:
+            return HALF
         if row["eval_overlap"]:
             return "in a published test"
         if "code" in FILES[name]:
@@ -159,7 +163,7 @@ class OpenJava(ReadyMade):
         return Pair(method, text, query)
 
 
-def _checked(row: dict[str, Any], needed: Sequence[str], where: str) -> dict[str, Any]:
+def _check(row: dict[str, Any], needed: Sequence[str], where: str) -> None:
     """Check that ``row`` has all fields that are read."""
     for field in ("query", *needed, "eval_overlap"):
         value = row.get(field)
@@ -169,7 +173,6 @@ def _checked(row: dict[str, Any], needed: Sequence[str], where: str) -> dict[str
         elif not isinstance(value, list) or not all(isinstance(word, str) for word in value):
             raise UserError(f"{where}: expected a list of words in {field!r}, not {value!r:.40}")
         encodable("".join(value), where)
-    return row
 
 
 def _split(words: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import lru_cache
 from pathlib import Path
@@ -17,11 +17,13 @@ from typing import IO, Any, Final, TypeVar
 
 from data_prep.errors import UserError
 from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular
+from data_prep.files.text_rows import BLANK, LeftOut, utf8_lines, without_broken
 
 Record = TypeVar("Record")
 _LONGEST_LINE: Final = 64 << 20  # bytes
 _BUFFER: Final = 1 << 16
 _GZIP: Final = b"\x1f\x8b"  # JSON never begins with it
+_NOTHING: Final = b"\0\xef\xbb\xbf \t\r\n\v\f"
 
 
 def parse_json(text: bytes | str) -> Any:
@@ -85,7 +87,7 @@ def _kinds(record: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
 
 
 def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) -> Iterator[tuple[int, bytes]]:
-    """Number, from 1, and bytes of each line of a gzip stream of ``packed`` bytes; errors call it ``name``.
+    """Number, from 1, and UTF-8 of each line of a gzip stream of ``packed`` bytes; errors call it ``name``.
 
     Raises:
         UserError: the stream is damaged or its decompressed size is suspicious.
@@ -93,45 +95,62 @@ def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) 
     number, unpacked, most = 0, 0, max(RATIO_FROM, MAX_RATIO * packed)
     try:
         with io.BufferedReader(gzip.GzipFile(fileobj=file), _BUFFER) as lines:  # GzipFile's own readline is slow
-            while line := lines.readline(_LONGEST_LINE):
-                number += 1
+            for number, line in enumerate(utf8_lines(lines, _LONGEST_LINE), start=1):  # type: ignore[arg-type]
                 unpacked += len(line)
-                if len(line) == _LONGEST_LINE or unpacked > most:
+                if len(line) >= _LONGEST_LINE or unpacked > most:
                     raise UserError(f"{name}:{number} is refused: such a file does not unpack to that much")
                 yield number, line
     except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
         raise UserError(f"{name} is damaged after line {number} ({error}): get it again") from error
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(path: Path, left_out: LeftOut | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number, from 1, and object of each line of a file, which may be gzip-compressed, by its name or first bytes.
 
+    Args:
+        path: of the file.
+        left_out: as of :func:`json_objects`.
+
     Raises:
-        UserError: the file is damaged or decompresses to far too much, or a line is too long or not a JSON object.
+        UserError: the file is damaged or decompresses to far too much, a line is too long, or as :func:`json_objects`.
         OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         packed = path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP)
         lines = numbered_lines(str(path), file, size) if packed else _plain_lines(str(path), file)
-        for number, line in lines:
-            yield number, _object(line, f"{path}:{number}")
+        yield from json_objects(str(path), lines, left_out)
 
 
-def _plain_lines(name: str, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    while line := file.readline(_LONGEST_LINE):
-        number += 1
-        if len(line) == _LONGEST_LINE:
+def json_objects(
+    name: str, lines: Iterable[tuple[int, bytes]], left_out: LeftOut | None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and object of each line; blank lines are passed over, as are those of NULs that a crash leaves.
+
+    Args:
+        name: the file, for messages.
+        lines: with their numbers.
+        left_out: is told of blank lines and of those that are no object; None: the first of the latter is an error.
+
+    Raises:
+        UserError: no line is an object, though some are not blank.
+    """
+    return without_broken(name, ((number, _object(line)) for number, line in lines), left_out)
+
+
+def _plain_lines(name: str, file: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(utf8_lines(file, _LONGEST_LINE), start=1):
+        if len(line) >= _LONGEST_LINE:
             raise UserError(f"{name}:{number} is refused: no line has {_LONGEST_LINE:,} bytes or more")
         yield number, line
 
 
-def _object(line: bytes, where: str) -> dict[str, Any]:
+def _object(line: bytes) -> dict[str, Any] | str:
+    """The object, or why there is none."""
+    if not line.strip(_NOTHING):
+        return BLANK
     try:
-        row = parse_json(line)
-    except UserError as error:
-        raise UserError(f"{where} is no JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise UserError(f"{where} is no JSON object, but {line[:40]!r}")
-    return row
+        row = parse_json(line.decode("utf-8-sig"))
+    except ValueError as error:
+        return f"no JSON: {error}"
+    return row if isinstance(row, dict) else f"no JSON object: {line[:40]!r}"

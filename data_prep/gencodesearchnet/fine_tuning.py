@@ -11,12 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.gencodesearchnet.advtest import advtest_drops
-from data_prep.gencodesearchnet.records import SEPARATOR, Example, Row, read_raw, source_rows
+from data_prep.gencodesearchnet.records import SEPARATOR, Example, Row, made_of, read_raw, source_rows
 from data_prep.gencodesearchnet.subsets import (
     EQUAL,
     INSIDE,
@@ -100,8 +101,8 @@ def _raw(path: Path, place: Place, dropped: Counter[str]) -> list[_Grouped]:
 def _corpus(path: Path, place: Place, dropped: Counter[str]) -> list[_Grouped]:
     """The corpus's pairs that AdvTest would keep, each with its project."""
     kept: dict[Example, _Grouped] = {}
-    for row in (row for file in place.files for row in source_rows(path / file)):
-        found = pair(row)
+    rows = chain.from_iterable(source_rows(path / file, dropped) for file in place.files)
+    for row, found in made_of(rows, pair, dropped):
         if reason := _reason_to_drop(row, found, kept):
             dropped[reason] += 1
         else:

@@ -7,10 +7,11 @@ the first line that loads a package is left out. Two sets of rules:
 ``=`` is removed, code is one line, and text that is not ASCII comes out garbled, since it was decoded twice.
 
 ``clean`` decodes once, keeps the lines of code and the marks inside comments, and knows more ways to load a package.
-Departures from ``released`` beyond spelling: what is documented by roxygen, or begins a chunk of a vignette, is no
-comment and ends the pair before it; code of a chunk that is never run, which R writes as comments, is left out, and so
-is a comment line that loads a package. A section's head that is written like a chunk's, ``## ----Load data----``, is
-taken for one.
+Departures from ``released`` beyond spelling: what is documented by roxygen, or begins a chunk of a vignette or script,
+is no comment and ends the pair before it; code of a chunk that is never run, which R writes as comments, is left out,
+and so is a comment line that is an assignment or a call, speaks to a tool, or shows output. A line inside a string is
+code, whatever it begins with. A section's head that is written like a chunk's, ``## ----Load data----``, is taken for
+one.
 """
 
 import io
@@ -21,7 +22,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
 
+from data_prep.languages.r_text import lines_inside
+
 Mode = Literal["released", "clean"]
+_Role = Literal["comment", "code", "end"]
 
 _WORD: Final = re.compile(r"\b[A-Za-z]+\b")
 _REMOVED: Final = str.maketrans("", "", "#-=")
@@ -31,9 +35,21 @@ _LOADS: Final = re.compile(
     r"(?:library|(?:base::)?require|(?:pacman::)?p_load)\s*\("
 )
 """A line that loads a package, or asks whether it can be loaded to install it."""
-_ROXYGEN: Final = re.compile(r"\s*#+'")
-_CHUNK: Final = re.compile(r"## ----[^ ].*----$|### code chunk number \d+|### R code from vignette source ")
-"""What knitr and Sweave write above the code of a vignette's chunk."""
+_CHUNK: Final = re.compile(
+    r"## ----(?=.*----$)(?:[^ ]|.*[\w.] ?=)|### code chunk number \d+|### R code from vignette source "
+)
+"""What knitr and Sweave write above the code of a vignette's chunk; one without a label has options."""
+_HEAD: Final = re.compile(r"\s*#+(?:'|[|+](?=[\s\w]|$)| ?%%| *@knitr\b|\* *@)")
+"""Roxygen, plumber's tags, what people write above a chunk: ``#| label: a``, ``#+ a``, ``# %%``, ``## @knitr a``."""
+_TO_TOOLS: Final = re.compile(
+    r"\s*#+(?:>|!\s*(?:/|\w*[Rr]script\b)|line +\d+ *[\"']|(?:end)?region\b| *(?:endregion\b|no(?:lint|cov|qa)\b"
+    r"|-\*-.*-\*-|vim?:|@formatter:|(?:styler|fmt|lintr|covr|cspell|codespell) ?:))"
+)
+"""Output as reprex shows it, the first line of a script, and lines for R's parser, editors, linters and formatters."""
+_OFF: Final = re.compile(
+    r"\s*#[#\s]*(?:[\w.:$@\[\]\"']++ *<?<- *\S.*|[\w.:]++\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)\s*+[,;]?\s*+)$"
+)
+"""Code that is commented out: an assignment by an arrow, or nothing but one call."""
 _NEVER_RUN: Final = re.compile(r"\beval\s*=\s*F(?:ALSE)?\b")
 _RULE: Final = "#-=*~_"
 
@@ -93,10 +109,10 @@ def _clean(data: bytes) -> dict[str, str]:
     codes: dict[str, list[str]] = {}
     pending: list[str] = []
     comment = ""
-    for line in _clean_lines(data):
-        if not line:
+    for role, line in _clean_lines("".join(_decoded_lines(data))):
+        if role == "end":
             pending, comment = [], ""
-        elif line.lstrip().startswith("#"):
+        elif role == "comment":
             pending.append(_comment_text(line))
         else:
             if pending:
@@ -106,21 +122,30 @@ def _clean(data: bytes) -> dict[str, str]:
     return {comment: textwrap.dedent("\n".join(lines)) for comment, lines in codes.items()}
 
 
-def _clean_lines(data: bytes) -> Iterator[str]:
-    """The lines after the first that loads a package, without those that do; "" where a pair ends without a comment."""
-    lines = [line.rstrip() for line in _decoded_lines(data) if line.strip()]
-    start = next((place for place, line in enumerate(lines) if _LOADS.match(line)), 0)
-    never_run = False
+def _clean_lines(text: str) -> Iterator[tuple[_Role, str]]:
+    """The lines after the first that loads a package, without those that do; "end": a pair ends without a comment."""
+    inside, lines = lines_inside(text), text.split("\n")
+    loads = (place for place, line in enumerate(lines) if place not in inside and _LOADS.match(line))
+    start, never_run = next(loads, 0), False
     for place, line in enumerate(lines):
-        if _CHUNK.match(line):  # before the first load, too: it says what runs
+        if place in inside:
+            role: _Role | None = "code"
+        elif _CHUNK.match(line.rstrip()):  # before the first load, too: it says what runs
             never_run = _NEVER_RUN.search(line) is not None
-            yield ""
-        elif never_run and line.startswith("#"):
-            continue
-        elif _ROXYGEN.match(line):
-            yield ""
-        elif place >= start and not _LOADS.match(line.lstrip(" \t#")):
-            yield line
+            role = "end"
+        else:
+            role = None if never_run and line.startswith("#") else _role(line)
+        if role == "end" or (role and place >= start):
+            yield role, line if place + 1 in inside else line.rstrip()
+
+
+def _role(line: str) -> _Role | None:
+    """What a line is that begins outside of strings and heads no chunk that a program wrote; None: left out."""
+    if not line.strip() or _TO_TOOLS.match(line) or _OFF.match(line) or _LOADS.match(line.lstrip(" \t#")):
+        return None
+    if _HEAD.match(line):
+        return "end"
+    return "comment" if line.lstrip().startswith("#") else "code"
 
 
 def _decoded_lines(data: bytes) -> list[str]:

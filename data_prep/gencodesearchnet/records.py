@@ -5,27 +5,32 @@ matching pairs (Diera et al., GenBench 2023; its task package). Besides, rows of
 array or CSV, each with its location.
 """
 
-import csv
 import gzip
-import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
-from data_prep.files.json_text import json_lines
-from data_prep.files.reading import open_regular, read_whole
+from data_prep.files.json_text import json_lines, parse_json
+from data_prep.files.reading import read_whole
+from data_prep.files.text_rows import LeftOut, csv_rows, without_broken
 
+T = TypeVar("T")
 SEPARATOR: Final = "[CODESPLIT]"
 OPTIONS: Final = ("no_match", "match")
 
 NO_SEPARATOR: Final = "no separator"
 MANY_SEPARATORS: Final = "more than one separator"
+HALF: Final = "half a surrogate pair"
+
+
+class NoText(UserError):  # noqa: N818 - names a state
+    """A string has half of a surrogate pair, which JSON's escapes can name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +68,15 @@ def line_of(pair: Example, target: int = 1) -> str:
 def read_raw(path: Path) -> RawFile:
     """The pairs of a raw file, plain or gzip-compressed; both halves keep their spaces.
 
-    A record that does not split into two halves is dropped and counted.
+    A line that is no JSON object, and a record that does not split into two halves, is dropped and counted.
 
     Raises:
-        UserError: the file is damaged, or a line is no raw record of a matching pair; the message names it.
+        UserError: the file is damaged, or an object is no raw record of a matching pair; the message names it.
     """
     examples: list[Example] = []
     dropped: Counter[str] = Counter()
-    for number, record in json_lines(path):
-        halves = _input(record, f"{path}:{number}").split(SEPARATOR)
+    for _, text in made_of(_line_rows(path, counted(dropped)), _input, dropped):
+        halves = text.split(SEPARATOR)
         if len(halves) != 2:
             dropped[NO_SEPARATOR if len(halves) == 1 else MANY_SEPARATORS] += 1
         else:
@@ -106,31 +111,13 @@ def encodable(text: str, where: str) -> str:
     """``text``, if it can be encoded as UTF-8.
 
     Raises:
-        UserError: it has half of a surrogate pair, which JSON's escapes can name.
+        NoText: it has half of a surrogate pair.
     """
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise UserError(
-            f"{where}: expected Unicode text, not half a surrogate pair, {error.object[error.start]!r}"
-        ) from error
+        raise NoText(f"{where}: expected Unicode text, not {HALF}, {error.object[error.start]!r}") from error
     return text
-
-
-def _input(record: dict[str, Any], where: str) -> str:
-    text, target, options = (record.get(field) for field in ("input", "target", "target_options"))
-    if not isinstance(text, str):
-        raise UserError(f"{where}: expected a text in 'input', not {text!r:.40}")
-    if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
-        raise UserError(f"{where}: expected a list of texts in 'target_options', not {options!r:.40}")
-    if type(target) is not int or not 0 <= target < len(options):
-        raise UserError(f"{where}: expected a place in {options!r:.60} in 'target', not {target!r:.40}")
-    if options[target] != OPTIONS[1]:
-        raise UserError(
-            f"{where}: the target is {options[target]!r:.40}, but a raw file contains pairs that are a {OPTIONS[1]!r}: "
-            "give the raw file, not a matching or ranking set that was made of it"
-        )
-    return encodable(text, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,42 +159,68 @@ class Row:
         raise UserError(f"{self.where}: expected the field {_any(names)}, but the row has {has or 'none'}")
 
 
-def source_rows(path: Path) -> Iterator[Row]:
+def _input(row: Row) -> str:
+    """The string of a raw record."""
+    record, where = row.fields, row.where
+    text, target, options = (record.get(field) for field in ("input", "target", "target_options"))
+    if not isinstance(text, str):
+        raise UserError(f"{where}: expected a text in 'input', not {text!r:.40}")
+    if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
+        raise UserError(f"{where}: expected a list of texts in 'target_options', not {options!r:.40}")
+    if type(target) is not int or not 0 <= target < len(options):
+        raise UserError(f"{where}: expected a place in {options!r:.60} in 'target', not {target!r:.40}")
+    if options[target] != OPTIONS[1]:
+        raise UserError(
+            f"{where}: the target is {options[target]!r:.40}, but a raw file contains pairs that are a {OPTIONS[1]!r}: "
+            "give the raw file, not a matching or ranking set that was made of it"
+        )
+    return encodable(text, where)
+
+
+def made_of(rows: Iterable[Row], make: Callable[[Row], T], dropped: Counter[str]) -> Iterator[tuple[Row, T]]:
+    """Each row with what ``make`` makes of it; rows with half a surrogate pair are dropped and counted."""
+    for row in rows:
+        try:
+            made = make(row)
+        except NoText:
+            dropped[HALF] += 1
+        else:
+            yield row, made
+
+
+def source_rows(path: Path, dropped: Counter[str]) -> Iterator[Row]:
     """The rows of a file: CSV with a line of names, a JSON array of objects (``.json``), else JSON Lines.
 
+    What is no row is counted in ``dropped``.
+
     Raises:
-        UserError: the file is damaged or of another form; the message names it and the line.
+        UserError: the file is damaged, of another form, or has no row but broken ones; the message names it and a line.
         OSError: it cannot be read, or is not a regular file.
     """
+    left_out = counted(dropped)
     if path.suffix == ".csv":
-        return _csv_rows(path)
-    if path.suffix == ".json":
-        return _array_rows(path)
-    return (Row(f"{path}:{number}", fields) for number, fields in json_lines(path))
+        return (Row(f"{path}:{line}", fields) for line, fields in csv_rows(path, left_out))
+    return _array_rows(path, left_out) if path.suffix == ".json" else _line_rows(path, left_out)
 
 
-def _csv_rows(path: Path) -> Iterator[Row]:
-    line = 0
+def counted(dropped: Counter[str]) -> LeftOut:
+    """What counts rows that are left out by the kind of their reason."""
+    return lambda _, reason: dropped.update([reason.partition(":")[0]])
+
+
+def _line_rows(path: Path, left_out: LeftOut) -> Iterator[Row]:
+    return (Row(f"{path}:{number}", fields) for number, fields in json_lines(path, left_out))
+
+
+def _array_rows(path: Path, left_out: LeftOut) -> Iterator[Row]:
     try:
-        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            for fields in reader:
-                line = reader.line_num
-                yield Row(f"{path}:{line}", fields)
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is no CSV in UTF-8 after line {line} ({error})") from error
-
-
-def _array_rows(path: Path) -> Iterator[Row]:
-    try:
-        rows = json.loads(read_whole(path))
-    except (ValueError, RecursionError) as error:
+        rows = parse_json(read_whole(path))
+    except UserError as error:
         raise UserError(f"{path} is no JSON: {error}") from error
     if not isinstance(rows, list):
         raise UserError(f"{path} is no JSON array, but {rows!r:.40}")
-    for number, fields in enumerate(rows, 1):
-        if not isinstance(fields, dict):
-            raise UserError(f"{path}: expected an object as element {number}, not {fields!r:.40}")
+    numbered = enumerate((row if isinstance(row, dict) else f"no JSON object: {row!r:.40}" for row in rows), 1)
+    for number, fields in without_broken(str(path), numbered, left_out):
         yield Row(f"{path}, element {number}", fields)
 
 

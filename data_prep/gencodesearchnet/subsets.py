@@ -15,7 +15,16 @@ from typing import Final, Literal
 
 from data_prep.errors import UserError
 from data_prep.gencodesearchnet.advtest import advtest_drops, code_tokens, renamed
-from data_prep.gencodesearchnet.records import SEPARATOR, Example, RawFile, Row, example, read_raw, source_rows
+from data_prep.gencodesearchnet.records import (
+    SEPARATOR,
+    Example,
+    RawFile,
+    Row,
+    example,
+    made_of,
+    read_raw,
+    source_rows,
+)
 
 Generalisation = Literal["robustness", "cross-lingual", "domain"]
 
@@ -106,8 +115,7 @@ def read_pairs(form: str, path: Path) -> RawFile:
         return read_raw(path)
     examples: list[Example] = []
     dropped: Counter[str] = Counter()
-    for row in source_rows(path):
-        made = _PAIR_OF_ROW[form](row)
+    for _, made in made_of(source_rows(path, dropped), _PAIR_OF_ROW[form], dropped):
         if isinstance(made, str):
             dropped[made] += 1
         elif made.input.count(SEPARATOR) > 1:

@@ -6,7 +6,7 @@ the file read a second time for the answers that are missing.
 
 Tables are pushed in chunks, so that a file, a gzip stream and a .7z archive are read alike, and memory is bounded by
 one row. The files are untrusted: document type declarations, and so entities, are refused, as are rows of absurd size,
-and encodings that expat itself does not read, for which Python would look up a codec of any kind.
+and encodings other than those of :mod:`data_prep.posts.xml_characters`, which leaves out what XML forbids.
 """
 
 from collections import Counter
@@ -19,6 +19,7 @@ from data_prep.errors import UserError
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump
 from data_prep.posts.post_lines import KeptPost, Row
+from data_prep.posts.xml_characters import AllowedCharacters
 
 Keep = Callable[[KeptPost], None]
 """Takes a row that is kept."""
@@ -32,6 +33,7 @@ LONGEST_ROW: Final = 16 << 20
 """Most bytes of a row; the longest posts have about 100 KB."""
 _EARLY: Final = ("no element found", "unclosed token")
 _LARGEST_ID: Final = 1 << 62
+_BAD: Final = "bad characters left out"
 _TAGS_COUNTED: Final = 200_000
 
 
@@ -77,6 +79,7 @@ class _PostsReader:
         parser = RowParser(self.dump.posts.name, "posts", on_row)
         self.dump.posts.stream(parser.feed)
         parser.close()
+        self.found.counts[_BAD] = parser.left_out
 
     def row(self, row: Row) -> None:
         counts, number = self.found.counts, _number(row, "Id")
@@ -151,6 +154,7 @@ def read_links(dump: Dump, found: Found) -> dict[str, list[tuple[int, int]]]:
     parser = RowParser(dump.links.name, "postlinks", on_row)
     dump.links.stream(parser.feed)
     parser.close()
+    found.counts[_BAD] += parser.left_out
     linked = [pair for pair in pairs[LINKED] if pair not in pairs[DUPLICATE]]
     return {"duplicate": list(pairs[DUPLICATE]), "linked": linked}
 
@@ -186,7 +190,8 @@ class RowParser:
         """``name``: the file, for messages; ``table``: the root element, such as ``posts``."""
         self._name, self._table, self._on_row = name, table, on_row
         self._fed, self._row_end, self._depth, self.rows = 0, 0, 0, 0
-        self._parser = expat.ParserCreate()
+        self._characters = AllowedCharacters()
+        self._parser = expat.ParserCreate("utf-8")  # whatever is declared, it gets UTF-8
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.XmlDeclHandler = self._check_encoding
@@ -199,6 +204,7 @@ class RowParser:
         Raises:
             UserError: they are not such a table; the message names the file and the rows read so far.
         """
+        chunk = self._characters.of(chunk)
         self._fed += len(chunk)
         self._parse(chunk, last=False)
         if self._fed - self._row_end > LONGEST_ROW + len(chunk):
@@ -210,7 +216,13 @@ class RowParser:
         Raises:
             UserError: the table is not complete.
         """
+        self._parse(self._characters.of(b"", last=True), last=False)
         self._parse(b"", last=True)
+
+    @property
+    def left_out(self) -> int:
+        """Number of characters that were left out, since XML forbids them or they are none."""
+        return self._characters.left_out
 
     def _parse(self, chunk: bytes, *, last: bool) -> None:
         try:

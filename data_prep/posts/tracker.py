@@ -18,6 +18,7 @@ from xml.sax.saxutils import quoteattr
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import json_lines
+from data_prep.files.text_rows import LeftOut
 from data_prep.posts.dump_files import SITE
 
 _FENCE: Final = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})")
@@ -36,22 +37,25 @@ def write_tracker(tickets: Path, links: Path | None, out: Path, site: Mapping[st
         site: name, address of a question with {id}, and licence, as far as known.
 
     Returns:
-        The number of questions, answers, and links of both types.
+        The number of questions, answers, links of both types, and lines that are left out since they are no JSON.
 
     Raises:
-        UserError: a file is damaged, or a line of it is no ticket or link.
+        UserError: a file is damaged, or an object of it is no ticket or link.
         OSError: a file cannot be read or written.
     """
+    left_out: dict[str, str] = {}  # place -> reason; the tickets are read twice
     with atomic_folder(out) as folder:
-        largest = max((_whole(row, "id", f"{tickets}:{line}") for line, row in json_lines(tickets)), default=0)
+        ids = (_whole(row, "id", f"{tickets}:{line}") for line, row in json_lines(tickets, left_out.__setitem__))
+        largest = max(ids, default=0)
         with (folder / "Posts.xml").open("w", encoding="utf-8") as file:
             duplicates, counts = _write_posts(file, tickets, largest)
-        weak = [] if links is None else [*_weak_links(links)]
+        weak = [] if links is None else [*_weak_links(links, left_out.__setitem__)]
         with (folder / "PostLinks.xml").open("w", encoding="utf-8") as file:
             pairs = [*((*pair, 3) for pair in duplicates), *((*pair, 1) for pair in weak)]
             _write_table(file, "postlinks", map(_link_row, range(1, len(pairs) + 1), pairs))
         (folder / SITE).write_text(json.dumps({name: text for name, text in site.items() if text}), encoding="utf-8")
-    return counts | {"duplicate links": len(duplicates), "weak links": len(weak)}
+    counts |= {"duplicate links": len(duplicates), "weak links": len(weak)}
+    return counts | ({"lines left out, blank or no JSON": len(left_out)} if left_out else {})
 
 
 def markdown_to_html(text: str) -> str:
@@ -93,7 +97,7 @@ def _write_posts(file: TextIOWrapper, tickets: Path, largest: int) -> tuple[list
     counts = {"questions": 0, "answers": 0}
 
     def rows() -> Iterator[dict[str, Any]]:
-        for line, ticket in json_lines(tickets):
+        for line, ticket in json_lines(tickets, lambda *_: None):  # counted before
             where = f"{tickets}:{line}"
             number = _whole(ticket, "id", where)
             answer = _text(ticket, "best_answer", where)
@@ -135,8 +139,8 @@ def _answer(ticket: Mapping[str, Any], number: int, own: int, text: str) -> dict
     }
 
 
-def _weak_links(path: Path) -> Iterator[tuple[int, int]]:
-    for line, row in json_lines(path):
+def _weak_links(path: Path, left_out: LeftOut) -> Iterator[tuple[int, int]]:
+    for line, row in json_lines(path, left_out):
         yield _whole(row, "query", f"{path}:{line}"), _whole(row, "original", f"{path}:{line}")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.json_text import numbered_lines, parse_json
+from data_prep.files.json_text import json_objects, numbered_lines
 from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular, reason
 from data_prep.records import SPLITS, SplitName
 
@@ -98,9 +98,11 @@ def read_rows(paths: list[Path], left_out: list[tuple[str, str]]) -> Iterator[Ro
             continue
         try:
             for name, lines in _line_files(path):
-                for number, line in lines:
-                    if row := _row_of(name, number, line, left_out):
-                        yield row
+                for number, row in json_objects(name, lines, lambda *why: left_out.append(why)):
+                    if split := _split_of(name, row):
+                        yield Row(split, _checked(row, f"{name}:{number}"))
+                    else:
+                        left_out.append((f"{name}:{number}", "in none of the splits train, valid, test"))
         except zipfile.BadZipFile as error:
             raise UserError(f"{path} is no whole zip file ({error}): get it again") from error
 
@@ -117,19 +119,6 @@ def _table_rows(path: Path) -> Iterator[Row]:
         raise UserError(f"{path} has no split in its name: expected train-, validation- or test-*.parquet")
     for values in parquet_rows(path, tuple(IN_PARQUET.values())):
         yield Row(split, {name: values[column] for name, column in IN_PARQUET.items()})
-
-
-def _row_of(name: str, number: int, line: bytes, left_out: list[tuple[str, str]]) -> Row | None:
-    try:
-        row = parse_json(line)
-    except UserError as error:  # no JSON or no UTF-8
-        left_out.append((f"{name}:{number}", f"no JSON: {error}"))
-        return None
-    split = _split_of(name, row)
-    if split is None:
-        left_out.append((f"{name}:{number}", "in none of the splits train, valid, test"))
-        return None
-    return Row(split, _checked(row, f"{name}:{number}"))
 
 
 def _line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]:
@@ -157,11 +146,11 @@ def _order(name: str) -> tuple[int, int, str]:
     return [*SPLITS].index(split) if split else len(SPLITS), 0, name
 
 
-def _split_of(name: str, row: Any) -> SplitName | None:
+def _split_of(name: str, row: Mapping[str, Any]) -> SplitName | None:
     """The official split, of the file or else of the line."""
     if found := _NAME.search(name):
         return _split(found["split"])
-    partition = row.get("partition") if isinstance(row, dict) else None
+    partition = row.get("partition")
     return _split(partition) if partition in SPLITS else None
 
 
@@ -169,14 +158,13 @@ def _split(name: str) -> SplitName:
     return next(split for split in SPLITS if split == name)
 
 
-def _checked(row: Any, where: str) -> dict[str, str]:
-    there = row if isinstance(row, dict) else {}
-    wrong = [name for name in FIELDS if not isinstance(there.get(name), str)]
+def _checked(row: Mapping[str, Any], where: str) -> dict[str, str]:
+    wrong = [name for name in FIELDS if not isinstance(row.get(name), str)]
     if wrong:
         raise UserError(
             f"{where} is no line of CodeSearchNet: expected texts in {', '.join(FIELDS)}; {', '.join(wrong)} missing"
         )
-    return {name: there[name] for name in FIELDS} | {"url": str(there.get("url") or "")}
+    return {name: row[name] for name in FIELDS} | {"url": str(row.get("url") or "")}
 
 
 def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]]:

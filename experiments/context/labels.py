@@ -12,8 +12,6 @@ over the first 300 URLs of a query. Variant ``annotated``: URLs without a label 
 Queries without any relevant URL are left out of the mean.
 """
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +24,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
-from data_prep.files.reading import read_whole
+from data_prep.files.text_rows import csv_rows
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pipeline.contexts import asked_under, nearest_words, without_contexts
@@ -89,19 +87,12 @@ def read_labels(path: Path) -> Labels:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The number of each line, and its cells by their columns."""
+    """The number of each line, and its cells by their columns; says what is left out."""
     try:
-        reader = csv.DictReader(io.StringIO(read_whole(path).decode("utf-8-sig"), newline=""), strict=True)
-        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-        if missing:
-            raise UserError(f"it lacks the columns {', '.join(missing)}")
-        for row in reader:
-            if None in row or None in row.values():
-                raise UserError(f"line {reader.line_num} has another number of columns than the first")
-            yield reader.line_num, row
-    except (OSError, UnicodeDecodeError, csv.Error, UserError) as error:
+        yield from csv_rows(path, lambda place, why: say(f"left out {place}: {why}"), COLUMNS)
+    except (OSError, UserError) as error:
         expected = f"expected annotations, a CSV file with the columns {', '.join(COLUMNS)}"
-        raise UserError(f"{expected}, in {path}: {error}") from error
+        raise UserError(f"{expected}: {error}") from error
 
 
 def _relevance(label: str, path: Path, line: int) -> float:

@@ -1,5 +1,7 @@
 """Whatever reads a file that it was given waits for none, and leaves out of a folder what is no file."""
 
+from collections import Counter
+
 import pytest
 
 from data_prep.config import DataConfig
@@ -26,9 +28,9 @@ JAVA = b"class A { /** Reads a line of it. */ int f() { return 1; } }\n"
 READERS = {
     "java files": lambda path: list(read_java_files(path, "it")),
     "JSON Lines": lambda path: list(json_lines(path)),
-    "rows": lambda path: list(source_rows(path)),
-    "rows.csv": lambda path: list(source_rows(path)),
-    "rows.json": lambda path: list(source_rows(path)),
+    "rows": lambda path: list(source_rows(path, Counter())),
+    "rows.csv": lambda path: list(source_rows(path, Counter())),
+    "rows.json": lambda path: list(source_rows(path, Counter())),
     "raw pairs": read_raw,
     "R package": read_package,
     "pickle": load_plain,

@@ -104,10 +104,10 @@ def test_plain_and_compressed_files_read_the_same(tmp_path: Path) -> None:
     ("line", "reason"),
     [
         (b"{", "is no JSON: "),
-        (b"", "is no JSON: "),
+        (b'{"a": "\0"}', "is no JSON: "),
         (b'{"a": "\xff"}', "is no JSON: "),
         (b"[" * 200_000, "is no JSON: "),
-        (b"[1, 2]", "is no JSON object, but"),
+        (b"[1, 2]", "is no JSON object: "),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, name: str, line: bytes, reason: str) -> None:

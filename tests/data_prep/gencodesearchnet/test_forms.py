@@ -153,16 +153,15 @@ def test_statcodesearch_in_its_three_forms(tmp_path: Path) -> None:
         (
             "rows.csv",
             b"Comment,Code\nplot\n",
-            "rows.csv:2: expected a text or a list of tokens in 'Code' or 'code', not",
+            "rows.csv:2 is no CSV row: it has another number of columns than the first, 1 instead of 2",
         ),
-        ("rows.csv", b'Comment,Code\na,b\n"open,c\n', "rows.csv is no CSV in UTF-8 after line 2"),
-        ("rows.csv", b"Comment,Code\na,\xe4\n", "rows.csv is no CSV in UTF-8 after line 0"),
+        ("rows.csv", b'Comment,Code\n"open,c\n', "rows.csv:2 is no CSV: unexpected end of data"),
+        ("rows.csv", b"Comment,Code\na,\xe4\n", "rows.csv:2 is no text: it has bytes that are no UTF-8"),
         ("rows.json", b'{"Comment": "a"}', "rows.json is no JSON array, but {'Comment': 'a'}"),
-        ("rows.json", b'[{"Comment": "a", "Code": "b"}, 3]', "rows.json: expected an object as element 2, not 3"),
+        ("rows.json", b"[3, 4]", "rows.json:1 is no JSON object: 3"),
         ("rows.json", b'[{"Comment": "a"}]', "rows.json, element 1: expected the field 'Code' or 'code'"),
         ("rows.json", b'[{"Comment": "a"', "rows.json is no JSON: "),
         ("rows.jsonl", b'{"Comment": "a", "Code": ["b", 1]}', "rows.jsonl:1: expected a text or a list of tokens in"),
-        ("rows.jsonl", b'{"Comment": "\\ud800", "Code": "b"}', "rows.jsonl:1: expected Unicode text, not half a"),
     ],
 )
 def test_damaged_files_are_told_in_a_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
@@ -171,6 +170,25 @@ def test_damaged_files_are_told_in_a_line(tmp_path: Path, name: str, data: bytes
         read_pairs("statcodesearch", tmp_path / name)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("rows.csv", b'Comment,Code\na,b\n\nc\n"d" e,f\ng,\xe4\nh,\0\ni,"j\nk"\nlast,"l\n'),
+        ("rows.jsonl", b'{"Comment": "a", "Code": "b"}\n\n{"Comment": \n{"Comment": "i", "Code": "j\\nk"}\n3\n'),
+        ("rows.json", b'[{"Comment": "a", "Code": "b"}, 3, {"Comment": "i", "Code": "j\\nk"}, null]'),
+        (
+            "rows.jsonl",
+            b'{"Comment": "a", "Code": "b"}\n{"Comment": "\\ud800", "Code": "b"}\n{"Code":"j\\nk","Comment":"i"}',
+        ),
+    ],
+)
+def test_broken_rows_are_left_out_and_counted(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    found = read_pairs("statcodesearch", tmp_path / name)
+    assert found.examples == (example("a", "b"), example("i", "j\nk"))
+    assert found.dropped.total() == {"rows.csv": 6, "rows.json": 2}.get(name, 3 if b"ud800" not in data else 1)
 
 
 def test_pairs_of_any_origin(tmp_path: Path) -> None:

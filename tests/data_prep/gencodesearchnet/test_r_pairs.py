@@ -162,11 +162,116 @@ def test_heads_of_a_vignette_s_chunks_are_no_comments():
     assert comment == " neverrun, eval  FALSE   model < lm(y ~ x)  fit  fit the model "
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        *(
+            "#' Adds it up",
+            "#| label: two words",
+            "#+ chunk-name, echo=FALSE",
+            "#+",
+            "#%% Load the data",
+            "# %% two words",
+        ),
+        *("## @knitr two words", "# @knitr load-data", "#* @get /two/words", "  #| two words", "##' Adds it up"),
+        *("## ---- results='hide', message=FALSE----", "## ---- fit-it, echo = FALSE------------------"),
+    ],
+)
+def test_heads_of_chunks_end_a_pair_and_are_no_comments(head):
+    assert clean("# load the data", "a", head, "b", "# plot it all", "c") == [
+        ("load the data", "a"),
+        ("plot it all", "c"),
+    ]
+    assert clean(head, "# load the data", "a") == [("load the data", "a")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "#> Call: lm output line",
+            "  ##> more output here",
+            "#!/usr/bin/env Rscript",
+            "#! /usr/bin/Rscript",
+            "#!Rscript",
+        ),
+        *(
+            "# nolint start: object_name_linter.",
+            "#nolint end",
+            "# nolint next two",
+            "# nocov start",
+            "# noqa: two words",
+        ),
+        *("#region Fold this part", "#endregion of it", "# endregion Fold this", "# -*- coding: utf-8 -*-"),
+        *("# vim: set ts=2 sw=2:", "# vi: set ts=2:", "# styler: off", "# fmt: skip file", "#line 12 'other file.R'"),
+        *("# @formatter:off for it", "# d <- read.csv(file)", "#  x$y[1] <<- some value", "# print(the, model)"),
+        *("## summary(f(g(x), y)) ", "# library(survival)", "# cspell: disable next line", "# lintr: disable it"),
+    ],
+)
+def test_lines_for_tools_output_and_code_that_is_off_are_as_if_they_were_not_there(line):
+    expected = [("load the data", "a\nb")]
+    assert clean("# load the data", "a", line, "b") == expected
+    assert clean(line, "# load the data", line, "a", "b", line) == expected
+    assert clean(line, "a") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("# region of the study", "#line the data up", "# no linting here", "# vim is an editor", "# mean (sd) of it"),
+        *(
+            "# print(x) shows it",
+            "# f() and g()",
+            "# less than 5 < 6",
+            "#+----- a box",
+            "# plot the result(s)",
+            "#!! do it",
+        ),
+        *(
+            "# Load the data ----",
+            "#### Load the data ####",
+            "# fmt of the data",
+            "#- first the data",
+            "# x = the data",
+        ),
+    ],
+)
+def test_what_is_like_a_command_but_is_said_to_people_is_a_comment(line):
+    ((comment, code),) = clean(line, "a")
+    assert (comment.split()[-1], code) == (line.strip("# -").split()[-1], "a")
+
+
+def test_lines_inside_of_a_string_are_code():
+    code = 'q <- "\n# not a comment inside\nlibrary(x)\n\n  SELECT 1"\n'
+    code += 'x <- r"---(\n#\' nor "this"\n)---"\n`a\n# b` <- 1\nrun(q)'
+    assert clean("library(dplyr)", "# Read the table", *code.split("\n"), "# and this", "y") == [
+        ("Read the table", code),
+        ("and this", "y"),
+    ]
+    assert clean("# Read the table", 'x <- "# 1" # it\'s one', "# and this", "y") == [
+        ("Read the table", 'x <- "# 1" # it\'s one'),
+        ("and this", "y"),
+    ]
+    assert clean("'", "library(x)", "'", "# before it all", "x", "library(a)", "# after it all", "y")[0][1] == "y"
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_long_files_take_no_time(mode):
     """Minutes, if anything took the square of a file's length."""
+    n = 50_000
     lines = ["# a comment of words"] * 20_000 + ["x <- 1"] * 20_000 + ["#" + " " * 200_000 + "-"]
     assert len(found(mode, *lines)) == 1
+    for line in (
+        "# f" + "(" * n,
+        "# a" + "[" * n,
+        "#" * n + "!",
+        "# f()" + " " * n + "x",
+        "# f(((" * n,
+        "# a" + " <" * n,
+    ):
+        found(mode, "# a comment of words", "x", line)
+    for head in ("a = ", " a = ", " a.", "-", "a", " a =-"):
+        found(mode, "# a comment of words", "x", f"## ----{head * n}x", f"## ---- {head * n}----")
 
 
 def test_released_pairs_fed_back_give_themselves():

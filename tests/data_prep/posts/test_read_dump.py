@@ -165,11 +165,12 @@ WHOLE = table("posts", [question(1), question(2)])
         (WHOLE[:-60], r"ends early, after 1 rows .*get it again"),
         (WHOLE[:-9], "ends early, after 2 rows"),
         (b"", "ends early, after 0 rows"),
-        (WHOLE.replace(b"A title", b"A \xe9 title"), "is no UTF-8 XML"),
-        (WHOLE.decode().encode("utf-16").replace(b"u\0t\0f\0-\x008\0", b"x\0x\0x\0-\x009\0"), "is no UTF-8 XML"),
+        (WHOLE.replace(b"<row", b"<row &a; ", 1), "is no UTF-8 XML"),
+        (WHOLE.replace(b"A title", b"A &a; title"), "is no UTF-8 XML"),
+        (WHOLE.decode("utf-8-sig").replace("utf-8", "xxx-9").encode("utf-16"), "is refused"),
         (b"<html></html>", "expected <posts>, got <html>"),
         (b"<posts><row Id='1'><row Id='2'/></row></posts>", "expected <row>, got <row>"),
-        (b"PK\3\4", "is no UTF-8 XML"),
+        (b"PK\3\4\x14\0 stored", "is no UTF-8 XML"),
         (b"<posts></posts>", "no question .* is kept"),
     ],
 )
@@ -180,6 +181,18 @@ def test_damaged_and_hostile_files_are_refused_in_one_line(tmp_path, content, sa
         prepared(path, tmp_path)
     assert "\n" not in str(error.value)
     assert not [*(tmp_path / "data").glob("*")]  # nothing half-written
+
+
+def test_bad_characters_are_left_out_counted_and_said(tmp_path):
+    said: list[str] = []
+    path = write_dump(tmp_path, [question(1, title="A b%c", accepted=2), answer(2, 1)], [link(1, 9)])
+    for name, bad in (("Posts.xml", b"&#11;&#xFFFE;\xe9"), ("PostLinks.xml", b"%\x0b")):
+        content = (path / name).read_bytes()
+        (path / name).write_bytes(content.replace(b"%", bad).replace(b"2015", b"2015\x0b" if bad[0] == 37 else b"2015"))
+    found = prepared(path, tmp_path, said)
+    assert (found.posts[0].title, found.posts[0].duplicate_of) == ("A bc", (9,))
+    assert found.manifest["counts"]["a.example"]["bad characters left out"] == 4
+    assert "bad characters left out 4" in said[-1]
 
 
 def test_a_row_without_an_end_does_not_fill_the_memory():

@@ -47,6 +47,14 @@ def test_round_trip(tmp_path):
     assert second.creation_date == "2007-01-19T21:27:32"
 
 
+def test_broken_lines_are_left_out_and_counted(tmp_path):
+    tickets, links = tmp_path / "tickets.jsonl", tmp_path / "links.jsonl"
+    tickets.write_text("\n".join(["", '{"id": 3', '{"id": 5, "title": "a"}', '{"id": 6, "title": "b"}']))
+    links.write_text('{"query": 6, "original": 5}\n{"query"\n')
+    counts = write_tracker(tickets, links, tmp_path / "bugs", {})
+    assert (counts["questions"], counts["weak links"], counts["lines left out, blank or no JSON"]) == (2, 1, 3)
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [

@@ -31,6 +31,52 @@ def read(content: bytes, step: int) -> int | str:
     return len(rows)
 
 
+def title(bad: bytes, step: int, encoding: str = "utf-8") -> tuple[str, int]:
+    """What is read of a title with ``bad`` in the middle, and the number of characters that were left out."""
+    rows: list[dict[str, str]] = []
+    parser = RowParser("Posts.xml", "posts", rows.append)
+    before, after = '<posts><row Id="1" Title="aé', '😀z"/></posts>'
+    content = before.encode(encoding) + bad + after.encode(encoding)
+    for start in range(0, len(content), step):
+        parser.feed(content[start : start + step])
+    parser.close()
+    return rows[0]["Title"], parser.left_out
+
+
+@pytest.mark.parametrize("step", [1, 3, 1 << 16])
+@pytest.mark.parametrize(
+    ("bad", "kept", "count"),
+    [
+        *((f"&#{name};".encode(), "", 1) for name in ("11", "x1F", "xFFFE", "xffff", "xD800", "xdfff", "0", "x110000")),
+        *((f"&#{name};".encode(), "", 1) for name in ("0000014", "x00000E", "9" * 40, "x" + "0" * 50)),
+        *((f"&#{name};".encode(), kept, 0) for name, kept in (("x41", "A"), ("0066", "B"), ("xFFFD", "\ufffd"))),
+        *((f"&#{name};".encode(), kept, 0) for name, kept in (("x1F600", "😀"), ("xA", "\n"), ("13", "\r"))),
+        (b"&amp;#11;&lt;", "&#11;<", 0),
+        (b"&#xD83D;&#xDE00;", "", 2),
+        *((bytes([bad]), "", 1) for bad in (0, 1, 8, 11, 12, 14, 31, 0xFF, 0xC3, 0x80)),
+        (b"\x7f", "\x7f", 0),
+        ("\ufffeb\uffff".encode(), "b", 2),
+        (b"\xed\xa0\x80", "", 3),
+        (b"\xf0\x9f\x98", "", 3),
+    ],
+)
+def test_what_xml_forbids_is_left_out_and_counted(bad, kept, count, step):
+    assert title(bad, step) == (f"aé{kept}😀z", count)
+
+
+@pytest.mark.parametrize("step", [1, 7, 1 << 16])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_what_xml_forbids_is_left_out_of_utf_16_too(encoding, step):
+    high = b"\x00\xd8" if encoding.endswith("le") else b"\xd8\x00"
+    assert title(high + "\ufffe\x0b&#11;".encode(encoding), step, encoding) == ("aé😀z", 4)
+
+
+def test_bad_characters_hide_no_entity_and_do_not_fill_the_memory():
+    assert "declares entities" in str(read(b"<!DOC\x0bTYPE posts [<!EN\x0bTITY a 'b'>]><posts/>", 1))
+    endless = b'<posts><row Id="1" Body="&#' + b"0" * (20 << 20)
+    assert "a row has more than 16 MiB" in str(read(endless, 1 << 20))
+
+
 @pytest.mark.parametrize("encoding", NO_TEXT)
 def test_an_encoding_that_is_none_is_told_in_one_line(tmp_path, capsys, encoding):
     file = small_dump(tmp_path) / "Posts.xml"

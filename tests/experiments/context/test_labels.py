@@ -63,7 +63,7 @@ def test_the_same_words_of_two_functions_are_two_queries(tmp_path: Path):
         ("Language,Query\npython,a\n", "lacks the columns GitHubUrl, Relevance, Notes"),
         (f"{HEAD}python,a,u,4,\n", r"csv:2: expected a relevance from 0 to 3, not '4'"),
         (f"{HEAD}python,a,u,nan,\n", "not 'nan'"),
-        (f"{HEAD}python,a,u\n", "line 2 has another number of columns"),
+        (f"{HEAD}python,a,u\n", r"csv:2 is no CSV row: it has another number of columns"),
         (f"{HEAD}python,a,u,,\n", "no labels in its 1 rows"),
         (f'{HEAD}python,"a,u,1,\n', "expected annotations"),
     ],
@@ -74,6 +74,14 @@ def test_another_file_is_refused_in_one_line(tmp_path: Path, content: str, messa
     with pytest.raises(ValueError, match=message) as error:
         read_labels(path)
     assert "\n" not in str(error.value)
+
+
+def test_rows_that_are_none_are_left_out_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    caplog.set_level("INFO")
+    path = tmp_path / "labels.csv"
+    path.write_bytes(f"{HEAD}python,a,u,3,\r\n\r\npython,b\r\npython,c,u,1,\r\n".encode("utf-16"))
+    assert [query.query for query in read_labels(path)] == ["a", "c"]
+    assert f"left out {path}:4: no CSV row: it has another number" in caplog.text
 
 
 def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path: Path):
