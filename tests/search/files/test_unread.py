@@ -171,7 +171,7 @@ def test_everything_stays_chosen(tmp_path):
 
 def test_counts_are_said_in_words():
     assert in_words({}) == folders_in_words([]) == ""
-    assert in_words({".pl": 1}) == "1 file: 1 .rs"
+    assert in_words({".rs": 1}) == "1 file: 1 .rs"
     assert in_words({".vue": 3, ".rs": 5, "documents": 4}) == (
         "12 files: 5 .rs, 4 documents (--documents=true reads them), 3 .vue"
     )
