@@ -132,7 +132,8 @@ def test_a_first_index_that_is_interrupted_leaves_nothing_half_written(tmp_path,
     assert index_place(root).with_name("index.vectors").exists()
 
 
-def test_without_vectors_an_index_stays_without(tmp_path):
+def test_without_vectors_an_index_stays_without(tmp_path, monkeypatch):
+    monkeypatch.setattr("search.index.updating.BUDGET", 60.0)
     root = write(tmp_path / "code", FILES)
     indexed(root)
     assert main(["search", "open the door", str(root)]) == 0
