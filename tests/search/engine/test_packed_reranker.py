@@ -21,7 +21,7 @@ from search.retrieval.bm25_index import STOP_WORDS
 QUERIES = ["return the next element of the pipeline", "close", "zzqunknown word of nobody here", "a b c d e f g h i j"]
 
 
-@pytest.fixture(params=["kernels", "numpy"], autouse=True)
+@pytest.fixture(params=["kernels", "numpy"])
 def steps(request, monkeypatch):
     """With the kernels, and without them, as on a machine that has no C compiler."""
     if request.param == "kernels" and not one_thread_kernels():
@@ -48,6 +48,7 @@ def of_torch(some):
     return cache(lambda query, place, rows: rerankers[place].scores(query.split(), np.array(rows)))
 
 
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("query", QUERIES)
 def test_scores_are_those_of_torch(packed, some, of_torch, query):
     for place, split in enumerate(some):
@@ -59,6 +60,7 @@ def test_scores_are_those_of_torch(packed, some, of_torch, query):
             np.testing.assert_allclose(ours, theirs, atol=2e-5)
 
 
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("query", QUERIES)
 def test_rows_that_were_prepared_have_the_same_scores(packed, some, query):
     for split in some:
@@ -67,12 +69,14 @@ def test_rows_that_were_prepared_have_the_same_scores(packed, some, query):
         assert prepared.scores(query.split(), rows).tolist() == alone.scores(query.split(), rows).tolist()
 
 
+@pytest.mark.usefixtures("steps")
 def test_of_no_words_all_rows_are_equal(packed, index):
     ours = PackedReranker(packed, index.split)
     assert ours.scores([], np.array([0, 7, 200])).tolist() == [0, 0, 0]
     assert ours.scores(["close"], np.empty(0, np.int64)).tolist() == []
 
 
+@pytest.mark.usefixtures("steps")
 def test_alignments_are_those_of_torch(packed, index):
     ours = PackedReranker(packed, index.split)
     theirs = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
