@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs, Published
 from data_prep.languages.java.javalang_trees import parse_published, statement_trees
 from data_prep.prepare import prepare
 from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN
-from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, load_plain, read_vocabulary
+from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit, load_plain, read_vocabulary
 from data_prep.store.prepared_data import PreparedData, Split, open_prepared
 from data_prep.store.tokenizing import WordTokenizer
 
@@ -61,14 +62,23 @@ def release_of(name: str) -> Path:
     return folder
 
 
+_read = ReleasedSplit.read
+
+
+@cache
+def released(name: str) -> ReleasedSplit:
+    return _read(release_of(name), "test")
+
+
 @pytest.fixture(scope="module")
 def published() -> Callable[[str], Split]:
     """The published test set of a name, as it is prepared."""
 
     @cache
     def split(name: str) -> Split:
-        config = DataConfig(path=str(release_of(name)))
-        return Split.of("test", [*DATA_SETS[name](config).pairs()["test"]])
+        data_set = DATA_SETS[name](DataConfig(path=str(release_of(name))))
+        with patch.object(ReleasedSplit, "read", lambda *_: released(name)):  # once for all tests
+            return Split.of("test", [*data_set.pairs()["test"]])
 
     return split
 
@@ -171,7 +181,8 @@ def test_blank_pairs_are_left_out_when_asked(published: Callable[[str], Split], 
     fields = [whole.words[field] for field in ("name", "tokens", "api", "query")]
     expected = [row for row in range(10_000) if all((lists[row] != lost).any() for lists in fields)]
     data_set = DATA_SETS[name](DataConfig(path=str(release_of(name)), drop_empty=rule))
-    pairs = data_set.pairs()["test"]
+    with patch.object(ReleasedSplit, "read", lambda *_: released(name)):
+        pairs = data_set.pairs()["test"]
     assert isinstance(pairs, ReleasedPairs)
     assert pairs.rows.tolist() == expected
     assert len(pairs) == 10_000 - BLANK[name][rule]
