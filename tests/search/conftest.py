@@ -1,3 +1,4 @@
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,12 @@ def own_caches(tmp_path_factory):
         for each in compiled:
             shutil.copy(each, cache_folder())
         yield
+
+
+@pytest.fixture(autouse=True)
+def one_processor(monkeypatch):
+    """Commands read with one process more, unless a test says how many: each takes a third of a second to start."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
 
 
 @pytest.fixture

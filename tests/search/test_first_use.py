@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from repositories import commit, run_git, write
+from serving import indexed
 
 from cli.main import main
 from search.opening import index_place, indexed_above, tree_top
@@ -85,9 +86,9 @@ def test_a_home_folder_is_not_indexed_unless_it_is_named(tmp_path, asked, monkey
     ],
 )
 def test_several_words_are_a_question(tmp_path, asked, monkeypatch, words, understood):
-    monkeypatch.chdir(write(tmp_path / "code", FILES))
-    asked("x", ".")
-    asked("x", "sub")
+    monkeypatch.chdir(root := write(tmp_path / "code", FILES))
+    for each in (root, root / "sub"):
+        indexed(each)
     code, _, said = asked(*words)
     assert code in (0, 1)
     assert said.startswith(understood)
@@ -131,9 +132,10 @@ def test_a_first_index_that_is_interrupted_leaves_nothing_half_written(tmp_path,
     assert index_place(root).with_name("index.vectors").exists()
 
 
-def test_without_vectors_an_index_stays_without(tmp_path):
+def test_without_vectors_an_index_stays_without(tmp_path, monkeypatch):
+    monkeypatch.setattr("search.index.updating.BUDGET", 60.0)
     root = write(tmp_path / "code", FILES)
-    assert main(["index", str(root), "--vectors=none"]) == 0
+    indexed(root)
     assert main(["search", "open the door", str(root)]) == 0
     write(root, {"new.py": "def lock_the_box():\n    pass\n"})
     assert main(["search", "lock the box", str(root)]) == 0

@@ -5,6 +5,7 @@ import os
 
 import pytest
 from repositories import write
+from serving import indexed
 
 from cli.main import main
 from search.cursor import cursor_at, words_above
@@ -71,7 +72,7 @@ def test_a_mistake_is_one_line(root, typed, line):
 
 
 def test_the_command_asks_the_index_of_the_file(root, tmp_path, monkeypatch, capsys):
-    assert main(["index", str(root)]) == 0
+    indexed(root, "")
     monkeypatch.chdir(tmp_path)  # not inside of the indexed folder
     capsys.readouterr()
     asked = ["search", f"--at={root}/work.py:3", "--json", "--model=none"]
@@ -97,7 +98,7 @@ def test_the_command_asks_the_index_of_the_file(root, tmp_path, monkeypatch, cap
     ],
 )
 def test_a_mistake_of_the_command_is_one_line(root, monkeypatch, capsys, words, line):
-    assert main(["index", str(root), "--vectors=none"]) == 0
+    indexed(root)
     monkeypatch.chdir(root)
     capsys.readouterr()
     assert main(["search", *words]) == 2
@@ -108,7 +109,7 @@ def test_a_mistake_of_the_command_is_one_line(root, monkeypatch, capsys, words, 
 
 def test_a_language_that_the_index_lacks_is_one_line(root, tmp_path, monkeypatch, capsys):
     other = write(tmp_path / "other", {"main.go": "package main\n\n// search: x\n"})
-    assert main(["index", str(root), "--vectors=none"]) == 0
+    indexed(root)
     monkeypatch.chdir(root)
     capsys.readouterr()
     assert main(["search", f"--at={other}/main.go:3", "--model=none"]) in (0, 1)

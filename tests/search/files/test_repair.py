@@ -1,6 +1,7 @@
 """Half-typed sources: what follows, and what is around, is found with its lines, in every language."""
 
 import time
+from functools import cache
 
 import pytest
 
@@ -145,6 +146,11 @@ def names(path, text):
     return found, {each.name: (each.start_line, each.end_line) for each in units if each.kind != "file"}
 
 
+@cache
+def names_of_whole(path):
+    return names(path, WHOLE[path].replace("{half}", "b = 2;"))
+
+
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("path", WHOLE)
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "open"])
@@ -158,7 +164,7 @@ def test_what_is_around_half_typed_code_is_found_with_its_lines(path, half, clos
         text = text[:end].rstrip() + "\n" + text[end + 1 :].lstrip("\n")
         text = text.replace(half + "\n", half + "\n\n")
     found, lines = names(path, text)
-    expected, whole = names(path, WHOLE[path].replace("{half}", "b = 2;"))
+    expected, whole = names_of_whole(path)
     assert not expected.left_out
     moved = text.count("\n") - WHOLE[path].count("\n")
     for name in ("before", "after", "last", "inOther"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from repositories import run_git, write
-from serving import ask, index_of, running
+from serving import ask, index_of, indexed, running
 
 from cli.main import main
 from data_prep.files.folder_lock import sole_holder
@@ -30,7 +30,7 @@ def root(tmp_path, monkeypatch):
     monkeypatch.setattr(updating, "BUDGET", 60.0)
     found = write(tmp_path / "code", FILES)
     monkeypatch.chdir(found)
-    assert main(["index", ".", "--vectors=none"]) == 0
+    indexed(found)
     return found
 
 
