@@ -16,15 +16,14 @@ _CLAMP: Final = np.float32(1e-16)
 
 def cosines(
     nodes: Float32[np.ndarray, "words dim"],
-    blocks: int,
+    norms: Float32[np.ndarray, "words blocks"],
     vectors: Float32[np.ndarray, "vectors dim"],
     offsets: Int32[np.ndarray, " edges"],
     places: Int32[np.ndarray, " contextwords"],
 ) -> Float32[np.ndarray, "contexts words blocks"]:
-    """V of every word in every context, eqs. 7 to 9; 0 in a context without words."""
-    logits, by_block = nodes @ vectors.T, nodes.reshape(len(nodes), -1, blocks)
-    norms = np.square(by_block).sum(1)
-    found = np.zeros((len(offsets) - 1, len(nodes), blocks), np.float32)
+    """V of every word, whose blocks have these squared ``norms``, in every context, eqs. 7 to 9; 0 in an empty one."""
+    logits, by_block = nodes @ vectors.T, nodes.reshape(len(nodes), -1, norms.shape[1])
+    found = np.zeros((len(offsets) - 1, *norms.shape), np.float32)
     for number, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
         own = places[start:end]
         if len(own):
