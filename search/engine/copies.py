@@ -11,7 +11,7 @@ import numpy as np
 
 from data_prep.array_types import Int64
 from search.engine.signals import Candidates
-from search.index.code_index import CONSTANT, WHOLE_FILE, Index
+from search.index.code_index import WHOLE_FILE, Index
 
 
 def without_doubles(index: Index, found: Candidates) -> Candidates:
