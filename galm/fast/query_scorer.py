@@ -176,7 +176,7 @@ class QueryScorer:
     ) -> WordLists:
         """``vectors``: with their blocks one after the other."""
         vectors = interleaved(vectors, blocks := self.config.num_blocks)
-        norms = np.square(vectors).reshape(len(vectors), -1, blocks).sum(1)
+        norms = np.square(vectors).reshape(len(vectors), self.config.dim // blocks, blocks).sum(1)
         return WordLists(vectors, norms, places, offsets.astype(np.int32))
 
     def _side(self, side: str, graphs: Graphs, context: WordLists) -> Float32[np.ndarray, "contexts graphs"]:
