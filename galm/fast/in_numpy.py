@@ -22,7 +22,7 @@ def cosines(
     places: Int32[np.ndarray, " contextwords"],
 ) -> Float32[np.ndarray, "contexts words blocks"]:
     """V of every word, whose blocks have these squared ``norms``, in every context, eqs. 7 to 9; 0 in an empty one."""
-    logits, by_block = nodes @ vectors.T, nodes.reshape(len(nodes), -1, norms.shape[1])
+    logits, by_block = products(nodes, vectors), nodes.reshape(len(nodes), -1, norms.shape[1])
     found = np.zeros((len(offsets) - 1, *norms.shape), np.float32)
     for number, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
         own = places[start:end]
@@ -31,6 +31,13 @@ def cosines(
             both = np.square(aligned).sum(1) * norms
             found[number] = (aligned * by_block).sum(1) / np.sqrt(np.maximum(both, _CLAMP))
     return found
+
+
+def products(
+    left: Float32[np.ndarray, "lefts dim"], right: Float32[np.ndarray, "rights dim"]
+) -> Float32[np.ndarray, "lefts rights"]:
+    """The inner product of each pair of rows; BLAS takes half the time if the longer matrix is first."""
+    return left @ right.T if len(left) >= len(right) else np.ascontiguousarray((right @ left.T).T)
 
 
 def convolved(

@@ -86,7 +86,7 @@ class WordLists:
         """The lists ``rows``, in that order."""
         own, offsets = slices(self.offsets, rows)
         words, places = _distinct(self.places[own])
-        return WordLists(self.vectors[words], self.norms[words], places, offsets.astype(np.int32))
+        return WordLists(self.vectors.take(words, 0), self.norms.take(words, 0), places, offsets.astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -4,6 +4,7 @@ import numpy as np
 
 from data_prep.array_types import Float32, Int32
 from data_prep.store.ragged_lists import edges
+from galm.fast.in_numpy import products
 from galm.fast.kernels import call, cosine_input, graph_input, one_thread_kernels, reading_input
 
 
@@ -15,7 +16,7 @@ def cosines(
     places: Int32[np.ndarray, " contextwords"],
 ) -> Float32[np.ndarray, "contexts words blocks"]:
     """V of every word, whose blocks have these squared ``norms``, in every context, eqs. 7 to 9."""
-    logits = np.ascontiguousarray(nodes @ vectors.T)
+    logits = products(nodes, vectors)
     offsets, places = np.ascontiguousarray(offsets), np.ascontiguousarray(places)
     out = np.empty((len(offsets) - 1, *norms.shape), np.float32)
     call(
