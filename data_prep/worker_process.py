@@ -35,6 +35,8 @@ _BY_THE_ITEM: Final = (signal.SIGPROF, signal.SIGSEGV, signal.SIGABRT, signal.SI
 """How a process ends if its item costs too much time or memory, or if a parser fails on it."""
 _STATUS: Final = Path("/proc/self/statm")
 _THREADS: Final = Path("/proc/self/task")
+_OPEN_FILES: Final = Path("/dev/fd")
+_STANDARD_ERROR: Final = 2
 _begun: "Limits | None" = None
 
 
@@ -144,7 +146,10 @@ def is_single() -> bool:
 def _serve_copied(call: Callable[[Any], Any], limits: Limits | None) -> NoReturn:
     """:func:`serve` in a copy of its parent, whose other files it closes: Popen waits until one of them is."""
     try:
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        for number in [int(each.name) for each in _OPEN_FILES.iterdir()]:
+            if number > _STANDARD_ERROR:
+                with suppress(OSError):  # it was that of the folder itself
+                    os.close(number)
         of_parent = sys.stdout  # is kept, since what it has not written yet would be written when it goes
         if limits:
             _begin(limits)
