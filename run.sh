@@ -114,9 +114,7 @@ case "${1:-help}" in
   test)  shift; training_needs requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
     requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   test_editor) shift; search_needs; check_in_editor "$@" ;;
-  # The products of a search are too small to be divided among numpy's threads.
   index|search|related|serve|mcp|quality|indexes)
-    export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
     case $1 in mcp) search_needs requirements-agents.txt ;; *) search_needs ;; esac
     experiments "$@" ;;
   help|--help|-h|--version|doctor) search_needs; experiments "$@" ;;

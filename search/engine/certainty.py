@@ -13,7 +13,6 @@ from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.near_names import NearNames
 from search.engine.question import Names, asked_words, is_named, symbols
 from search.engine.settings import RankingSettings
-from search.engine.signals import KnowsWords
 from search.index.code_index import Index
 
 Level = Literal["strong", "weak", "none"]
@@ -117,9 +116,10 @@ class Judge:
         return self._known(tuple(words), model)
 
     def _known_of(self, words: tuple[str, ...], model: object) -> Sequence[str]:
-        if not isinstance(model, KnowsWords):
+        knows = getattr(model, "knows", None)  # isinstance with a protocol takes longer than the rest of it
+        if knows is None:
             return words
-        strange = {word for word in self.absent(words) if not model.knows(word)}
+        strange = {word for word in self.absent(words) if not knows(word)}
         return () if strange.issuperset(stemmed(words)) else [word for word in words if word not in strange]
 
     def certainty(self, query: str, hits: Hits) -> Certainty:

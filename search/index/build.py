@@ -48,7 +48,7 @@ _CHUNK: Final = 32
 """Files per task of a worker process, at most."""
 _TASKS: Final = 4
 """Tasks of each process, at least: of fewer one process would read on while the others have nothing left."""
-_GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)))
+_GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)), copied=True)
 _NAMED_FOLDERS: Final = 1000
 """Folders that were not looked into and that an index names."""
 _HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)

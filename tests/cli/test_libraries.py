@@ -92,3 +92,14 @@ def test_children_import_nothing_from_the_current_folder(tmp_path):
     told = run(program, tmp_path)
     assert "the wrong one" not in told.stdout
     assert told.returncode == 0, told.stderr
+
+
+@pytest.mark.parametrize(("command", "threads"), [("indexes", "1"), ("--version", "None")])
+def test_a_search_has_one_thread_of_numpy_unless_said_otherwise(tmp_path, command, threads):
+    program = (
+        f"from cli.main import main; main(['{command}']); import os; print(os.environ.get('OPENBLAS_NUM_THREADS'))"
+    )
+    told = run(f"import os; os.environ.pop('OPENBLAS_NUM_THREADS', None); {program}", tmp_path, XDG_CACHE_HOME=".")
+    assert told.stdout.splitlines()[-1] == threads, told.stderr
+    told = run(program, tmp_path, XDG_CACHE_HOME=".", OPENBLAS_NUM_THREADS="3")
+    assert told.stdout.splitlines()[-1] == "3", told.stderr

@@ -169,6 +169,18 @@ def test_a_server_answers_for_the_files_as_they_are(root, monkeypatch):
         assert "freshness" not in told
 
 
+def test_a_look_of_a_server_that_finds_nothing_changed_holds_for_a_moment(root, monkeypatch):
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 60.0)
+    path = index_place(root)
+    live = LiveIndex(path, lambda _: None, seconds_between_looks=60.0, updates=updating.Updates(path, root, print))
+    assert live.ready() is None
+    assert live.catch_up() == CURRENT
+    assert live.ready() is live.opened()
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 0.0)
+    live.catch_up()
+    assert live.ready() is None
+
+
 def test_a_server_says_what_it_still_reads_and_what_fails(root, monkeypatch):
     path = index_place(root)
     updates = updating.Updates(path, root, lambda *_: None)
