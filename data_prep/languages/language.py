@@ -63,6 +63,8 @@ class ParsedSource:
     damaged: Callable[[], Sequence[FoundFunction]] = tuple
     """Functions that contain broken text, in the same way."""
     broken_line: int = 0  # the first line that does not parse, from 1; 0: all of the text does
+    broken_lines: Callable[[], Sequence[int]] = tuple
+    """Where what is left out for broken text begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,7 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     else:
         captures = QueryCursor(_query(language, grammar)).captures(root)
     comments = _Comments(data, captures.get("comment", []), language.block_comment)
+    damaged = lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0]  # noqa: E731
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
     found, left_out = _functions(language, data, captures, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
@@ -108,8 +109,9 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
         inner=lambda: _functions(language, data, captures, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
         handlers=lambda: _handlers(language, data, captures, comments),
-        damaged=lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0],
+        damaged=damaged,
         broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
+        broken_lines=lambda: [each.start_line for each in damaged()],
     )
 
 
