@@ -1,7 +1,7 @@
 """Extracts methods, constructors and types of a source file by tree-sitter: fast, and robust to broken files."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -11,8 +11,8 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 from data_prep.errors import UserError
 from data_prep.languages.java.newer_syntax import method_heads, newer_syntax
 from data_prep.languages.java.rewritten import Rewritten, unescaped
-from data_prep.languages.java.types import JavaFileTypes, JavaType, erased
-from data_prep.languages.language import name_of, node_text
+from data_prep.languages.java.types import JavaType, OpenTypes
+from data_prep.languages.language import name_of
 from data_prep.languages.parsing import (
     LONGEST_NAME,
     MOST_DEEP,
@@ -22,12 +22,12 @@ from data_prep.languages.parsing import (
 )
 from data_prep.records import LARGEST_SOURCE
 
-_NEXT_LINE: Final = re.compile(rb"\r?\n[ \t\f]*")
-_LETTER: Final = re.compile(r"\w")
-_BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 _SHOWN: Final = 10
 """Lines that are named."""
 
+_BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
+_NEXT_LINE: Final = re.compile(rb"\r?\n[ \t\f]*")
+_LETTER: Final = re.compile(r"\w")
 JAVA: Final = Language(tree_sitter_java.language())
 _MARKS: Final = {
     "import_declaration": "import",
@@ -144,11 +144,8 @@ class ParsedFile:
         """The lines of methods and constructors with a body that are not declared in the tree of a broken text."""
         if not self.broken_line:
             return []
-        names = (
-            node.child_by_field_name("name")
-            for kind in ("method", "constructor")
-            for node in self.captures.get(kind, ())
-        )
+        nodes = (node for kind in ("method", "constructor") for node in self.captures.get(kind, ()))
+        names = (node.child_by_field_name("name") for node in nodes)
         known = {name.start_byte for name in names if name is not None}
         return [self.text.line(place) for place in method_heads(self.text.text) if place not in known]
 
@@ -218,8 +215,8 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
     Declarations beyond ``MOST_DEEP``, ``MOST_FUNCTIONS``, ``MOST_READ`` or ``LONGEST_NAME`` are skipped and counted
     in ``left_out``; so are methods that contain too deep ones, since those would be read with them.
     """
-    docs = _Docs(parsed)
-    types = _Types(parsed.captures.get("import", []))
+    docs = _Docs(parsed.text.text, parsed.captures)
+    types = OpenTypes(parsed.captures.get("import", []))
     count, to_read, left_out = 0, 0, left_out if left_out is not None else LeftOut()
     for node, kind, too_deep in _nested(parsed):
         enclosing = types.around(node.start_byte)
@@ -257,14 +254,18 @@ def _nested(parsed: ParsedFile) -> Iterator[tuple[Node, Kind, bool]]:
 
 
 class _Docs:
-    """The Javadoc comments of a file, queried in source order: ``/** ... */``, and runs of lines that begin with ///."""
+    """The Javadoc comments of a file, queried in source order: ``/** ... */``, and runs of lines that begin with ///.
 
-    def __init__(self, parsed: ParsedFile) -> None:
-        self.data = data = parsed.text.text
+    Runs of lines that only have slashes document nothing, nor do lines behind code.
+    """
+
+    def __init__(self, data: bytes, captures: Mapping[str, Sequence[Node]]) -> None:
+        """``captures``: the nodes of comments among those of the text."""
+        self.data = data
         self.comments: list[tuple[int, int]] = []
         self.place = 0
-        lines = (node for node in parsed.captures.get("line_comment", ()) if self._is_markdown(node.start_byte))
-        nodes = sorted((*parsed.captures.get("comment", ()), *lines), key=lambda node: node.start_byte)
+        lines = (node for node in captures.get("line_comment", ()) if self._is_markdown(node.start_byte))
+        nodes = sorted((*captures.get("comment", ()), *lines), key=lambda node: node.start_byte)
         for node in nodes:
             start, end = self.comments[-1] if self.comments else (0, 0)
             goes_on = data.startswith(b"///", start) and data.startswith(b"///", node.start_byte)
@@ -286,36 +287,7 @@ class _Docs:
             if not _BLANK.fullmatch(self.data, end, start):
                 return ""
             raw = self.data[first:end].decode(errors="replace")
-            if raw.startswith("/**") and len(raw) > len("/**/") or raw.startswith("///") and _LETTER.search(raw):
+            if _LETTER.search(raw) if raw.startswith("///") else raw.startswith("/**") and len(raw) > len("/**/"):
                 return raw
             start = first
         return ""
-
-
-class _Types:
-    """The types around a place in a file, queried in source order."""
-
-    def __init__(self, imports: list[Node]) -> None:
-        self.file = JavaFileTypes()
-        self.open: list[tuple[int, JavaType]] = []  # end, type
-        for node in imports:
-            self.file.add_import(node)
-
-    def around(self, start: int) -> JavaType | None:
-        """The innermost type that encloses ``start``."""
-        while self.open and self.open[-1][0] <= start:
-            self.open.pop()
-        return self.open[-1][1] if self.open else None
-
-    def enter(self, node: Node, end: int, enclosing: JavaType | None) -> None:
-        """Add a type's declaration, or a class body of an expression or an enum constant."""
-        if node.type == "enum_constant":
-            name = enclosing.name if enclosing is not None else ""
-        elif node.type == "object_creation_expression":
-            name = erased(node.child_by_field_name("type")) or ""
-        else:
-            name = name_of(node)
-        found = JavaType(node, name, enclosing, self.file)
-        if node.type.endswith("_declaration"):
-            self.file.types.setdefault(name, found)
-        self.open.append((end, found))

@@ -10,6 +10,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from data_prep.languages.java.rewritten import Edit
@@ -25,7 +26,7 @@ _TYPE: Final = _NAME + rb"\s*+(?:<[^;{}()]{0,500}>\s*+)?"
 _IMPORT: Final = re.compile(rb"\bimport\s+(module)\s+(?=[\w$])")
 _ANNOTATION: Final = re.compile(rb"@\s*+(?!interface\b)" + _NAME)
 _CASE: Final = re.compile(rb"\bcase\b")
-_IN_LABEL: Final = re.compile(rb"->|::|[:,<>({};]|(?<=[\w$)>\]])\s+when\b(?!\s*[,:]|\s*->)")
+_IN_LABEL: Final = re.compile(rb"->|::|[:,<>({};]|\bcase\b|(?<=[\w$)>\]])\s+when\b(?!\s*[,:]|\s*->)")
 _LONGEST: Final = 1000
 """Bytes of a label or pattern that is read."""
 _PATTERN: Final = re.compile(
@@ -125,27 +126,29 @@ class _Newer:
 
     def _label(self, start: int) -> Iterator[Edit]:
         """The patterns between a ``case`` and its guard, arrow or colon."""
-        commas, depth, end, place = [start - 1], 0, 0, start
-        while match := _IN_LABEL.search(self._code, place, start + _LONGEST):
-            place, mark = match.end(), match[0]
-            if mark in (b"{", b"}", b";"):
-                return
-            if mark == b"(":
-                place = self._closing.get(match.start(), place)
-            elif mark in (b"<", b">"):
-                depth += 1 if mark == b"<" else -1
-            elif mark == b"," and depth <= 0:
-                commas.append(match.start())
-            elif mark in (b"->", b":") or mark.endswith(b"when"):
-                end = match.start()
-                break
-        bounds = [*commas, end]
-        parts = [self._code[left + 1 : right] for left, right in zip(bounds, bounds[1:], strict=False)]
+        end, commas = self._end_of_label(start)
+        parts = [self._code[left + 1 : right] for left, right in pairwise([start - 1, *commas, end])]
         if end and any(map(_PATTERN.fullmatch, parts)):
             if len(parts) > 1:
                 yield Edit(start, start, b" R(")
                 yield Edit(end, end, b")")
             yield from self._plain(start, end)
+
+    def _end_of_label(self, start: int) -> tuple[int, list[int]]:
+        """Where the patterns of a label end, 0 if it is none, and the commas between them."""
+        commas, depth, place = list[int](), 0, start
+        while match := _IN_LABEL.search(self._code, place, start + _LONGEST):
+            place, mark = match.end(), match[0]
+            if mark in (b"->", b":") or mark.endswith(b"when"):
+                return match.start(), commas
+            if mark in (b"{", b"}", b";", b"case"):
+                break
+            depth += (mark == b"<") - (mark == b">")
+            if mark == b"(":
+                place = self._closing.get(match.start(), place)
+            elif mark == b"," and depth <= 0:
+                commas.append(match.start())
+        return 0, commas
 
     def _plain(self, start: int, end: int) -> Iterator[Edit]:
         """Patterns without what the grammar does not know in them."""

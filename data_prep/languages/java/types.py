@@ -189,3 +189,32 @@ class JavaType:
         while here is not None and method not in here.methods:
             here = here.outer
         return here
+
+
+class OpenTypes:
+    """The types around a place in a file, queried in source order."""
+
+    def __init__(self, imports: list[Node]) -> None:
+        self.file = JavaFileTypes()
+        self.open: list[tuple[int, JavaType]] = []  # end, type
+        for node in imports:
+            self.file.add_import(node)
+
+    def around(self, start: int) -> JavaType | None:
+        """The innermost type that encloses ``start``."""
+        while self.open and self.open[-1][0] <= start:
+            self.open.pop()
+        return self.open[-1][1] if self.open else None
+
+    def enter(self, node: Node, end: int, enclosing: JavaType | None) -> None:
+        """Add a type's declaration, or a class body of an expression or an enum constant."""
+        if node.type == "enum_constant":
+            name = enclosing.name if enclosing is not None else ""
+        elif node.type == "object_creation_expression":
+            name = erased(node.child_by_field_name("type")) or ""
+        else:
+            name = name_of(node)
+        found = JavaType(node, name, enclosing, self.file)
+        if node.type.endswith("_declaration"):
+            self.file.types.setdefault(name, found)
+        self.open.append((end, found))
