@@ -37,6 +37,8 @@ MOST_FUNCTIONS: Final = 20_000
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
+_SHOWN: Final = 10
+"""Lines that are named."""
 _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 """What may be between a comment and what it documents: no blank line."""
 _HASHES: Final = re.compile(r"(?m)^#+:? ?")
@@ -118,6 +120,15 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
 def line_of(errors: Sequence[Node]) -> int:
     """The first line of what does not parse, from 1."""
     return min((node.start_point[0] + 1 for node in errors), default=1)
+
+
+def left_out_lines(lines: Sequence[int]) -> str:
+    """That functions are left out that begin in some lines of a text which does not parse; "" if there are none."""
+    shown = ", ".join(f"{line}" for line in sorted(lines)[:_SHOWN])
+    more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
+    one = len(lines) == 1
+    what = f"1 function from line {shown} on is" if one else f"{len(lines):,} functions from lines {shown}{more} on are"
+    return f"{what} left out" if lines else ""
 
 
 def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:

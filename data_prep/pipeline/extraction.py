@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
 from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource
+from data_prep.languages.parsing import left_out_lines
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of, languages
 from data_prep.licences.licences import TreeLicences, permitted, states_licence
@@ -60,11 +61,13 @@ class Counts(Sums):
     licences: Counter[str] = field(default_factory=Counter)  # SPDX -> functions of pairs
     bytes: int = 0  # of files that were parsed
     broken: int = 0  # functions left out with broken text
+    broken_files: list[tuple[str, str]] = field(default_factory=list)  # path, which functions these are
 
     def as_dict(self) -> dict[str, Any]:
         """For a shard's first line."""
         counters = {name: dict(sorted(getattr(self, name).items())) for name in ("files", "functions", "licences")}
-        return {**counters, "bytes": self.bytes, "broken": self.broken}
+        files = {"broken_files": self.broken_files} if self.broken_files else {}
+        return {**counters, "bytes": self.bytes, "broken": self.broken, **files}
 
 
 def extraction_program() -> str:
@@ -184,6 +187,8 @@ def extract_file(path: str, data: bytes, language_name: str, stated: str) -> tup
         return None, counts
     counts.bytes += len(data)
     counts.broken += parsed.left_out
+    if parsed.broken_line and (which := left_out_lines(parsed.broken_lines())):
+        counts.broken_files.append((path, f"does not parse at line {parsed.broken_line}: {which}"))
     if is_generated(data, parsed.code_start, of_corpus=True):
         counts.files["generated"] += 1
         return None, counts

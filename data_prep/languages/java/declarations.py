@@ -19,11 +19,9 @@ from data_prep.languages.parsing import (
     MOST_FUNCTIONS,
     MOST_READ,
     captures_of_broken,
+    left_out_lines,
 )
 from data_prep.records import LARGEST_SOURCE
-
-_SHOWN: Final = 10
-"""Lines that are named."""
 
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 _NEXT_LINE: Final = re.compile(rb"\r?\n[ \t\f]*")
@@ -57,12 +55,7 @@ class LeftOut:
 
     def not_parsed(self) -> str:
         """Which do not parse; "" if all do."""
-        if not self.broken:
-            return ""
-        lines = [f"{line}" for line in sorted(self.broken)]
-        more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
-        where = f"line{'s' * (len(lines) > 1)} {', '.join(lines[:_SHOWN])}{more}"
-        return f"{len(lines):,} left out: they do not parse, from {where} on"
+        return left_out_lines(self.broken)
 
     def __str__(self) -> str:
         if not self.declarations:
