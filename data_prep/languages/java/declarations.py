@@ -112,9 +112,8 @@ class ParsedFile:
     @property
     def code_start(self) -> int:
         """Byte offset of the first declaration, with its annotations; the file's length if there is none."""
-        kinds = ("type", "method", "abstract")
-        starts = (node.start_byte for kind in kinds for node in self.captures.get(kind, ()))
-        return self.text.place(min(starts, default=len(self.text.text)))
+        nodes = self.captures.get("type") or (*self.captures.get("method", ()), *self.captures.get("abstract", ()))
+        return self.text.place(min((node.start_byte for node in nodes), default=len(self.text.text)))
 
     def comments(self) -> list[tuple[int, int]]:
         """Where the comments are in the file, in order."""
@@ -257,7 +256,8 @@ class _Docs:
         self.data = data
         self.comments: list[tuple[int, int]] = []
         self.place = 0
-        lines = (node for node in captures.get("line_comment", ()) if self._is_markdown(node.start_byte))
+        lines = captures.get("line_comment", ()) if b"///" in data else ()
+        lines = [node for node in lines if self._is_markdown(node.start_byte)]
         nodes = sorted((*captures.get("comment", ()), *lines), key=lambda node: node.start_byte)
         for node in nodes:
             start, end = self.comments[-1] if self.comments else (0, 0)

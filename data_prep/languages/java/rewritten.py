@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 _ESCAPE: Final = re.compile(
     rb"\\\\"  # a backslash behind another one begins no escape
+    rb"|((?:\\u(?!00[0-7])[\da-fA-F]{4}){4,})"  # many letters, such as of a table in a string
     rb"|\\u+([dD][89abAB][\da-fA-F]{2})\\u+([dD][c-fC-F][\da-fA-F]{2})|\\u+([\da-fA-F]{4})"
 )
 _KEPT: Final = frozenset((*range(9), 11, *range(14, 32), 127, *range(0xD800, 0xE000)))
@@ -95,8 +96,10 @@ def unescaped(data: bytes) -> Rewritten:
 
 def _unescaped(data: bytes) -> Iterable[Edit]:
     for match in _ESCAPE.finditer(data):
-        high, low, single = match.groups()
-        if high:
-            yield Edit(*match.span(), bytes.fromhex((high + low).decode()).decode("utf-16-be").encode())
+        many, high, low, single = match.groups()
+        if many or high:
+            units = many.replace(b"\\u", b"") if many else high + low
+            text = bytes.fromhex(units.decode()).decode("utf-16-be", "replace")
+            yield Edit(*match.span(), text.encode())
         elif single and (code := int(single, 16)) not in _KEPT:
             yield Edit(*match.span(), chr(code).encode())
