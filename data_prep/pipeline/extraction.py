@@ -226,6 +226,25 @@ def disjoint(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
+def begins_comment(text: str, path: str, line: int) -> bool:
+    """Whether a comment begins a line, by the parser: one in a string or in markup does not; a broken text may.
+
+    Args:
+        text: a whole file.
+        path: its name, whose suffix tells the language.
+        line: from 1.
+
+    Raises:
+        UserError: it is too long to be parsed.
+    """
+    language = language_of(path)
+    lines = text.encode("utf-8", "replace").split(b"\n")
+    start = sum(map(len, lines[: line - 1])) + line - 1
+    start += len(lines[line - 1]) - len(lines[line - 1].lstrip())
+    parsed = language.parse(b"\n".join(lines), path) if language else None
+    return parsed is None or bool(parsed.broken_line) or any(first == start for first, _ in parsed.comments)
+
+
 def plain_code(text: str, language_name: str) -> str:
     """``text`` without comments, docstrings and blank lines; text that the parser refuses is returned as it is.
 

@@ -53,7 +53,8 @@ def test_words_and_types_are_those_of_the_text():
 
 
 def test_a_compact_file_and_its_imports():
-    text = "import module java.base;\n\n/// Greets *someone*.\n/// By `name.x`.\nvoid main(String[] args) { IO.println(args); }\n"
+    head = "import module java.base;\n\n/// Greets *someone*.\n/// By `name.x`.\n"
+    text = f"{head}void main(String[] args) {{ IO.println(args); }}\n"
     parsed = parse_java(text.encode())
     (found,) = find_declarations(parsed)
     assert (found.kind, found.name, found.type_name, found.start_line) == ("method", "main", "", 5)
