@@ -97,7 +97,10 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     else:
         captures = QueryCursor(_query(language, grammar)).captures(root)
     comments = _Comments(data, captures.get("comment", []), language.block_comment)
-    damaged = lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0]  # noqa: E731
+
+    def damaged() -> list[FoundFunction]:
+        return _functions(language, data, captures, comments, inner=False, damaged=True)[0]
+
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
     found, left_out = _functions(language, data, captures, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))

@@ -37,7 +37,7 @@ class Rewritten:
         self._edits = [*edits]
         self._starts: list[int] = []
         self._outer: Callable[[int], int] | None = before.place if before and before.is_edited else None
-        self.file = before.file if before else data
+        self.file: bytes = before.file if before else data
         parts: list[bytes] = []
         place = size = 0
         for start, end, text in self._edits:
