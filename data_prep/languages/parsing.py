@@ -37,8 +37,6 @@ MOST_FUNCTIONS: Final = 20_000
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
-_SHOWN: Final = 10
-"""Lines that are named."""
 _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 """What may be between a comment and what it documents: no blank line."""
 _HASHES: Final = re.compile(r"(?m)^#+:? ?")
@@ -97,10 +95,6 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     else:
         captures = QueryCursor(_query(language, grammar)).captures(root)
     comments = _Comments(data, captures.get("comment", []), language.block_comment)
-
-    def damaged() -> list[FoundFunction]:
-        return _functions(language, data, captures, comments, inner=False, damaged=True)[0]
-
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
     found, left_out = _functions(language, data, captures, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
@@ -114,24 +108,14 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
         inner=lambda: _functions(language, data, captures, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
         handlers=lambda: _handlers(language, data, captures, comments),
-        damaged=damaged,
+        damaged=lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0],
         broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
-        broken_lines=lambda: [each.start_line for each in damaged()],
     )
 
 
 def line_of(errors: Sequence[Node]) -> int:
     """The first line of what does not parse, from 1."""
     return min((node.start_point[0] + 1 for node in errors), default=1)
-
-
-def left_out_lines(lines: Sequence[int]) -> str:
-    """That functions are left out that begin in some lines of a text which does not parse; "" if there are none."""
-    shown = ", ".join(f"{line}" for line in sorted(lines)[:_SHOWN])
-    more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
-    one = len(lines) == 1
-    what = f"1 function from line {shown} on is" if one else f"{len(lines):,} functions from lines {shown}{more} on are"
-    return f"{what} left out" if lines else ""
 
 
 def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:

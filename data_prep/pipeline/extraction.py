@@ -10,8 +10,7 @@ from typing import Any, Final, Literal
 
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
-from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource
-from data_prep.languages.parsing import left_out_lines
+from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource, left_out_lines
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of, languages
 from data_prep.licences.licences import TreeLicences, permitted, states_licence
@@ -187,7 +186,8 @@ def extract_file(path: str, data: bytes, language_name: str, stated: str) -> tup
         return None, counts
     counts.bytes += len(data)
     counts.broken += parsed.left_out
-    if parsed.broken_line and (which := left_out_lines(parsed.broken_lines())):
+    lines = [*parsed.broken_lines, *(each.start_line for each in parsed.damaged())] if parsed.broken_line else []
+    if which := left_out_lines(lines):
         counts.broken_files.append((path, f"does not parse at line {parsed.broken_line}: {which}"))
     if is_generated(data, parsed.code_start, of_corpus=True):
         counts.files["generated"] += 1

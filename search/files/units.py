@@ -14,8 +14,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
-from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
-from data_prep.languages.parsing import left_out_lines
+from data_prep.languages.language import FoundFunction, Language, ParsedSource, left_out_lines, words
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words

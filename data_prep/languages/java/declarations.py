@@ -12,14 +12,13 @@ from data_prep.errors import UserError
 from data_prep.languages.java.newer_syntax import method_heads, newer_syntax
 from data_prep.languages.java.rewritten import Rewritten, unescaped
 from data_prep.languages.java.types import JavaType, OpenTypes
-from data_prep.languages.language import name_of
+from data_prep.languages.language import left_out_lines, name_of
 from data_prep.languages.parsing import (
     LONGEST_NAME,
     MOST_DEEP,
     MOST_FUNCTIONS,
     MOST_READ,
     captures_of_broken,
-    left_out_lines,
 )
 from data_prep.records import LARGEST_SOURCE
 

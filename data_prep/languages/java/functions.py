@@ -220,7 +220,7 @@ def parse(_: Language, data: bytes, __: str) -> ParsedSource:
         parsed.code_start,
         count,
         broken_line=parsed.broken_line,
-        broken_lines=lambda: broken,
+        broken_lines=broken,
     )
 
 
