@@ -71,7 +71,7 @@ class FoundMethod:
 
     node: Node
     kind: Kind
-    type: JavaType | None  # that encloses it; None if there is none, or it is lost in broken text
+    type: JavaType | None  # that encloses it, or its file; None: neither is known
     javadoc: str  # raw comment with its delimiters, "" if there is none
     name: str  # as declared
     type_name: str  # the enclosing type, inner types dotted
@@ -208,6 +208,7 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
     """
     docs = _Docs(parsed.text.text, parsed.captures)
     types = OpenTypes(parsed.captures.get("import", []))
+    file = JavaType(parsed.tree.root_node, "", None, types.file)
     count, to_read, left_out = 0, 0, left_out if left_out is not None else LeftOut()
     for node, kind, too_deep in _nested(parsed):
         enclosing = types.around(node.start_byte)
@@ -216,7 +217,7 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
             if not node.type.endswith("_declaration"):
                 continue  # a class body without a name
         name, type_name = name_of(node), enclosing.dotted if enclosing is not None else ""
-        found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte), name, type_name, parsed.text)
+        found = FoundMethod(node, kind, enclosing or file, docs.before(node.start_byte), name, type_name, parsed.text)
         size = 0 if too_deep or kind == "type" else node.end_byte - node.start_byte
         fits = count < MOST_FUNCTIONS and to_read + size <= MOST_READ * len(parsed.text.text)
         if too_deep or not fits or len(found.type_name) + len(found.name) >= LONGEST_NAME:

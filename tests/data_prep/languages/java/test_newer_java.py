@@ -1,4 +1,4 @@
-"""Java of the releases 21 to 25, most of which the grammar does not know; javac 25 compiles what is here."""
+"""Java of the releases 21 to 25, most of which the grammar does not know, and what is left out if it is newer still."""
 
 import pytest
 
@@ -59,6 +59,12 @@ def test_a_compact_file_and_its_imports():
     (found,) = find_declarations(parsed)
     assert (found.kind, found.name, found.type_name, found.start_line) == ("method", "main", "", 5)
     assert (found.javadoc, parsed.code_start) == ("/// Greets *someone*.\n/// By `name.x`.", text.index("void"))
+
+
+def test_a_compact_file_has_fields_and_methods_with_types():
+    text = "List<String> all; URI place; URI next() { return place; } void f() { all.size(); next().getPort(); }"
+    _, found = find_methods(parse_java(text.encode()), documented_only=False)
+    assert clean_fields(found)["api"] == ("List", "size", "URI", "getPort")
 
 
 @pytest.mark.parametrize(
