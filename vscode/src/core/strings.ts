@@ -1,5 +1,5 @@
-// Whether a text ends inside of a string that may go on in the next line (a docstring, a text block, a template), or
-// inside of the text of markup.
+// Whether a text ends inside of a string that may go on in the next line (a docstring, a text block, a template), of a
+// block comment, or of the text of markup.
 
 import type { Language, Quote } from "./languages.ts";
 
@@ -21,7 +21,7 @@ const GENERIC = /<[\w$]+(?:\s*,|\s+extends\b|(?:\s*=\s*[\w$.]+)?>\s*\((?:[^()]|\
  */
 type Open = "braces" | "template" | "tag" | "closing" | "children";
 
-/** Whether `text`, from the start of a file, ends inside of a string or of the text of markup. */
+/** Whether `text`, from the start of a file, ends inside of a string, a block comment or the text of markup. */
 export function endsInString(text: string, language: Language): boolean {
   return new Scanner(text, language).endsInString();
 }
@@ -30,6 +30,8 @@ class Scanner {
   private place = 0;
   /** The end of the last code that is no comment. */
   private code = 0;
+  /** Whether the text ends in a block comment. */
+  private inComment = false;
   private readonly open: Open[] = [];
   private readonly text: string;
   private readonly language: Language;
@@ -55,7 +57,7 @@ class Scanner {
       }
       this.code = this.place;
     }
-    return this.open.at(-1) === "children";
+    return this.inComment || this.open.at(-1) === "children";
   }
 
   /** Go on in code; true if the text ends in a string that goes on. */
@@ -143,6 +145,7 @@ class Scanner {
     if (!block && !this.text.startsWith(this.language.mark, this.place)) return false;
     const end = this.text.indexOf(block ? "*/" : "\n", this.place + (block ? 2 : 1));
     this.place = end < 0 ? this.text.length : end + (block ? 2 : 0);
+    this.inComment = block && end < 0;
     return true;
   }
 
