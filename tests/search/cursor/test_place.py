@@ -37,9 +37,17 @@ def test_the_comment_is_the_query_and_what_is_above_it_the_context(root):
     assert cursor_at(f"{root}/Work.java:2").context == ("class", "work")
 
 
+@pytest.mark.parametrize(
+    "place", ["{}:3", "{}:3:7", "{}:3:7:", "{}:3-5", "{}(3,7)", "{}(3): error", "{}#L3", "{}#L3-L5", "file://{}:3"]
+)
+def test_a_place_as_other_tools_write_it(root, place):
+    assert cursor_at(place.format(f"{root}/work.py")).query == "load data from file"
+
+
 def test_a_colon_in_a_name_and_any_line_end_and_bytes_are_read(root):
-    write(root, {"a:b.py": b"\xef\xbb\xbfimport \xff\xfe\r\n# search: x\r\n"})
+    write(root, {"x:3.py": "# search: y\n", "a:b.py": b"\xef\xbb\xbfimport \xff\xfe\r\n# search: x\r\n"})
     assert cursor_at(f"{root}/a:b.py:2").query == "x"
+    assert cursor_at(f"{root}/x:3.py:1").query == "y"
     assert cursor_at(f"{root}/a:b.py:2").context == ("import",)
 
 

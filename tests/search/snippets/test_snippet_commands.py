@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 
 import pytest
@@ -177,8 +178,18 @@ def test_a_place_is_found_from_elsewhere(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = told(capsys, "related", f"{folder}/app/store.py:16")
     assert found["place"]["path"] == "app/store.py"
-    found = told(capsys, "related", "store.py:16", f"--index={index_place(folder)}")
-    assert found["place"]["path"] == "app/store.py"
+    index, near = f"--index={index_place(folder)}", os.path.relpath(folder, tmp_path)
+    monkeypatch.setenv("HOME", f"{folder}")
+    for place in (
+        "store.py:16",
+        f"{folder}/app/store.py:16",
+        f"./{near}/./app/store.py(16,8)",
+        "~/app/store.py#L16",
+    ):
+        assert told(capsys, "related", place, index)["place"]["path"] == "app/store.py"
+    assert told(capsys, "related", "C:\\dev\\app\\store.py:16:8", index)["place"]["path"] == "app/store.py"
+    for place in (f"{folder}/../store.py:16", "../store.py:16", "~/../store.py:16"):
+        assert "it lies outside of the indexed folder" in refused(capsys, "related", place, index)
 
 
 def test_a_file_that_has_changed_and_is_not_read_in_time_is_told(tmp_path, capsys, monkeypatch):
