@@ -105,6 +105,10 @@ def _scope_name(node: "Node") -> str:
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
+    """A type, or another name of one outside of functions."""
+    is_local = node.parent is not None and node.parent.type == "compound_statement"
+    if is_local and node.type in ("alias_declaration", "type_definition"):
+        return None
     if node.type in ("alias_declaration", "concept_definition"):
         return Declaration(name_of(node), _whole(node))
     found = c_type(node)

@@ -19,7 +19,7 @@ _UNKNOWN: Final = re.compile(
     rb"[ \t]+)*)(fun[ \t]+interface|interface|object)(?=[ \t]+[A-Za-z_`])"
 )
 _CONSTRUCTOR: Final = re.compile(
-    rb"\bclass[ \t]+\w+(?:\s*<[^{}();]*>)?(?P<between>\s*\n\s*(?:@\w+(?:\([^()\n]*\))?\s+)*"
+    rb"\bclass[ \t]+\w+(?:\s*<[^{}();]{0,500}>)?(?P<between>\s*\n\s*(?:@\w+(?:\([^()\n]*\))?\s+)*"
     rb"(?:(?:actual|expect|internal|private|protected|public)\s+)*constructor[ \t]*\()"
 )
 _CALL: Final = re.compile(

@@ -110,12 +110,25 @@ def language_of_file(path: str, data: bytes) -> Language:
     Raises:
         UserError: it has neither.
     """
-    suffix, start = PurePosixPath(path).suffix, data[:_START].decode("utf-8", "replace")
-    sharing = (each for each in languages() if suffix in each.shared_suffixes and re.search(each.is_shared, start))
-    found = next(sharing, None) or language_of(path) or language_of_script(data)
+    suffix = PurePosixPath(path).suffix
+    sharing = [each for each in languages() if suffix in each.shared_suffixes]
+    start = data[:_START].decode("utf-8", "replace") if sharing else ""
+    found = next((each for each in sharing if re.search(each.is_shared, start)), None)
+    found = found or language_of(path) or language_of_script(data)
     if found is None:
         raise UserError(f"{path} is of no language whose functions are read")
     return found
+
+
+def language_inside(path: str, data: bytes) -> str:
+    """The language of a file's content, where its name has none or another one: of a script, of a C++ header ``.h``.
+
+    Raises:
+        UserError: it has none.
+    """
+    named = language_name(path)
+    inside = named if named in _DOCUMENTS else language_of_file(path, data).name
+    return "" if inside == named else inside
 
 
 def path_matcher(pattern: str) -> Callable[[str], bool]:
