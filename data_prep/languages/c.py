@@ -22,32 +22,41 @@ from data_prep.languages.language import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NAME: Final = rb"\b[A-Z][A-Z0-9_]*[A-Z0-9]\b"
-_LONG_NAME: Final = rb"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b"
+_NAME: Final = rb"\b(?:_*[A-Z][A-Z0-9_]*[A-Z0-9_]|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)\b"
+_LONG_NAME: Final = rb"\b(?:_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)\b"
 _OWN_TYPES: Final = rb"(?!(?:SIZE_T|SSIZE_T|LARGE_INTEGER|ULONG_PTR|DWORD_PTR|LONG_PTR|UINT_PTR)\b)"
-_STORAGE: Final = rb"(?:static|inline|extern|typedef|template\s*<[^<>;{}]*>)"
+_STORAGE: Final = (
+    rb"(?:static|inline|typedef|friend|explicit|virtual|extern(?:\s*\"+)?|\[\[\w+\]\]|template\s*<[^<>;{}]*>)"
+)
 _KEYWORDS: Final = (
     rb"(?:static|inline|extern|constexpr|struct|class|enum|union|template|virtual|explicit|unsigned|signed|int|char"
     rb"|void|bool|long|short|size_t|typedef|auto|friend|float|double)"
 )
+_BEHIND: Final = rb"(?m)^[ \t]*(?:extern|virtual)\b[^;{}=]{0,500}?\)\s*(?:const\s*)?"
+"""A declaration without a body."""
 _NO_TYPE: Final = (
     rb"\b(?!(?:static|inline|extern|const|volatile|constexpr|virtual|explicit|friend|typedef|struct|class|enum|union|new"
     rb"|return|else|do|case|goto|throw|typename|using|namespace|unsigned|signed|delete|public|private|protected)\b)"
 )
 _CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
-_WRAPPED: Final = re.compile(rb"(?m)^(" + _NAME + rb"[ \t]*\()(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\()")
+_WRAPPED: Final = re.compile(
+    rb"(?m)^(?:" + _STORAGE + rb"\s+)*(?P<name>" + _NAME + rb"[ \t]*\()"
+    rb"(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\(|[\w \t*:<>]+\)\s*[*&]*\w+\s*(?:\(|\[\]|;))"
+)
 _ALONE: Final = re.compile(rb"(?m)^[ \t]*(?P<name>" + _OWN_TYPES + _NAME + rb")[ \t]*(?P<open>\(?)")
 _LINE_END: Final = re.compile(rb"[ \t]*(?:\n|\Z)")
 _CALLED: Final = re.compile(rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\(")
 
 
 def _unwrapped(easing: Easing) -> None:
-    """``static int f(void) {`` of ``UNUSED(static int f(void)) {``."""
-    for found in _WRAPPED.finditer(easing.text):
+    """``static int f(void) {`` of ``UNUSED(static int f(void)) {``, and ``int f(void)`` of ``API(int) f(void)``."""
+    text = easing.text
+    for found in _WRAPPED.finditer(text):
         end = easing.closing(found.end() - 1)
-        if end > 0 and near(easing.text, end + 1, 1) in (b"{", b";"):
-            easing.clear(*found.span(1))
+        behind = near(text, end + 1, 1)
+        if end > 0 and (behind in (b"{", b";") or b"(" not in text[found.end() : end]):
+            easing.clear(*found.span("name"))
             easing.clear(end, end + 1)
 
 
@@ -78,16 +87,20 @@ def _ended_calls(easing: Easing) -> None:
 MACROS: Final = (
     without(rb"\b(__(?:ptr32|ptr64|stdcall|cdecl|fastcall|forceinline|restrict|extension__|inline|unaligned)\b)"),
     without_call(b"", b"", name=rb"\b(?:__declspec|__attribute__|__attribute)\b"),
+    without_call(rb"(?m)^", rb"[ \t]+" + _NAME + rb"[ \t]*\([\w \t*]+\)\s*[*&]*\w+", name=_LONG_NAME),
     _unwrapped,
     _without_lines,
     without_call(rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*", rb"\s+" + _KEYWORDS + rb"\b", name=_NAME),
     without_call(
         rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*",
-        rb"\s+(?:const\b|[\w:]+(?:<[^<>;{}()]*>)?(?:[ \t\n]+[*&]*|[*&]+[ \t]*)[\w:~]+\s*[(=;\[{])",
+        rb"\s+(?:const\b|~|[\w:]+(?:<[^<>;{}()]*>)?(?:[ \t\n]+[*&]*|[*&]+[ \t]*)"
+        rb"(?:operator\s*(?:[^\s\w(]+|\(\))|[\w:~]+)\s*[(=;\[{])",
         name=_OWN_TYPES + _LONG_NAME,
     ),
     without_call(_NO_TYPE + rb"\w+(?:\s+[*&]*|[*&]+\s*)", rb"\s+[*&]*[\w:~]+\s*\(", name=_NAME),
     without_call(_NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", name=_LONG_NAME + rb"(?=[ \t]*\()"),
+    *[without_call(_BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", name=rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
+    without_call(rb"\)\s*(?:const\s*)?", rb"\s*\{", name=_LONG_NAME),
     without_call(rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", name=_NAME),
     without_call(
         rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", name=_NAME

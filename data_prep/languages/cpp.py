@@ -54,7 +54,8 @@ _EASED: Final = (
     without_call(rb"(?m)^[ \t}]*", rb"\s*\{", name=rb"\b[A-Z][A-Z0-9_]*_(?:TRY|CATCH)\b"),
     without(
         rb"(?m)^[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]+:)(?=[ \t]*$)",
-        rb"\b(typename\s)(?=\s*[\w:]+::\w+\s*[({])",
+        rb"\b(typename\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
+        rb"(=\s*\{[^{};]*\})(?=\s*[,)])",
         rb">\s*(\*)\s*=\s*nullptr",
     ),
 )

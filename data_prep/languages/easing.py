@@ -14,6 +14,8 @@ _LITERAL: Final = re.compile(
     rb"|@\$?\"(?:[^\"]|\"\")*\"?|(?<!\$)\$*\"(?:[^\"\\\n]|\\.)*\"?|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'?"
 )
 _DIRECTIVE: Final = re.compile(rb"(?sm)^[ \t]*#[ \t]*(?P<name>\w+)(?P<rest>(?:[^\n\\]|\\.)*)")
+_IS_ITSELF: Final = re.compile(rb"\s*(\w+)\s+\1\s*")
+"""``#define A A``, which is found among the values of an ``enum``."""
 _BRACKET: Final = re.compile(rb"[()\[\]{}]")
 _PAREN: Final = re.compile(rb"[()]")
 _CLEAR: Final = re.compile(rb"[^\n]")
@@ -83,7 +85,7 @@ class Easing:
                     self._drop(around.pop(), len(around))
                 else:
                     around[-1].append((found.end(), found.end(), is_never))
-            if name in _LEFT:
+            if name in _LEFT and not _IS_ITSELF.fullmatch(found["rest"]):
                 self._seen[found.start() : found.end()] = _CLEAR.sub(b" ", found[0])
             else:
                 self.clear(*found.span())
