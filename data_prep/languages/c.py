@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, eased, near, without, without_call
+from data_prep.languages.easing import Easing, eased, ended_calls, near, without, without_call
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -46,7 +46,6 @@ _WRAPPED: Final = re.compile(
 )
 _ALONE: Final = re.compile(rb"(?m)^[ \t]*(?P<name>" + _OWN_TYPES + _NAME + rb")[ \t]*(?P<open>\(?)")
 _LINE_END: Final = re.compile(rb"[ \t]*(?:\n|\Z)")
-_CALLED: Final = re.compile(rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\(")
 
 
 def _unwrapped(easing: Easing) -> None:
@@ -73,15 +72,6 @@ def _without_lines(easing: Easing) -> None:
             and (not behind or behind not in b"{=+-/&|<>?.,)]:")
         ):
             easing.clear(found.start("name"), end)
-
-
-def _ended_calls(easing: Easing) -> None:
-    """``each(a, b);{`` of a macro ``each(a, b) {`` that is a loop."""
-    text = easing.text
-    for found in _CALLED.finditer(text):
-        end = easing.closing(found.end() - 1) + 1
-        if end and text[end : end + 2] == b" {":
-            easing.put(end, b";")
 
 
 MACROS: Final = (
@@ -164,7 +154,9 @@ LANGUAGE: Final = Language(
     typical=r"^\s*#\s*(?:include|define|if|else|endif|undef)\b|\b(?:struct \w+ ?\*|void ?\*|char ?\*|unsigned|\w+_t\b)"
     r"|\bNULL\b|\w->\w|\bsizeof\b|\breturn -?\w+;|\b[a-z]+(?:_[a-z0-9]+)+\(|[(, ]&\w+[,)]",
     grammar="tree_sitter_c:language",
-    eased=eased((*MACROS, _ended_calls)),
+    eased=eased(
+        (*MACROS, ended_calls(rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("))
+    ),
     plain_doc=lambda doc: _BRIEF.sub("", doc),
     functions=words("function_definition preproc_function_def"),
     other_types=words("struct_specifier union_specifier enum_specifier type_definition"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.c import LANGUAGE as C
 from data_prep.languages.c import MACROS, c_type, declarator
-from data_prep.languages.easing import Easing, eased, without, without_call
+from data_prep.languages.easing import Easing, eased, ended_calls, without, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ _OPERATOR: Final = re.compile(
 )
 _OF_EXPRESSION: Final = re.compile(rb"\bdecltype\s*\(")
 _COMMA: Final = re.compile(rb"->|[()\[\]{}<>,]")
-_LOOP: Final = re.compile(rb"(?mi)^[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\(")
 _OUTSIDE: Final = words("template_declaration friend_declaration")
 
 
@@ -38,19 +37,11 @@ def _joined_types(easing: Easing) -> None:
             depth += (each[0] in b"([{<") - (each[0] in b")]}>")
 
 
-def _ended_loops(easing: Easing) -> None:
-    """``each(a, b);{`` of a macro ``each(a, b) {``; another call before a brace may be a constructor."""
-    for found in _LOOP.finditer(easing.text):
-        end = easing.closing(found.end() - 1) + 1
-        if end and easing.text[end : end + 2] == b" {":
-            easing.put(end, b";")
-
-
 _EASED: Final = (
     *MACROS,
     _named_operators,
     _joined_types,
-    _ended_loops,
+    ended_calls(rb"(?mi)^[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\("),  # another call may be a constructor
     without_call(rb"(?m)^[ \t}]*", rb"\s*\{", name=rb"\b[A-Z][A-Z0-9_]*_(?:TRY|CATCH)\b"),
     without(
         rb"(?m)^[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]+:)(?=[ \t]*$)",

@@ -167,3 +167,17 @@ def without_call(before: bytes, behind: bytes, *, name: bytes) -> Rule:
                     break
 
     return rule
+
+
+def ended_calls(head: bytes) -> Rule:
+    """``each(a, b);{`` of a macro ``each(a, b) {`` that is a loop; ``head``: what begins it, with its parenthesis."""
+    compiled = re.compile(head)
+
+    def rule(easing: Easing) -> None:
+        text = easing.text
+        for found in compiled.finditer(text):
+            end = easing.closing(found.end() - 1) + 1
+            if end and text[end : end + 2] == b" {":
+                easing.put(end, b";")
+
+    return rule
