@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 TOOLS = (
     *("bash", "sh", "dirname", "cat", "cksum", "rm", "mkdir", "touch"),
-    *("sleep", "cp", "chmod", "tail", "flock", "env", "echo"),
+    *("sleep", "cp", "chmod", "tail", "flock", "env", "echo", "mktemp"),
 )
 PYTHON = r"""#!/bin/bash
 # What the set-up asks of an interpreter: its version, a venv, pip, and in the end to run something.
@@ -26,7 +28,9 @@ case "$*" in
     sleep "${FAKE_SLEEP:-0}"
     echo "pip ${*:9}" >>"$FAKE_LOG"
     if [ -n "${FAKE_FAIL:-}" ]; then echo "ERROR: no such release"; exit 1; fi ;;
-  *) echo "ran $*" ;;
+  *) echo "ran $*"
+    case "${FAKE_WAITS:-}$*" in "yes-m mypy"*|"yes-m pytest"*) echo $$ >>"$FAKE_LOG"; exec sleep 60 ;; esac
+    case "$*" in "-m ${FAKE_BROKEN:-none}"*) exit 3 ;; esac ;;
 esac
 """
 
@@ -142,10 +146,41 @@ def test_the_tools_of_the_tests_come_with_the_tests(clone):
     clone.run("jdk")
     clone.asked()
     told = clone.run("test")
-    assert told.stderr == "adding to .venv what the tests need (once, about 3 minutes)\n"
-    assert clone.asked() == [hashed(name) for name in OF_TESTS]
+    assert told.stderr == "adding to .venv what the tests need (once, about 2 minutes)\n"
+    assert clone.asked() == [hashed(name).replace("pip ", "pip --no-compile ") for name in OF_TESTS]
     clone.run("test")
     assert clone.asked() == []
+
+
+CHECKS = ["ruff check", "ruff format", "mypy", "pytest"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "code", "ran"),
+    [("", 0, CHECKS), ("ruff check", 3, CHECKS[:1]), ("mypy", 1, CHECKS), ("pytest", 3, CHECKS)],
+)
+def test_all_checks_run_and_one_that_fails_is_told(clone, broken, code, ran):
+    told = clone.run("test", "-x", FAKE_BROKEN=broken)
+    assert told.returncode == code
+    found = [next((each for each in CHECKS if f"-m {each}" in line), "") for line in told.stdout.splitlines()]
+    assert sorted(filter(None, found)) == sorted(ran)
+    assert (" -x\n" in told.stdout) == ("pytest" in ran)
+
+
+def test_ctrl_c_stops_all_checks(clone):
+    clone.run("test")
+    clone.asked()
+    environment = {"PATH": str(clone.bin), "FAKE_LOG": str(clone.log), "FAKE_WAITS": "yes"}
+    command = [str(clone.bin / "bash"), str(clone.root / "run.sh"), "test"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment, start_new_session=True) as checks:
+        while not clone.log.exists() or clone.log.read_text().count("\n") < 2:
+            assert checks.poll() is None
+            time.sleep(0.01)
+        os.killpg(checks.pid, signal.SIGINT)
+        assert checks.wait(30) == 130
+    running = [int(each) for each in clone.asked()]
+    while any(Path(f"/proc/{each}").exists() for each in running):
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
