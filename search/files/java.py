@@ -20,7 +20,7 @@ from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
-from search.files.recovery import best_of, parseable
+from search.files.recovery import Declared, best_of, parseable
 from search.files.units import whole_file
 from search.files.word_stems import folded
 
@@ -43,8 +43,8 @@ def read_java(file: SourceFile) -> Units:
     Raises:
         ValueError: the file is too long to be parsed.
     """
-    count_of = lambda parsed: sum(bool(found.name) for found in find_declarations(parsed))  # noqa: E731
-    parsed, fixed, told = best_of(file.data, language("java"), lambda text: parse_java(parseable(text)), count_of)
+    read = lambda text: parse_java(parseable(text))  # noqa: E731
+    parsed, fixed, told = best_of(file.data, language("java"), file.path, read, _declared_in)
     left_out = LeftOut()
     place = fixed.place if fixed else lambda offset: offset
     units = [*_units(replace(file, data=parsed.data), file.data, parsed, left_out, place)]
@@ -55,6 +55,11 @@ def read_java(file: SourceFile) -> Units:
         units = [*whole_file(file, file.data, words), *units]
     told += [str(left_out)] * bool(left_out.declarations)
     return Units(units, "; ".join(told), words)
+
+
+def _declared_in(parsed: ParsedFile) -> Declared:
+    lines = [(each.start_line, each.end_line) for each in find_declarations(parsed) if each.name]
+    return Declared(len(lines), lines)
 
 
 def _units(

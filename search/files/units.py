@@ -7,7 +7,6 @@ found by it alone.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from data_prep.errors import UserError
@@ -18,7 +17,7 @@ from data_prep.pipeline.filters import function_reason, is_generated, path_reaso
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
-from search.files.recovery import LONG, best_of, declared_count, is_minified, parseable, placed, plausible, swallows
+from search.files.recovery import LONG, best_of, declared_in, is_minified, parseable, placed, plausible
 from search.files.repair import Repaired
 from search.files.tree import is_test
 from search.files.word_stems import folded
@@ -125,7 +124,7 @@ class _Read:
         try:
             begun = parseable if language.line_comment == "//" else bytes
             parse = lambda text: language.parse(begun(text), path)  # noqa: E731
-            parsed, fixed, parts = best_of(data, language, parse, declared_count, partial(swallows, data))
+            parsed, fixed, parts = best_of(data, language, path, parse, declared_in)
         except UserError as error:
             return cls(data, None, f"{error}: {WHOLE_ALONE}")
         if count := parsed.left_out - len(parsed.damaged()):

@@ -130,7 +130,8 @@ func inOther() {}
 HALVES = [
     "foo(", "foo(bar,", "if (x", "if (this.isOpen(", "x = [1, 2", "obj.", 'x = "abc', "return (", "while (a(",
     "foo({ a: 1,", "foo(bar(1, [2, 3", "x = ", "a b c", "foo(]", 'print("a" +', "for (int i = 0; i <", "if x {",
-    "if (x) {", "x = {", "@", "if x == ", "/* half", "items.map(x => ",
+    "if (x) {", "x = {", "@", "if x == ", "/* half", "items.map(x => ", "Map<String, List<", "let x: Map<A, B<",
+    'x = r"""abc', 'String x = """', "x = `abc", "x = `a ${b",
 ]  # fmt: skip
 """What is typed last. In Python, a brace is as a bracket."""
 
@@ -165,6 +166,64 @@ def test_what_is_around_half_typed_code_is_found_with_its_lines(path, half, clos
         start, end = whole[name]
         assert lines.get(name) == ((start, end) if name == "before" else (start + moved, end + moved)), (name, lines)
     assert found.units[0].pair.method.kind == "file"
+
+
+BESIDE = {
+    "A.java": [
+        "private Map<String, List<",
+        "Map<String, List<",
+        "public <T extends",
+        "public void half(",
+        "class Half {",
+    ]
+    + ['String s = """', "try {", "int x = foo(1, new int[] {", "}", "private int half", "case 1:"],
+    "a.py": ["def half(", "class Half", "x: Dict[str, List[", 'x = r"""abc', "x = '''", "@deco(", "else:", "lambda x:"],
+    "a.ts": [
+        "private half: Map<string, Array<",
+        "half<T extends",
+        "half(a: string, b",
+        "half = `abc",
+        "}",
+        "foo({ a: 1,",
+    ],
+    "a.js": ["half(a, b", "half = `abc", "static half = [", "}", "async half(", "get half() {"],
+    "a.go": [
+        "var half map[string][]",
+        "func half(",
+        "type Half struct {",
+        "var half = `abc",
+        "}",
+        "func (a *A) half() {",
+    ],
+}
+"""What is typed between two declarations."""
+
+
+@pytest.mark.parametrize(("path", "half"), [(path, half) for path, halves in BESIDE.items() for half in halves])
+def test_what_is_around_a_half_typed_declaration_is_found_with_its_lines(path, half):
+    text = WHOLE[path].replace("{half}", "b = 2;")
+    lines = text.split("\n")
+    place = next(number for number, line in enumerate(lines) if "broken(" in line) - 1
+    margin = next(line[: len(line) - len(line.lstrip())] for line in lines if "broken(" in line)
+    _, found = names(path, "\n".join([*lines[:place], margin + half, *lines[place:]]))
+    _, whole = names(path, text)
+    for name in ("before", "broken", "after", "last", "inOther"):
+        start, end = whole[name]
+        assert found.get(name) == ((start, end) if start <= place else (start + 1, end + 1)), name
+
+
+@pytest.mark.parametrize("path", WHOLE)
+def test_a_lost_bracket_or_quote_loses_no_other_declaration(path):
+    text = WHOLE[path].replace("{half}", "b = 2;")
+    _, whole = names(path, text)
+    for place, letter in enumerate(text):
+        if letter not in "()[]{}\"'":
+            continue
+        line = text.count("\n", 0, place) + 1
+        _, found = names(path, text[:place] + text[place + 1 :])
+        for name, lines in whole.items():
+            if not lines[0] <= line <= lines[1]:
+                assert found.get(name) == lines, (line, text.split("\n")[line - 1], name)
 
 
 def test_the_files_of_broken_sources_are_named_and_their_sources_are_as_written():
