@@ -13,10 +13,10 @@ from itertools import accumulate
 from typing import Final
 
 from data_prep.languages.language import Language
-from search.files.repair import Piece, Repaired, repaired, without_marks
+from search.files.repair import LARGEST, Piece, Repaired, repaired
 
 _MOST_DEEP: Final = 40
-_MOST_READ: Final = 30
+_MOST_READ: Final = 12
 """Times a file's length that is parsed in parts at most."""
 _LEFT_OUT: Final = 8
 """Own lines of a part that are left out one by one."""
@@ -34,6 +34,8 @@ _OPENS: Final = re.compile(rb"(?:[{(\[]|:|=>?|->)\s*(?:(?://|#)[^\n]*)?$")
 _ENDS: Final = re.compile(rb"[;}]\s*(?:(?://|#)[^\n]*)?$")
 """The end of a line that ends a statement."""
 _COMMENT: Final = re.compile(rb"(?:^|\s)(?://|#).*$")
+
+_HEAD: Final = re.compile(rb"\s*(?:(?:async\s+)?def|class)\s+\w+")
 
 Span = tuple[int, int]
 """The first of some lines, from 0, and the one behind the last."""
@@ -56,8 +58,9 @@ def repaired_by_parts(data: bytes, language: Language, parses: Callable[[bytes],
         language: its language.
         parses: whether a text has no syntax error.
     """
-    plain = without_marks(data)
-    return _Parts(plain, repaired(plain, language).inside, language, parses).mended()
+    if len(data) > LARGEST:
+        return Repaired(data, [])
+    return _Parts(data, repaired(data, language).inside, language, parses).mended()
 
 
 class _Parts:
@@ -69,8 +72,8 @@ class _Parts:
         """``inside``: start and end of strings and comments of several lines."""
         self._lines = data.split(b"\n")
         self._starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
-        number = lambda place: bisect_right(self._starts, place) - 1  # noqa: E731
-        self._inside = {line for start, end in inside for line in range(number(start) + 1, number(end) + 1)}
+        numbers = [[bisect_right(self._starts, place) for place in each] for each in inside]
+        self._inside = {line for first, last in numbers for line in range(first, last)}
         self._indents = [self._indent(line) for line in range(len(self._lines))]
         self._language, self._parses = language, parses
         self._left = _MOST_READ * len(data) + 1000  # bytes that may be parsed yet
@@ -97,11 +100,11 @@ class _Parts:
         return self._left > 0 and self._parses(text)
 
     def _mend_block(self, block: Span, around: _Around) -> None:
-        """Mend each part that does not parse, not even with the next one."""
+        """Mend each part that does not parse, not even with the next one; nothing once too much was parsed."""
         parts = [*self._divided(block)]
         fit = [self._fits(self._lines[first:end], around) for first, end in parts]
         for number, (first, end) in enumerate(parts):
-            if not fit[number]:
+            if not fit[number] and self._left > 0:
                 if number + 1 < len(parts) and not fit[number + 1]:
                     both = first, parts[number + 1][1]
                     fit[number + 1] = self._fits(self._lines[slice(*both)], around) or self._divides(both, around)
@@ -249,9 +252,12 @@ class _Parts:
                 if self._fits(lines, around):
                     self._added.append(Piece(self._code_end((line, line + 1)), b" {"))
                     return lines
-            lines[number] = b""
+            begins_block = self._has_colons and line + 1 < part[1] and bones[number + 1].strip() == b"pass"
+            kept, text = _short_head(bones[number]) if begins_block else (b"", b"")
+            lines[number] = kept + text
             if bones[number].strip() and self._fits(lines, around):
-                self._lines[line] = b" " * len(self._lines[line])
+                self._lines[line] = kept + b" " * (len(self._lines[line]) - len(kept))
+                self._added += [Piece(self._starts[line] + len(kept), text)] if text else []
                 return lines
         return []
 
@@ -278,3 +284,10 @@ class _Parts:
             self._added.append(Piece(self._starts[line] + (self._indents[line] or 0), b"pass"))
         for line in lines:
             self._lines[line] = b" " * len(self._lines[line])
+
+
+def _short_head(line: bytes) -> tuple[bytes, bytes]:
+    """What begins a block in place of a line of Python that does not parse: what is kept of it, and what is added."""
+    if found := _HEAD.match(line):
+        return found[0], b"():"
+    return line[: len(line) - len(line.lstrip())], b"if 1:"

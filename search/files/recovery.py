@@ -11,7 +11,7 @@ from data_prep.languages.java.declarations import ParsedFile
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.languages.parsing import loaded_grammar
 from search.files.parts import repaired_by_parts
-from search.files.repair import Repaired, one_side, repaired
+from search.files.repair import Repaired, repaired
 
 Parsed = TypeVar("Parsed", ParsedSource, ParsedFile)
 
@@ -19,6 +19,11 @@ PARTLY: Final = "partly parsed, line {} was not understood: what could not be re
 """What is said of a file with syntax errors."""
 _NO_NAMES: Final = words("if for while switch catch return function with else do try throw new func def class elif")
 """What a broken text may make the name of a function."""
+_STATEMENTS: Final = words("if while switch else elif")
+"""Those that are no names of methods."""
+_APART: Final = re.compile(rb"\s+[\w({]|$")
+"""What is behind the start of a statement."""
+_CONFLICT: Final = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
 LONG: Final = 1000
 """Bytes of a line that people hardly write: what is declared behind them is a program's."""
 _MEAN: Final = 200  # bytes of a line
@@ -31,7 +36,7 @@ _DECLARES: Final = re.compile(
 class Declared(NamedTuple):
     """What was found in a text."""
 
-    count: int  # of functions and types, which broken text seldom makes up
+    number: int  # of functions and types, which broken text seldom makes up
     lines: Sequence[tuple[int, int]]  # the first and last ones of these and of constants
 
 
@@ -55,7 +60,7 @@ def best_of(
     language: Language,
     path: str,
     read: Callable[[bytes], Parsed],
-    found_in: Callable[[Parsed], Declared],
+    found_in: Callable[[Parsed, bytes], Declared],
 ) -> tuple[Parsed, Repaired | None, list[str]]:
     """What is read of a file; if it does not parse, of the repair that has most, and what is said of that.
 
@@ -72,37 +77,66 @@ def best_of(
     grammar = loaded_grammar(language.grammar_of(path))
     begun = parseable if language.line_comment == "//" else bytes
     parses = lambda text: not Parser(grammar).parse(begun(text)).root_node.has_error  # noqa: E731
-    broken, most = best.broken_line, found_in(best)
+    broken, most = best.broken_line, found_in(best, data)
     for other in _repairs(data, language, parses):
         again = read(other.text)
         if other.added and fixed is None:
             broken = data.count(b"\n", 0, other.added[0].place) + 1
-        found = found_in(again)
+        found = found_in(again, other.text)
         is_whole = bool(best.broken_line) and not again.broken_line
-        if found.count > most.count or (found.count == most.count and is_whole and found.lines != most.lines):
+        if found.number > most.number or (found.number == most.number and is_whole and found.lines != most.lines):
             best, fixed, most = again, other, found
     return best, fixed, [PARTLY.format(broken)]
 
 
 def _repairs(data: bytes, language: Language, parses: Callable[[bytes], bool]) -> Iterator[Repaired]:
     """The file repaired part by part, with both sides of its conflicts or one alone, or as a whole."""
-    yield repaired_by_parts(data, language, parses)
-    if (alone := one_side(data)) != data:
-        yield repaired_by_parts(alone, language, parses)
+    both, alone = _without_marks(data), _without_marks(_one_side(data))
+    for each in (both, alone) if both != alone else (both,):
+        yield repaired_by_parts(each, language, parses)
     yield repaired(alone, language)
 
 
-def declared_in(parsed: ParsedSource) -> Declared:
-    """What a file declares."""
+def _without_marks(data: bytes) -> bytes:
+    """The file with blanks in place of git's marks of conflicts."""
+    return _CONFLICT.sub(_blank, data)
+
+
+def _one_side(data: bytes) -> bytes:
+    """The file with the first side alone of each of git's conflicts; the other one is blank."""
+    text, start = bytearray(data), None
+    for mark in _CONFLICT.finditer(data):
+        kind = mark[0][:1]
+        if kind == b">" and start is not None:
+            text[start : mark.end()] = _blank(data[start : mark.end()])
+        start = None if kind in b"<>" else mark.start() if start is None else start
+    return bytes(text)
+
+
+def _blank(found: re.Match[bytes] | bytes) -> bytes:
+    return re.sub(rb"[^\n]", b" ", found if isinstance(found, bytes) else found[0])
+
+
+def declared_in(parsed: ParsedSource, text: bytes) -> Declared:
+    """What a ``text`` declares."""
     inside = *parsed.damaged(), *parsed.inner(), *parsed.handlers()
-    found = plausible([*parsed.functions, *inside, *parsed.types()])
+    found = plausible([*parsed.functions, *inside, *parsed.types()], text)
     lines = [(each.start_line, each.end_line) for each in (*found, *parsed.constants())]
     return Declared(len(found), sorted(lines))
 
 
-def plausible(found: Iterable[FoundFunction]) -> list[FoundFunction]:
-    """Functions of a file with syntax errors, without those that these have made up."""
-    return [each for each in found if each.name not in _NO_NAMES]
+def plausible(found: Iterable[FoundFunction], text: bytes) -> list[FoundFunction]:
+    """Functions of a ``text`` with syntax errors, without those that these have made up of statements.
+
+    A method may be called like a statement: it has its bracket right behind its name, or something before that.
+    """
+    return [
+        each
+        for each in found
+        if each.name not in _NO_NAMES
+        or not (begun := text[each.start : each.start + LONG]).startswith(each.name.encode())
+        or not (each.name in _STATEMENTS or _APART.match(begun, len(each.name)))
+    ]
 
 
 def placed(found: Sequence[FoundFunction], fixed: Repaired | None) -> list[FoundFunction]:

@@ -2,7 +2,7 @@
 
 A line that is indented less than one with an open bracket ends what was open, and so does one that begins a declaration
 beside it, or a closing bracket of an outer pair. Strings end with their lines. A head of Python without a body gets
-one. Conflict markers of git become blanks. Lines stay as they are, and what is added is noted, so that a place in the
+one. Lines stay as they are, and what is added is noted, so that a place in the
 repaired text can be told as one in the file.
 """
 
@@ -18,7 +18,6 @@ from data_prep.languages.language import Language
 LARGEST: Final = 1 << 20
 """Bytes of the longest file that is repaired."""
 _PAIRS: Final = {b"(": b")", b"[": b"]", b"{": b"}"}
-_CONFLICT: Final = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
 _DEEPEST: Final = 50
 """Open brackets among which the pair of a closing one is looked for."""
 _SEEN: Final = 300
@@ -105,35 +104,11 @@ def repaired(data: bytes, language: Language) -> Repaired:
     """The file with what is missing added; nothing is if it is longer than ``LARGEST``."""
     if len(data) > LARGEST:
         return Repaired(data, [])
-    plain = without_marks(data)
-    repair = _Repair(plain, language)
-    added = repair.made()
-    if repair.strays:
-        blanked = bytearray(plain)
-        for place in repair.strays:
-            blanked[place : place + 1] = b" "
-        plain = bytes(blanked)
-    return Repaired(plain, added, repair.inside)
-
-
-def without_marks(data: bytes) -> bytes:
-    """The file with blanks in place of git's marks of conflicts."""
-    return _CONFLICT.sub(_blank, data)
-
-
-def one_side(data: bytes) -> bytes:
-    """The file with the first side alone of each of git's conflicts; the other one is blank."""
-    text, start = bytearray(data), None
-    for mark in _CONFLICT.finditer(data):
-        kind = mark[0][:1]
-        if kind == b">" and start is not None:
-            text[start : mark.end()] = _blank(data[start : mark.end()])
-        start = None if kind in b"<>" else mark.start() if start is None else start
-    return bytes(text)
-
-
-def _blank(found: re.Match[bytes] | bytes) -> bytes:
-    return re.sub(rb"[^\n]", b" ", found if isinstance(found, bytes) else found[0])
+    repair = _Repair(data, language)
+    added, blanked = repair.made(), bytearray(data)
+    for place in repair.strays:
+        blanked[place : place + 1] = b" "
+    return Repaired(bytes(blanked), added, repair.inside)
 
 
 @lru_cache
