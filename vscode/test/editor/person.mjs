@@ -87,9 +87,11 @@ export class Person {
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
   }
 
-  /** Wait for a document of results that begins so. */
+  /** Wait for a document of results that begins with `head`, which leaves out the name of the folder. */
   async results(head, timeout = 10_000 * SLOWER) {
-    await this.document().getByText(head, { exact: false }).first().waitFor({ timeout });
+    const [what, query] = head.split(": ").map((text) => text.replaceAll(/[^\w ]/g, "\\$&").replaceAll(" ", "\\s"));
+    const begun = new RegExp(`${what}(\\sin\\s[^:]+)?:\\s${query}`);
+    await this.document().getByText(begun).first().waitFor({ timeout });
     await this.document().getByText("Example 1 of 15").waitFor({ timeout });
   }
 
