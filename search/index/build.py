@@ -162,8 +162,8 @@ def refresh(
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
     index = _together(old, sorted(kept.values()), fresh, origin, committed)
     folders = unread.folders[:_NAMED_FOLDERS]
-    left_out = {"unread": dict(unread.kinds), "not_entered": folders, "repositories": unread.repositories}
-    index = replace(index, documents=documents, everything=everything, **left_out)
+    index = replace(index, documents=documents, everything=everything, unread=dict(unread.kinds), not_entered=folders)
+    index = replace(index, repositories=unread.repositories)
     save_index(index, path)
     _note(replace(new, index=read_head(path).content), path, recorded=recorded)
     gone = len(numbers) - len(kept)

@@ -97,8 +97,8 @@ export class Person {
 
   /** The titles above the first lines of the results. */
   async lenses() {
-    await this.document().locator(".codelens-decoration a", { hasText: "Copy" }).first().waitFor();
-    const all = await this.document().locator(".codelens-decoration a").allInnerTexts();
+    await this.document().locator(".codelens-decoration a:visible", { hasText: "Copy" }).first().waitFor();
+    const all = await this.document().locator(".codelens-decoration a:visible").allInnerTexts();
     return all
       .map((title) => title.replaceAll("\u00a0", " ").trim())
       .filter(Boolean)
@@ -106,7 +106,7 @@ export class Person {
   }
 
   async lens(title) {
-    await this.document().locator(".codelens-decoration a", { hasText: title }).first().click();
+    await this.document().locator(".codelens-decoration a:visible", { hasText: title }).first().click();
   }
 
   async thumb(icon) {
