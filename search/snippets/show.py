@@ -35,7 +35,7 @@ def as_record(engine: Engine, answer: CodeAnswer, seconds: float) -> dict[str, A
 def code_result(engine: Engine, hit: CodeHit) -> dict[str, Any]:
     """A hit as JSON: the fields of a question's hits, and its overlap and what copy it is."""
     stage: Stage = "copy" if hit.copy else "code"
-    plain = Hit(hit.rank, hit.row, hit.score, hit.lexical, None, hit.near, 0.0, stage)
+    plain = Hit(hit.rank, hit.row, hit.score, hit.lexical, None, hit.near, 0.0, stage, hit.copies)
     return result(engine, "", plain, explain=False) | {"overlap": round(hit.overlap, 4), "copy": hit.copy}
 
 
@@ -54,7 +54,7 @@ def as_text(view: View, answer: CodeAnswer, seconds: float) -> str:
     for hit in answer.hits:
         about = [scores_line(view, hit.row, _scores(hit))] if view.explain else ()
         copy = {"exact": "  copy", "near": "  near copy", "": ""}[hit.copy]
-        lines += ["", *hit_lines(view, hit.rank, hit.row, (), copy, about)]
+        lines += ["", *hit_lines(view, hit.rank, hit.row, hit.copies, copy, about)]
     return "\n".join([*lines, *(["", found_line(view, len(answer.hits), seconds)] if view.explain else ())])
 
 
