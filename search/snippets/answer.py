@@ -13,12 +13,13 @@ import numpy as np
 from data_prep.bounds import shown
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
+from data_prep.traces.trace import Trace, read_trace
 from search.engine.engine import Engine
 from search.files.languages import language_name
 from search.index.code_index import Index
 from search.snippets.code_search import CodeHit, CodeQuery, CodeSearch
 from search.snippets.code_text import CodeText, Tokens, read_code, shortened
-from search.traces.trace import FrameLocator, Located, Trace, read_trace
+from search.traces.frame_locator import FrameLocator, Located
 
 Kind = Literal["trace", "code", "place"]
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.files.printable import one_line
+from data_prep.traces.form import TracedError
 from search.engine.engine import Engine
 from search.engine.show import result, signature
 from search.engine.signals import Hit, Stage
@@ -13,7 +14,7 @@ from search.snippets.answer import CodeAnswer
 from search.snippets.code_search import CodeHit
 from search.terminal.hits import View, found_line, hit_lines, scores_line
 from search.terminal.text import BOLD, CYAN, DIM, GREEN, cut
-from search.traces.trace import Located, TracedError
+from search.traces.frame_locator import Located
 
 _NAMED: Final = 3
 """Frames outside of the index that the text names for each error."""
