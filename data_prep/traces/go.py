@@ -33,7 +33,7 @@ GO: Final = HeadedForm(
     ),
     frame=_frame,
     error=re.compile(
-        r"(?:.*?\s)??(?P<error>panic|fatal error|runtime(?: error)?)(?: serving \S+)?: "
+        r"(?!\s*\t\s*panic: )(?:.*?\s)??(?P<error>panic|fatal error|runtime(?: error)?)(?: serving \S+)?: "
         r"(?P<message>.*)"
     ),
     looks=r"(?:[A-Za-z]:)?[^\s:]{1,1000}\.go:\d+(?: \+0x| \(0x|\s*$)",
@@ -44,5 +44,4 @@ GO: Final = HeadedForm(
     behind=re.compile(r"\s+(?P<name>[^\s:]+): (?P<code>.*)"),
     starts=re.compile(r"(?P<message>(?:Previous )?(?:read|write|atomic \w+) at 0x.* by .*):", re.IGNORECASE),
     part=re.compile(r"\s*goroutine \d+(?: .*)?\[([^\]]*)\]:"),
-    first_counts=True,
 )

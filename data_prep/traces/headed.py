@@ -14,7 +14,7 @@ from data_prep.traces.form import MESSAGE_LINES, STRONG, Frame, Reading, Relatio
 Groups = Mapping[str, str]
 """The named groups of a frame, "" for those that did not match, and ``call``, what the line before it says."""
 NEVER: Final = re.compile(r"(?!)")
-_NAME: Final = re.compile(r"Error|Exception|Throwable|Failure|Panic|panic")
+_NAME: Final = re.compile(r"Error|Exception|Throwable|Failure|Panic|panic|fatal error|runtime")
 _STATED: Final = re.compile(
     rf"(?<![\w.$/\\'\"(-])(?P<error>(?:[\w$]+\.)*(?:[A-Z][\w$]*)?{STRONG})(?: \[\w+\])?(?:: ?(?P<message>.*)|\s*$)"
 )
@@ -52,8 +52,6 @@ class HeadedForm:
     members: re.Pattern[str] = NEVER
     """A line behind which the errors of a group are."""
     members_end: re.Pattern[str] = NEVER
-    first_counts: bool = False
-    """Whether the first of several errors before the frames is theirs, and not the last."""
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix; None if there is no frame."""
@@ -152,7 +150,7 @@ class _Reader:
         """Begin an error; what is not as certainly one as that before it is a part of its message."""
         error, message = found["error"], found["message"] or ""
         begun = self._told_begun or (self._head and not self._head.error and self._told)
-        if begun and (self._form.first_counts or not (relation or self._next or _NAME.search(error))):
+        if begun and not (relation or self._next or _NAME.search(error)):
             return False
         self._begin(error, message, relation or self._next or ("grouped" if self._grouped else ""))
         return True

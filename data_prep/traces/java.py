@@ -31,12 +31,13 @@ def _frame(groups: Groups) -> Frame:
 
 def _named(names: list[str], types: str, method: str) -> list[str]:
     """The parts of a method's name as units are named: a constructor has the name of its type."""
+    found = _LAMBDA.fullmatch(method)
+    method = found[1] if found else _SUFFIX.sub("", method)
     if method in ("<init>", "new"):
         return names[-2:] if _ANONYMOUS.fullmatch(types.rpartition("$")[2]) else [*names, *names[-1:]]
     if method in ("<clinit>", "static"):
         return names
-    found = _LAMBDA.fullmatch(method)
-    return [*names, found[1] if found else _SUFFIX.sub("", method)]
+    return [*names, method]
 
 
 JAVA: Final = HeadedForm(

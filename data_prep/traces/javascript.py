@@ -59,11 +59,11 @@ JAVASCRIPT: Final = HeadedForm(
         r"(?: \[\w+\])?(?:: ?(?P<message>.*?))?(?:\](?: \{)?)?"
     ),
     looks=(
-        r"at (?!\S+://[^/\s]+\W*$)\S(?:\((?:eval|address) at |(?! at ).)*"
+        r"at (?!\S+://[^/\s]+\W*$)\S(?:\((?:eval|address) at |(?!\Wat ).)*"
         r"(?:\.\w+:\d+|:\d+:\d+|:line \d+)\W*(?:$|\+\d+ms$)"
         r"|at \S[^()]{0,200} \((?:<anonymous>|native|index \d+)"
-        rf"|❯ \S.*:\d+:\d+|\S*@(?:\S+{_CODE}|[a-z-]+://\S+):\d+"
-        rf"|[\w$.<>/*#]{{1,200}} [a-z-]{{2,20}}://\S+{_CODE}\S*:\d+$|\S{{1,200}}\s@\s\S+{_CODE}\S*:\d+$"
+        rf"|❯ \S.*:\d+:\d+|[^\s@]{{0,200}}@(?:[^\s@]{{1,1000}}{_CODE}|[a-z-]{{2,20}}://[^\s@]{{1,1000}}):\d+"
+        rf"|[\w$.<>/*#]{{1,200}} [a-z-]{{2,20}}://\S+{_CODE}\S*:\d+$|[^\s:]{{1,100}}\s@\s\S+{_CODE}\S*:\d+$"
     ),
     relations={"[cause]:": "caused by", "Caused by:": "caused by", "Cause:": "caused by"},
     more=re.compile(r"\s*\.\.\. (\d+) lines matching cause stack trace.*"),

@@ -15,7 +15,7 @@ from typing import Final
 from data_prep.languages.registry import languages
 from data_prep.traces.form import Frame, Reading, TracedError, TraceForm
 from data_prep.traces.prefixes import without_prefixes
-from data_prep.traces.written_out import as_shown, plain_lines
+from data_prep.traces.written_out import as_shown, plain_lines, without_colours
 
 MOST_FRAMES: Final = 1000
 """Maximum frames of a trace, half from each end."""
@@ -55,6 +55,14 @@ def read_trace(text: str) -> Trace | None:
     return _shortened(best) if best else None
 
 
+def plain_text(text: str) -> str:
+    """A text as its trace is read: without colours and the prefixes of a log, with what is escaped written out."""
+    if not any(sign in text for sign in _SIGNS):
+        return without_colours(text)
+    shown = next((each for each in as_shown(text) if any(map(_looks_at, each.splitlines()))), text)
+    return "\n".join(without_prefixes([*plain_lines(shown, _looks_at)], _starts()))
+
+
 def frames_like(text: str) -> int:
     """How many lines of a text without a trace that can be read look like frames."""
     return max((_unread(lines, None) for lines in _lines_of(text)), default=0)
@@ -62,7 +70,7 @@ def frames_like(text: str) -> int:
 
 def _lines_of(text: str) -> Iterator[list[str]]:
     """The lines near frames, without their prefixes: of a page as it is shown, and of the text as it is."""
-    for shown in as_shown(text):
+    for shown in as_shown(text) if any(sign in text for sign in _SIGNS) else ():
         lines = [line[:_LONGEST_LINE].rstrip() for line in plain_lines(shown, _looks_at)]
         if near := _near_frames(lines):
             yield without_prefixes(near, _starts())

@@ -29,6 +29,8 @@ def as_record(engine: Engine, answer: CodeAnswer, seconds: float) -> dict[str, A
         inside = sum(each.row is not None for each in answer.frames)
         found |= {"innermost": "last" if answer.trace.innermost_last else "first"}
         found |= {"frames": len(answer.frames), "frames_in_index": inside, "errors": [*_errors(engine, answer)]}
+    if answer.unread:
+        found["frames_not_read"] = answer.unread
     found["milliseconds"] = round(1000 * seconds, 2)
     return found | {"results": [code_result(engine, hit) for hit in answer.hits]}
 
@@ -62,6 +64,13 @@ def as_text(view: View, answer: CodeAnswer, seconds: float) -> str:
 def _question(view: View, answer: CodeAnswer) -> Iterator[str]:
     if answer.left_out:
         yield f"of {answer.read + answer.left_out:,} characters the middle is left out; {answer.read:,} are read"
+    if answer.unread:
+        many = (
+            "1 line looks like a frame and is"
+            if answer.unread == 1
+            else f"{answer.unread:,} lines look like frames and are"
+        )
+        yield f"{many} not read"
     if answer.row is not None:
         name = view.engine.index.names[answer.row]
         yield f"code like {view.paint(BOLD, name)}  {view.paint(CYAN, view.place(answer.row))}"

@@ -131,7 +131,7 @@ for this
     (error,) = read_trace(text).errors
     assert (error.error, error.message, error.left_out) == ("com.acme.ShopException", "no money for this", 12)
     assert names(error) == ["Shop.Desk.pay", "Shop", "Shop.run"]
-    assert [frame.path for frame in error.frames] == ["com/acme/Shop.java", "com/acme/Shop.java", ""]
+    assert [frame.path for frame in error.frames] == ["com/acme/Shop.java"] * 3
 
 
 def test_javascript_of_node(tmp_path):
