@@ -15,6 +15,10 @@ _LONGEST: Final = 300
 """Characters of a prefix."""
 _MOST: Final = 8
 """Prefixes of different shapes that are taken away."""
+_SAMPLE: Final = 200
+"""Lines by which it is seen whether all have a prefix of one shape."""
+_NEARLY: Final = 0.95
+"""The share of these that must have it."""
 _PIECES: Final = re.compile(
     r"(?P<space>\s+)|(?P<exact>\[\d{1,3}\])|(?P<number>\d[\w.,:/+-]*)|(?P<word>[^\W\d][\w-]*)|(?P<other>.)"
 )
@@ -22,7 +26,7 @@ _OWN: Final = re.compile(r"[\s|+│┃║╭─┌❯›→❱*-]*|\s*E|\s*\[err
 """What a trace itself has before a frame: margins of groups, marks, the name of an error before IPython's header."""
 _NO_PREFIX: Final = re.compile(r"\s*[^\W\d]\w*|.*[/\\][\w.-]*")
 """A word, and the start of a path."""
-_MARK: Final = re.compile(r"\s+[E>❯]$|(?<=[|:\]])(?:\s+[|+])+$")
+_MARK: Final = re.compile(r"\s+[E>❯]\s*$|(?<=[|:\]])(?:\s+[|+])+\s*$|\s*[╭┌+][-─━]+\s*$|\s[\w.<>']+ {5,}$")
 """The end of a prefix that is the trace's own."""
 
 
@@ -35,7 +39,7 @@ def without_prefixes(lines: Sequence[str], looks: re.Pattern[str]) -> list[str]:
     """
     shapes, bare = _shapes(lines, looks)
     if not shapes:
-        return [*lines]
+        return _moved_left(lines)
     streams: dict[re.Pattern[str] | None, list[str]] = {}
     last: re.Pattern[str] | None = None
     for line in lines:
@@ -56,13 +60,31 @@ def _shapes(lines: Sequence[str], looks: re.Pattern[str]) -> tuple[list[re.Patte
     bare = 0  # frames without a prefix
     for line in lines:
         if begins := looks.search(line):
-            prefix = _MARK.sub("", line[: begins.start()].rstrip()) if begins.start() <= _LONGEST else ""
+            prefix = _MARK.sub("", line[: begins.start()]).rstrip() if begins.start() <= _LONGEST else ""
             if not prefix or _OWN.fullmatch(line[: begins.start()]) or _NO_PREFIX.fullmatch(prefix):
                 bare += 1
             else:
                 found[_shape(prefix, line[len(prefix) : len(prefix) + 1])] += 1
+    if not bare and not found and (common := _common(lines, looks)):
+        return [re.compile(common)], 0
     least = 2 if bare or len(found) > 1 else 1
     return [re.compile(shape) for shape, times in found.most_common(_MOST) if times >= least], bare
+
+
+def _common(lines: Sequence[str], looks: re.Pattern[str]) -> str:
+    """The longest shape that nearly all lines share before their frames; "" if there is none."""
+    some = [line for line in lines if line.strip()][:_SAMPLE]
+    for line in some[:3]:
+        ends = [found.end() for found in _PIECES.finditer(line[:_LONGEST]) if not found["space"]]
+        for end in reversed(ends):
+            if line[end - 1] in "([{<" or _OWN.fullmatch(line[:end]) or _NO_PREFIX.fullmatch(line[:end]):
+                continue
+            shape = _shape(line[:end], line[end : end + 1])
+            found = [(each, match) for each in some if (match := re.match(shape, each))]
+            before = all(not (begins := looks.search(each)) or match.end() <= begins.start() for each, match in found)
+            if len(found) >= max(3, _NEARLY * len(some)) and before:
+                return shape
+    return ""
 
 
 def _shape(prefix: str, follows: str) -> str:

@@ -158,6 +158,12 @@ class RichReader(Reader):
         elif not self.frames and not self.chained(text):
             self.goes_on(text)
 
+    def close(self, error: str, message: str) -> None:
+        """End the error that is being read, whose last frame may have lost its function."""
+        begun, self._begun = self._begun, ""
+        self._frame_of(begun, nameless=True)
+        super().close(error, message)
+
     def _in_panel(self, text: str, full: bool) -> None:
         if not text or text[0] in "╭╰":
             self._begun, self._open = "", True
