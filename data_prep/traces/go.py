@@ -15,7 +15,7 @@ _TYPES: Final = re.compile(r"\[[^\[\]]*\]")
 
 def _frame(groups: Groups) -> Frame | None:
     """The frame of ``example.com/app/web.(*Server).Start.func1`` at a place."""
-    call = groups["call"]
+    call = "" if groups.get("address") else groups["call"]
     if not call and not groups.get("address"):
         return None
     folder, slash, rest = call.rpartition("/")
@@ -29,15 +29,17 @@ def _frame(groups: Groups) -> Frame | None:
 GO: Final = HeadedForm(
     frames=(
         re.compile(r"\s*(?P<path>\S.*\.go):(?P<line>\d+) \((?P<address>0x[0-9a-f]+)\)"),
+        re.compile(r"\s*(?P<address>Error Trace:|[ \t]{16,})\s*(?P<path>\S.*\.go):(?P<line>\d+)"),
         re.compile(r"\s+(?P<path>\S.*\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?(?: .*)?"),
     ),
     frame=_frame,
     error=re.compile(
-        r"(?!\s*\t\s*panic: )(?:.*?\s)??(?P<error>panic|fatal error|runtime(?: error)?)(?: serving \S+)?: "
-        r"(?P<message>.*)"
+        r"(?!\s*\t\s*panic: )(?:.*?\s)??"
+        r"(?P<error>panic|fatal error|runtime(?: error)?)(?: serving \S+| recovered)?:(?: |$)(?P<message>.*)"
     ),
-    looks=r"(?:[A-Za-z]:)?[^\s:]{1,1000}\.go:\d+(?: \+0x| \(0x|\s*$)",
+    looks=r"goroutine \d+ [^\[\n]{0,80}\[[^\]]{1,80}\]:|(?:[A-Za-z]:)?[^\s:]{1,1000}\.go:\d+(?: \+0x| \(0x|\s*$)",
     more=re.compile(r"\s*\.\.\.(\d+|additional) frames elided\.\.\."),
+    kinds={"runtime error": "panic"},
     call=re.compile(
         r"\s*(?:created by )?(?P<name>[^\s()]+(?:\.\(\*?[\w\[\].]+\)[^\s()]*)?)(?:\((?!\*).*\)| in goroutine \d+)?"
     ),

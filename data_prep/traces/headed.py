@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from data_prep.traces.form import MESSAGE_LINES, STRONG, Frame, Reading, Relation, TracedError, number
+from data_prep.traces.form import MESSAGE_LINES, NEXT_RECORD, STRONG, Frame, Reading, Relation, TracedError, number
 
 Groups = Mapping[str, str]
 """The named groups of a frame, "" for those that did not match, and ``call``, what the line before it says."""
@@ -37,6 +37,8 @@ class HeadedForm:
     near: str = r"(?!)"
     relations: Mapping[str, Relation] = field(default_factory=dict)
     """Text of ``relation`` -> what it says."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Names of errors that are the start of a message -> the name of the error."""
     more: re.Pattern[str] = NEVER
     """A line that counts frames (group 1)."""
     skipped: re.Pattern[str] = NEVER
@@ -55,12 +57,15 @@ class HeadedForm:
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix; None if there is no frame."""
-        reader = _Reader(self, re.compile(self.looks))
+        looks = re.compile(self.looks)
+        reader = _Reader(self, looks)
         for place, line in enumerate(lines):
             if reader.is_frame(line) or reader.is_count(line):
                 reader.read.add(place)
             elif not reader.is_head(line):
                 reader.text(line)
+            elif looks.search(line):
+                reader.read.add(place)
         return reader.reading()
 
 
@@ -149,6 +154,8 @@ class _Reader:
     def _state(self, found: re.Match[str], relation: Relation) -> bool:
         """Begin an error; what is not as certainly one as that before it is a part of its message."""
         error, message = found["error"], found["message"] or ""
+        if error in self._form.kinds:
+            error, message = self._form.kinds[error], f"{error}: {message}"
         begun = self._told_begun or (self._head and not self._head.error and self._told)
         if begun and not (relation or self._next or _NAME.search(error)):
             return False
@@ -164,6 +171,11 @@ class _Reader:
         """Another line: it names a function, or, behind a head, it goes on with the message."""
         if found := self._form.call.fullmatch(line):
             self._call = found["name"]
+        elif self._frames and self._form.call is not NEVER and line[:1].strip() and not NEXT_RECORD.match(line):
+            self._begin("", line, "")  # the message of the next error
+        if line.strip() and not line.strip("^~ "):
+            del self._told[-1:]  # the code that is underlined
+            return
         ended = self._full or self._frames or self._left_out
         goes_on = self._head and not ended and len(self._told) < MESSAGE_LINES
         if goes_on and not _NOT_TOLD.match(line) and not self._looks.search(line):

@@ -6,7 +6,7 @@ from typing import Final
 from data_prep.traces.form import Frame, number
 from data_prep.traces.headed import Groups, HeadedForm
 
-_PLACE: Final = re.compile(r"(?:(?P<file>[\w$.-]+\.\w+)|(?P<said>[^:]*))(?::(?P<line>\d+).*)?")
+_PLACE: Final = re.compile(r"(?:[\w.]+@[\w.+-]+/)?(?:(?P<file>[\w$.-]+\.\w+)|(?P<said>[^:]*))(?::(?P<line>\d+).*)?")
 _LAMBDA: Final = re.compile(r"lambda\$(\w+?)(?:\$[\w$]*)?")
 _SUFFIX: Final = re.compile(r"(?<=\w)(?:\$lambda[\w$-]*|\$default|\$suspendImpl|-[\w$]{7})$")
 _ANONYMOUS: Final = re.compile(r"\d+|lambda.*|inlined|Lambda.*")
@@ -23,7 +23,7 @@ def _frame(groups: Groups) -> Frame:
     names = [part for part in types.partition("$$")[0].split("$") if part and not _ANONYMOUS.fullmatch(part)]
     found = _PLACE.fullmatch(place)
     file, line = (found["file"], number(found["line"])) if found else ("", 0)
-    if not file and not made and names and (line or place != "Native Method"):
+    if not file and not made and names and (line or not place.endswith("Native Method")):
         file = f"{names[0]}.java"  # what is printed for it names no file
     path = "/".join(filter(None, (*package.split("."), file))) if file else ""
     return Frame(path, line, ".".join(_named(names, types, method)), package=package)
@@ -43,8 +43,9 @@ def _named(names: list[str], types: str, method: str) -> list[str]:
 JAVA: Final = HeadedForm(
     frames=(
         re.compile(
-            r"\W*at (?:[^\s()/]*/)*?(?P<name>(?!\d)[\w$<>-]+(?:\.[\w$<>/-]+(?: [\w$<>,'!-]+)*)+)"
-            r"\((?P<place>[^()\s]+|[^()]*:\d+|(?:[A-Z][\w.]* ?){2,})\)(?! in )(?:[\s~\[{<\\\"'(,].*)?"
+            r"\W*at (?:[^\s()/]*/)*(?P<name>(?!\d)[\w$<>-]+(?:(?:\.|(?<=\d)/)[\w$<>-]+(?: [\w$<>,'!-]+)*)+)"
+            r"\((?P<place>[^()\s]+|[^()]*:\d+|(?:[\w.]+@[\w.+-]+/)?(?:[A-Z][\w.]* ?){2,})\)"
+            r"(?! in )(?:[\s~\[{<\\\"'(,].*)?"
         ),
     ),
     frame=_frame,
@@ -54,5 +55,6 @@ JAVA: Final = HeadedForm(
     ),
     looks=r"at (?:[^\s()/]{1,200}/)*[\w$<>.-]{1,300}\.[\w$<>. /-]{1,200}\([^()]{0,300}\)",
     relations={"Caused by:": "caused by", "Suppressed:": "suppressed", "Wrapped by:": "raised from"},
+    starts=re.compile(r'"(?P<message>[^"]*)" (?:#\d+ |daemon |prio=).*'),
     more=re.compile(r"\s*\.\.\. (\d+) (?:more|common frames omitted|frames? (?:truncated|omitted|excluded)).*"),
 )

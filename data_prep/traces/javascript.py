@@ -44,6 +44,8 @@ JAVASCRIPT: Final = HeadedForm(
     frames=(
         re.compile(rf"\W*at (?P<name>(?:(?! \().)+) \((?P<place>.*)\){_END}"),
         re.compile(rf"\W*at (?:async )?(?P<place>\S.*:\d+:\d+|\S*\.\w+:\d+){_END}"),
+        re.compile(rf"\s*(?!at )(?P<name>{_NAME})\((?P<place>[^()]*:\d+:\d+|<anonymous>)\){_END}"),
+        re.compile(r"\s*(?P<place>(?:file://|node:|/|[A-Za-z]:[\\/])\S*:\d+:\d+)"),
         re.compile(rf"\s*[❯›→] (?P<name>{_NAME})?(?P<place>\S.*:\d+:\d+){_END}"),
         re.compile(
             rf"\s*(?:[\w. ]+\*)?(?P<name>[^@\s]*|(?:global|module|eval) code)@"
@@ -63,6 +65,7 @@ JAVASCRIPT: Final = HeadedForm(
         r"(?:\.\w+:\d+|:\d+:\d+|:line \d+)\W*(?:$|\+\d+ms$)"
         r"|at \S[^()]{0,200} \((?:<anonymous>|native|index \d+)"
         rf"|❯ \S.*:\d+:\d+|[^\s@]{{0,200}}@(?:[^\s@]{{1,1000}}{_CODE}|[a-z-]{{2,20}}://[^\s@]{{1,1000}}):\d+"
+        r"|[\w$.<>#]{1,100} \((?:\w+://|node:|/|[A-Za-z]:[\\/])[^()]{0,500}:\d+:\d+\)"
         rf"|[\w$.<>/*#]{{1,200}} [a-z-]{{2,20}}://\S+{_CODE}\S*:\d+$|[^\s:]{{1,100}}\s@\s\S+{_CODE}\S*:\d+$"
     ),
     relations={"[cause]:": "caused by", "Caused by:": "caused by", "Cause:": "caused by"},

@@ -22,11 +22,13 @@ _NEARLY: Final = 0.95
 _PIECES: Final = re.compile(
     r"(?P<space>\s+)|(?P<exact>\[\d{1,3}\])|(?P<number>\d[\w.,:/+-]*)|(?P<word>[^\W\d][\w-]*)|(?P<other>.)"
 )
-_OWN: Final = re.compile(r"[\s|+│┃║╭─┌❯›→❱*-]*|\s*E|\s*\[errors\]: \[|\s*[\w.<>']+ {5,}|\s*[\w$.<>]+\*")
-"""What a trace itself has before a frame: margins of groups, marks, the name of an error before IPython's header."""
+_OWN: Final = re.compile(r"[\s|+│┃║╭─┌❯›→❱*-]*|\s*E|\s*\[errors\]: \[|\s*[\w$.<>]+\*")
+"""What a trace itself has before a frame: margins of groups, marks."""
 _NO_PREFIX: Final = re.compile(r"\s*[^\W\d]\w*|.*[/\\][\w.-]*")
 """A word, and the start of a path."""
-_MARK: Final = re.compile(r"\s+[E>❯]\s*$|(?<=[|:\]])(?:\s+[|+])+\s*$|\s*[╭┌+][-─━]+\s*$|\s[\w.<>']+ {5,}$")
+_MARK: Final = re.compile(r"\s+[E>❯]\s*$|(?<=[|:\]])(?:\s+[|+])+\s*$|\s*[╭┌+][-─━]+\s*$")
+_NAMED: Final = re.compile(r"(?:^|(?<=\s))[\w.<>']+ {3,}$")
+"""The error that is named before IPython's header."""
 """The end of a prefix that is the trace's own."""
 
 
@@ -60,10 +62,12 @@ def _shapes(lines: Sequence[str], looks: re.Pattern[str]) -> tuple[list[re.Patte
     bare = 0  # frames without a prefix
     for line in lines:
         if begins := looks.search(line):
-            prefix = _MARK.sub("", line[: begins.start()]).rstrip() if begins.start() <= _LONGEST else ""
-            if not prefix or _OWN.fullmatch(line[: begins.start()]) or _NO_PREFIX.fullmatch(prefix):
+            before = line[: begins.start()] if begins.start() <= _LONGEST else ""
+            before = _NAMED.sub("", before) if begins[0].startswith("Traceback") else before
+            prefix = _MARK.sub("", before).rstrip()
+            if not prefix or _OWN.fullmatch(before):
                 bare += 1
-            else:
+            elif not _NO_PREFIX.fullmatch(prefix):
                 found[_shape(prefix, line[len(prefix) : len(prefix) + 1])] += 1
     if not bare and not found and (common := _common(lines, looks)):
         return [re.compile(common)], 0

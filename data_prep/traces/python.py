@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from data_prep.traces.form import Reading, split_message
+from data_prep.traces.form import Reading, number, split_message
 from data_prep.traces.tracebacks import ERROR, FRAME, HEADER, STRONG_ERROR, UNDERLINE, Reader
 
 _IPYTHON: Final = re.compile(
@@ -127,6 +127,7 @@ class PytestReader(Reader):
 
 _SIDES: Final = "│┃║|"
 _RICH: Final = re.compile(r"(?P<path>\S.*?):(?P<line>\d+)(?P<in> in (?P<name>\S+))?")
+_HIDDEN: Final = re.compile(r"\.\.\. (\d+) frames hidden \.\.\.")
 _POINTER: Final = re.compile(r"[❱>] *(?P<line>\d+) (?P<code>.*)")
 
 
@@ -144,7 +145,7 @@ class RichReader(Reader):
         text, inside = line.strip(), False
         while len(text) > 1 and text[0] in _SIDES and text[-1] in _SIDES:
             text, inside = text[1:-1], True
-            full, text = not text.endswith(" "), text.strip()
+            full, text = not text.endswith("  "), text.strip()
         if inside and (text or not self._begun):
             self._in_panel(text, full)
         elif inside or text[:1] in ("╭", "┌", "+", "╰", "└"):
@@ -165,7 +166,9 @@ class RichReader(Reader):
         super().close(error, message)
 
     def _in_panel(self, text: str, full: bool) -> None:
-        if not text or text[0] in "╭╰":
+        if found := _HIDDEN.fullmatch(text):
+            self.left_out += number(found[1])
+        elif not text or text[0] in "╭╰":
             self._begun, self._open = "", True
         elif self.frames and (found := _POINTER.fullmatch(text)):
             self.code(found["code"].replace("│", " ").partition("  ╭")[0].partition("  ╰")[0], found["line"])
@@ -174,7 +177,8 @@ class RichReader(Reader):
             if not (self._full or f"{text} ".startswith("in ")) and self._frame_of(self._begun, nameless=True):
                 self._begun, self._open = "", False  # a file that could not be parsed has no function
                 return
-            joined = f"{self._begun}{'' if self._full or not self._begun else ' '}{text}"
+            cut = self._full and not self._begun.endswith(" in") and not text.startswith("in ")
+            joined = f"{self._begun}{'' if cut else ' '}{text}".strip()
             self._begun, self._full = ("", False) if self._frame_of(joined) else (joined, full)
             self._open = bool(self._begun) and len(joined) < 1000
             if self.frames and STRONG_ERROR.fullmatch(text):
@@ -192,13 +196,13 @@ class _Tracebacks:
     """The form of Python."""
 
     looks = r'File "[^"]{1,1000}", line \d|(?<!\S)(?:[A-Za-z]:)?[^\s:]{1,1000}\.pyx?:\d+: in \S'
-    near = r"\.pyx?:\d+(?:: ?(?:in \S+|[\w.<>]*)$|: [\w.]*(?:Error|Exception): |,? in \S)"
+    near = r"\.pyx?:\d+(?:: ?(?:in \S+|[\w.<>]*)$|: [\w.]*(?:Error|Exception): |,? in \S)|\.pyx?\(\d+\)[\w<]"
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix; None if there is no frame."""
         text = "\n".join(lines)
         kinds = {
-            Reader: 'File "' in text,
+            Reader: 'File "' in text or ".py(" in text,
             IPythonReader: HEADER in text,
             PytestReader: ".py" in text,
             RichReader: any(f"{side}\n" in f"{text}\n" for side in _SIDES),

@@ -26,7 +26,13 @@ FRAME: Final = re.compile(
     r'(?P<indent>\W{0,80})File "(?P<path>[^"]+)", line (?P<line>\d+)(?:,? in (?P<name>\S+)(?P<code>.*))?[\s"\',]*'
 )
 ERROR: Final = re.compile(r"[^\W\d]\w*(?:\.(?:\w+|<locals>))*(?::(?: .*)?)?")
-STRONG_ERROR: Final = re.compile(rf"(?:(?:\w+\.)*\w*{STRONG}|Fatal Python error)(?:: .*|:)?")
+STRONG_ERROR: Final = re.compile(rf"(?:\w+\.)*\w*{STRONG}(?:: .*|:)?")
+_STATED: Final = re.compile(rf"(?:[^'\"(]*[\]\s])?(?P<error>(?:(?:\w+\.)*\w*{STRONG}|Fatal Python error)(?:: .*|:)?)")
+"""An error above its frames, behind what a logger prints before it."""
+_DEBUGGER: Final = re.compile(
+    r"(?P<indent>\W{0,80}?)(?P<path>[\w~/.][^()]*\.pyx?)\((?P<line>\d+)\)(?P<name>[\w<>.]+)\(.*\)(?:->.*)?"
+)
+_DJANGO: Final = "Exception Type: ", "Exception Value: "
 _REPEATED: Final = re.compile(r"\s*\[Previous line repeated (\d+) more times?\]")
 _MARGIN: Final = re.compile(r"\s*[|+] ")
 _RULE: Final = re.compile(r".*\+(?:-\+)?-{3,}(?: \d+ | \.\.\. )?-*")
@@ -47,7 +53,7 @@ class Reader:
         self.read_lines: set[int] = set()
         self.place = 0  # the number of the line that is being read
         self._indent = 0  # of the last frame
-        self._left_out = 0
+        self.left_out = 0
         self._message = 0  # how many more lines may go on with the last message
         self._stated = ""  # the line with an error above the frames
 
@@ -66,10 +72,10 @@ class Reader:
         if HEADER in text:
             self.close("", "")
             self._message = 0
-        elif found := FRAME.fullmatch(own):
+        elif found := FRAME.fullmatch(own) or _DEBUGGER.fullmatch(own):
             self.frame(found["path"], found["line"], found["name"] or "", len(found["indent"]))
         elif found := _REPEATED.fullmatch(own):
-            self._left_out += number(found[1])
+            self.left_out += number(found[1])
         elif self.frames:
             self._after_a_frame(own, text)
         else:
@@ -89,10 +95,10 @@ class Reader:
             self._message = 0
         if self._message:
             last = self.errors[-1]
-            self.errors[-1] = replace(last, message=f"{last.message} {text}".strip())
+            self.errors[-1] = replace(last, message=f"{last.message} {text.removeprefix(_DJANGO[1])}".strip())
             self._message -= 1
         elif text and "most recent call first" not in text:
-            self._stated = text if STRONG_ERROR.fullmatch(text) else ""
+            self._stated = found["error"] if (found := _STATED.fullmatch(text)) else ""
 
     def frame(self, path: str, line: str, name: str, indent: int = 0) -> None:
         """Add a frame."""
@@ -116,12 +122,15 @@ class Reader:
         if self.frames:
             if not error and self._stated:
                 error, message = split_message(self._stated)
-            self.errors.append(TracedError(error, message, tuple(self.frames), self.relation, self._left_out))
+            self.errors.append(TracedError(error, message, tuple(self.frames), self.relation, self.left_out))
             self.relation, self._message, self._stated = "", MESSAGE_LINES if error else 0, ""
-        self.frames, self._left_out = [], 0
+        self.frames, self.left_out = [], 0
 
     def _after_a_frame(self, line: str, text: str) -> None:
         if not text or UNDERLINE.fullmatch(line):
+            return
+        if text.startswith(("-> ", _DJANGO[0])):
+            self.code(text[3:]) if text[0] == "-" else self.close(text.split()[2], "")
             return
         indent, last = len(line) - len(line.lstrip()), self.frames[-1]
         if indent > self._indent or (indent == self._indent and not last.code and not STRONG_ERROR.fullmatch(text)):

@@ -21,7 +21,7 @@ _ESCAPED: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL
 _ONE: Final = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
 _MARKED_UP: Final = re.compile(r"<(?:pre|br|code|li|html)\b|&(?:quot|lt|gt|amp|nbsp|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
 _LINE_TAGS: Final = re.compile(
-    r"<br\s*/?>|</?(?:pre|p|div|li|ul|ol|tr|td|table|h\d|title|html|head|body|blockquote|textarea)\b[^<>]*>",
+    r"<br\s*/?>|</?(?:pre|p|div|li|ul|ol|tr|td|table|h\d|title|html|failure|error|testcase|testsuites?|system-(?:out|err)|head|body|blockquote|textarea)\b[^<>]*>",
     re.IGNORECASE,
 )
 _TAGS: Final = re.compile(
@@ -52,6 +52,8 @@ def plain_lines(text: str, looks: Callable[[str], bool]) -> Iterator[str]:
         looks: whether a line looks like a frame.
     """
     lines: Sequence[str] = without_colours(text).splitlines()
+    if text.lstrip()[:1] in ("{", "[") and len(lines) > 1:
+        lines = _of_objects([text.strip()], looks) or lines
     for _ in range(_LEVELS):
         if (written := _of_objects(lines, looks)) is None:
             break
@@ -67,7 +69,7 @@ def plain_lines(text: str, looks: Callable[[str], bool]) -> Iterator[str]:
 
 def _of_objects(lines: Sequence[str], looks: Callable[[str], bool]) -> list[str] | None:
     """The lines with JSON objects as the texts of the field that has most frames; None if none has."""
-    found = {place: _strings(line) for place, line in enumerate(lines) if line.lstrip()[:1] == "{"}
+    found = {place: _strings(line) for place, line in enumerate(lines) if '{"' in line or line[:1] in ("{", "[")}
     frames: dict[str, int] = {}
     for strings in found.values():
         for name, string in strings.items():
@@ -85,7 +87,7 @@ def _of_objects(lines: Sequence[str], looks: Callable[[str], bool]) -> list[str]
 def _strings(line: str) -> Mapping[str, str]:
     """The strings of a line that is a JSON object, by the names that lead to them; none, if it is no object."""
     try:
-        value = json.loads(line)
+        value = json.loads(line[max(0, line.find('{"')) if line[:1] not in ("{", "[") else 0 :])
     except (ValueError, RecursionError):
         return {}
     todo: list[tuple[str, Any]] = [("", value)]
@@ -94,8 +96,12 @@ def _strings(line: str) -> Mapping[str, str]:
         name, each = todo.pop()
         if isinstance(each, dict):
             todo += [(f"{name}.{key}", inner) for key, inner in each.items() if len(name) < 100]
+        elif isinstance(each, list) and all(isinstance(inner, str) for inner in each):
+            strings[name] = "\n".join(each)
+        elif isinstance(each, list):
+            todo += [(name, inner) for inner in each if isinstance(inner, dict)]
         elif isinstance(each, str):
-            strings[name] = each
+            strings[name] = f"{strings[name]}\n{each}" if name in strings else each
     return strings
 
 
@@ -107,16 +113,16 @@ def _written_out(line: str, looks: Callable[[str], bool], levels: int) -> list[s
         if "\\n" in string[1] and (inner := _inner(string[1], looks, levels)):
             written += [line[end : string.start()], *inner, ""]
             end = string.end()
-    if not written and (whole := _inner(line, looks, 1)):
+    if not written and (whole := _inner(line, looks, 1, quoted=False)):
         return whole
     return [*written, line[end:]]
 
 
-def _inner(escaped: str, looks: Callable[[str], bool], levels: int) -> list[str]:
-    """The lines of a string as it stands between its quotes, if it has frames behind the first line."""
+def _inner(escaped: str, looks: Callable[[str], bool], levels: int, *, quoted: bool = True) -> list[str]:
+    """The lines of a string as it stands between its quotes, if it has frames: without them not in its first line."""
     text = without_colours(_ESCAPED.sub(_unescaped, escaped))
     lines = text.split("\n")
-    if any(map(looks, lines[1:])):
+    if len(lines) > 1 and any(map(looks, lines[1 - quoted :])):
         return lines
     if levels <= 1 or "\\n" not in text:
         return []
