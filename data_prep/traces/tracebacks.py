@@ -83,7 +83,7 @@ class Reader:
 
     def chained(self, text: str) -> bool:
         """Whether a line says how the next error comes from the last one."""
-        relation = next((said for start, said in _CHAINED.items() if text.startswith(start)), "")
+        relation: Relation = next((said for start, said in _CHAINED.items() if text.startswith(start)), "")
         if relation:
             self.close("", "")
             self.relation, self._message = relation, 0

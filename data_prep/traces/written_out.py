@@ -79,7 +79,7 @@ def _of_objects(lines: Sequence[str], looks: Callable[[str], bool]) -> list[str]
         return None
     written: list[str] = []
     for place, line in enumerate(lines):
-        strings = found.get(place)
+        strings = found.get(place, {})
         written += without_colours(strings.get(best, "")).splitlines() or [""] if strings else [line]
     return written
 

@@ -59,8 +59,19 @@ class FrameLocator:
         return self._nearest(rows, frame) if rows else None
 
     def _nearest(self, rows: Sequence[int], frame: Frame) -> Located:
-        best = min(rows, key=lambda row: (self._distance(row, frame), -row))
+        best = min(self._inner(rows), key=lambda row: (self._distance(row, frame), -row))
         return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
+
+    def _inner(self, rows: Sequence[int]) -> list[int]:
+        """The rows that contain no other one of these: a type has the code and the names of its functions."""
+        texts = {row: self._index.split.text(row) for row in rows[:_FILES]}
+        around = {
+            row
+            for row, outer in texts.items()
+            for other, inner in texts.items()
+            if other > row and outer.path == inner.path and inner.end_line <= outer.end_line
+        }
+        return [row for row in rows if row not in around]
 
     def _by_line(self, frame: Frame, roots: Collection[str]) -> Located:
         """The frame at its line, whatever is there, if its path is certain."""
