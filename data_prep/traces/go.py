@@ -43,7 +43,7 @@ GO: Final = HeadedForm(
     call=re.compile(
         r"\s*(?:created by )?(?P<name>[^\s()]+(?:\.\(\*?[\w\[\].]+\)[^\s()]*)?)(?:\((?!\*).*\)| in goroutine \d+)?"
     ),
-    behind=re.compile(r"\s+(?P<name>[^\s:]+): (?P<code>.*)"),
+    behind=re.compile(r"\t(?P<name>[^\s:]+): (?P<code>.*)"),
     starts=re.compile(r"(?P<message>(?:Previous )?(?:read|write|atomic \w+) at 0x.* by .*):", re.IGNORECASE),
     part=re.compile(r"\s*goroutine \d+(?: .*)?\[([^\]]*)\]:"),
 )

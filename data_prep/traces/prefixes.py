@@ -26,7 +26,7 @@ _OWN: Final = re.compile(r"[\s|+│┃║╭─┌❯›→❱*-]*|\s*E|\s*\[err
 """What a trace itself has before a frame: margins of groups, marks."""
 _NO_PREFIX: Final = re.compile(r"\s*[^\W\d]\w*|.*[/\\][\w.-]*")
 """A word, and the start of a path."""
-_MARK: Final = re.compile(r"\s+[E>❯]\s*$|(?<=[|:\]])(?:\s+[|+])+\s*$|\s*[╭┌+][-─━]+\s*$")
+_MARK: Final = re.compile(r"\s+[E>❯]\s*$|(?<=[|:\]])(?:\s+[|+])+\s*$|(?:\s*[│┃╭┌+][-─━]*)+\s*$")
 _NAMED: Final = re.compile(r"(?:^|(?<=\s))[\w.<>']+ {3,}$")
 """The error that is named before IPython's header."""
 """The end of a prefix that is the trace's own."""

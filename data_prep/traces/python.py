@@ -137,6 +137,7 @@ class RichReader(Reader):
     def __init__(self) -> None:
         super().__init__()
         self._begun = ""  # the start of a frame, which may go on in the next line
+        self._start = 0  # the line where it starts
         self._open = False  # whether a frame may begin
         self._full = False  # whether the last line fills its panel, so that a word may go on in the next one
 
@@ -177,6 +178,7 @@ class RichReader(Reader):
             if not (self._full or f"{text} ".startswith("in ")) and self._frame_of(self._begun, nameless=True):
                 self._begun, self._open = "", False  # a file that could not be parsed has no function
                 return
+            self._start = self._start if self._begun else self.place
             cut = self._full and not self._begun.endswith(" in") and not text.startswith("in ")
             joined = f"{self._begun}{'' if cut else ' '}{text}".strip()
             self._begun, self._full = ("", False) if self._frame_of(joined) else (joined, full)
@@ -189,6 +191,7 @@ class RichReader(Reader):
         if not found or not (found["in"] or nameless):
             return False
         self.frame(found["path"], found["line"], found["name"] or "")
+        self.read_lines.update(range(self._start, self.place))
         return True
 
 
@@ -196,7 +199,10 @@ class _Tracebacks:
     """The form of Python."""
 
     looks = r'File "[^"]{1,1000}", line \d|(?<!\S)(?:[A-Za-z]:)?[^\s:]{1,1000}\.pyx?:\d+: in \S'
-    near = r"\.pyx?:\d+(?:: ?(?:in \S+|[\w.<>]*)$|: [\w.]*(?:Error|Exception): |,? in \S)|\.pyx?\(\d+\)[\w<]"
+    near = (
+        r"\.pyx?:\d+(?:: ?(?:in \S+|[\w.<>]*)$|: [\w.]*(?:Error|Exception|<locals>[\w.]*): |,? in \S)"
+        r"|\.pyx?\(\d+\)[\w<]|│.*\.pyx?:\d+(?: in)? +│$|Cell In ?\[\d+\], line \d"
+    )
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix; None if there is no frame."""

@@ -22,7 +22,21 @@ MOST_FRAMES: Final = 1000
 _LONGEST_LINE: Final = 2000  # characters
 _NEAR: Final = 40
 """Lines before and behind one that looks like a frame that may belong to its trace."""
-_SIGNS: Final = ("at ", "File ", ".py", ".go:", "goroutine ", "@", "❯", "Traceback", "#", "://", ":in ", " in ")
+_SIGNS: Final = (
+    "at ",
+    "File ",
+    ".py",
+    ".go:",
+    "goroutine ",
+    "Cell In",
+    "@",
+    "❯",
+    "Traceback",
+    "#",
+    "://",
+    ":in ",
+    " in ",
+)
 """One of these is in each line that looks like a frame."""
 _OTHERS: Final = r"\.\w{1,5}:\d+:in |#\d{1,4} \S.*\(\d+\): |at .*\) in \S.*:line \d+|\.rs:\d+"
 """What lines with frames have in languages that are not read: Ruby, PHP, C#, Rust."""

@@ -91,10 +91,12 @@ def _strings(line: str) -> Mapping[str, str]:
     except (ValueError, RecursionError):
         return {}
     todo: list[tuple[str, Any]] = [("", value)]
-    strings = {}
+    strings: dict[str, str] = {}
     while todo:
         name, each = todo.pop()
         if isinstance(each, dict):
+            if isinstance(each.get("frames"), list):
+                strings[f"{name}.frames"] = "\n".join((_printed(each), strings.get(f"{name}.frames", "")))
             todo += [(f"{name}.{key}", inner) for key, inner in each.items() if len(name) < 100]
         elif isinstance(each, list) and all(isinstance(inner, str) for inner in each):
             strings[name] = "\n".join(each)
@@ -103,6 +105,18 @@ def _strings(line: str) -> Mapping[str, str]:
         elif isinstance(each, str):
             strings[name] = f"{strings[name]}\n{each}" if name in strings else each
     return strings
+
+
+def _printed(error: Mapping[str, Any]) -> str:
+    """An error with its frames as fields, of structlog or Sentry, as Python prints it."""
+    lines = ["Traceback (most recent call last):"]
+    for each in error["frames"]:
+        if isinstance(each, dict) and isinstance(path := each.get("abs_path") or each.get("filename"), str):
+            name = each.get("function") or each.get("name") or "?"
+            lines.append(f'  File "{path}", line {each.get("lineno", 0)}, in {name}')
+            lines.append(f"    {each.get('context_line') or each.get('line') or ''}".rstrip())
+    named, value = error.get("exc_type") or error.get("type") or "", error.get("exc_value") or error.get("value") or ""
+    return "\n".join([*lines, f"{named}: {value}", *map(str, error.get("exc_notes") or ())])
 
 
 def _written_out(line: str, looks: Callable[[str], bool], levels: int) -> list[str]:
