@@ -66,7 +66,7 @@ JAVASCRIPT: Final = HeadedForm(
         r"|at \S[^()]{0,200} \((?:<anonymous>|native|index \d+)"
         rf"|❯ \S.*:\d+:\d+|[^\s@]{{0,200}}@(?:[^\s@]{{1,1000}}{_CODE}|[a-z-]{{2,20}}://[^\s@]{{1,1000}}):\d+"
         r"|[\w$.<>#]{1,100} \((?:\w+://|node:|/|[A-Za-z]:[\\/])[^()]{0,500}:\d+:\d+\)"
-        rf"|[\w$.<>/*#]{{1,200}} [a-z-]{{2,20}}://\S+{_CODE}\S*:\d+$|[^\s:]{{1,100}}\s@\s\S+{_CODE}\S*:\d+$"
+        rf"|[\w$.<>/*#]{{1,200}} [a-z-]{{2,20}}://\S+{_CODE}\S*:\d+$|[^\s:@]{{1,100}}\s@\s\S+{_CODE}\S*:\d+$"
     ),
     relations={"[cause]:": "caused by", "Caused by:": "caused by", "Cause:": "caused by"},
     more=re.compile(r"\s*\.\.\. (\d+) lines matching cause stack trace.*"),
