@@ -54,9 +54,7 @@ def innermost(trace):
 def told(text):
     """How many frames of a text an answer has or says that it has not."""
     trace = read_trace(text)
-    return (
-        len(trace.frames) + sum(error.left_out for error in trace.errors) + trace.unread if trace else frames_like(text)
-    )
+    return len(trace.frames) + trace.unread if trace else frames_like(text)
 
 
 def _frame(line):
