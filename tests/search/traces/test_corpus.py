@@ -4,7 +4,14 @@ import pytest
 from traced_texts import HERE, STATED, expected, innermost, read, read_trace, stated, text_of
 
 
-@pytest.mark.parametrize("name", STATED)
+def cases():
+    """Each text; of one that is not read yet a test says when it is."""
+    for name, own in STATED.items():
+        marks = [pytest.mark.xfail(reason=own["wrong"], strict=True)] if "wrong" in own else []
+        yield pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", cases())
 def test_the_corpus_is_read(name):
     rows = read(text_of(name))
     assert rows == expected(name, rows)
