@@ -4,14 +4,13 @@ import pytest
 from traced_texts import HERE, STATED, expected, innermost, read, read_trace, stated, text_of
 
 
-def cases():
-    """Each text; of one that is not read yet a test says when it is."""
-    for name, own in STATED.items():
-        marks = [pytest.mark.xfail(reason=own["wrong"], strict=True)] if "wrong" in own else []
-        yield pytest.param(name, marks=marks)
+CASES = [
+    pytest.param(name, marks=[pytest.mark.xfail(reason=own["wrong"], strict=True)] if "wrong" in own else [])
+    for name, own in STATED.items()
+]
 
 
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", CASES)
 def test_the_corpus_is_read(name):
     rows = read(text_of(name))
     assert rows == expected(name, rows)
