@@ -3,7 +3,6 @@
 import pytest
 from traced_texts import HERE, STATED, expected, innermost, read, read_trace, stated, text_of
 
-
 CASES = [
     pytest.param(name, marks=[pytest.mark.xfail(reason=own["wrong"], strict=True)] if "wrong" in own else [])
     for name, own in STATED.items()
