@@ -13,7 +13,7 @@ from data_prep.bounds import shown
 from data_prep.errors import UserError
 from search.index.code_index import Index
 from search.snippets.answer import file_of
-from search.traces.trace import FrameLocator
+from search.traces.frame_locator import FrameLocator
 
 _LINE: Final = re.compile(r":L?(\d{1,10})(?:[:-]L?\d{1,10})*:?\Z|#L(\d{1,10})(?:-L?\d{1,10})?\Z", re.ASCII)
 """What follows a path: its line, and a column or the last line."""
