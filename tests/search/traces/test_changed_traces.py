@@ -38,8 +38,8 @@ WRAPPED = {
     "no end": lambda text: text.rstrip("\n"),
 }
 PLAIN = [name for name, own in STATED.items() if "escaped" not in own and own.get("errors") != []]
-PAIRS = 80
-CUTS = 4
+PAIRS = 60
+CUTS = 3
 """Cuts of each text at the end of a line, and as many inside of one."""
 
 
@@ -50,7 +50,7 @@ def prefixed(text, prefix):
 @pytest.mark.parametrize("form", [*LINE_BY_LINE, *WRAPPED])
 def test_no_frame_is_lost_without_a_word_in_another_form(form):
     lost = []
-    for name in PLAIN[len(form) % 3 :: 3]:
+    for name in PLAIN[len(form) % 4 :: 4]:
         text = text_of(name)
         changed = WRAPPED[form](text) if form in WRAPPED else prefixed(text, LINE_BY_LINE[form])
         if told(changed) < told(text):
