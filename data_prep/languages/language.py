@@ -233,7 +233,7 @@ class Language:
 
     # what the search does with it
     reader: str = "search.files.units:read_functions"  # finds the units of a file
-    traces: str = ""  # reads the errors of a stack trace; "": nothing does
+    traces: str = ""  # the form of its stack traces (data_prep.traces.form); "": none is read
     colours: Mapping[str, str] = field(default_factory=dict)  # kind -> what it is coloured as, beside the usual ones
     capital_types: bool = True  # whether names in capitals are types, by custom
 

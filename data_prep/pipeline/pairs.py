@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from data_prep.config import DataConfig
-from data_prep.errors import UserError
-from data_prep.files.printable import one_line
+from data_prep.errors import UserError, one_line
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import Language
 from data_prep.languages.registry import corpus_languages, language, language_of

@@ -21,7 +21,7 @@ from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
-from search.files.recovery import best_of, parseable
+from search.files.recovery import Declared, best_of, parseable
 from search.files.units import whole_file
 from search.files.word_stems import folded
 
@@ -45,8 +45,8 @@ def read_java(file: SourceFile) -> Units:
         ValueError: the file is too long to be parsed.
     """
     whole, java = unescaped(file.data), language("java")
-    count_of = lambda parsed: sum(bool(found.name) for found in find_declarations(parsed))  # noqa: E731
-    parsed, fixed, told = best_of(whole.text, java, lambda text: parse_text(Rewritten(parseable(text))), count_of)
+    read = lambda text: parse_text(Rewritten(parseable(text)))  # noqa: E731
+    parsed, fixed, told = best_of(whole.text, java, file.path, read, _declared_in)
     inner = fixed.place if fixed else int
     words = file_words(whole.text, [(inner(start), inner(end)) for start, end in parsed.comments()])
     parsed = replace(parsed, text=parsed.text.within(file.data, lambda offset: whole.place(inner(offset))))
@@ -56,6 +56,11 @@ def read_java(file: SourceFile) -> Units:
         units = [*whole_file(file, file.data, words), *units]
     told += filter(None, (left_out.not_parsed(), str(left_out)))
     return Units(units, "; ".join(told), words)
+
+
+def _declared_in(parsed: ParsedFile, _: bytes) -> Declared:
+    lines = [(each.start_line, each.end_line) for each in find_declarations(parsed) if each.name]
+    return Declared(len(lines), lines)
 
 
 def _units(file: SourceFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:

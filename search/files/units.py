@@ -8,7 +8,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from data_prep.errors import UserError
@@ -19,7 +18,7 @@ from data_prep.pipeline.filters import function_reason, is_generated, path_reaso
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
-from search.files.recovery import LONG, best_of, declared_count, is_minified, parseable, placed, plausible, swallows
+from search.files.recovery import LONG, best_of, declared_in, is_minified, parseable, placed, plausible
 from search.files.repair import Repaired
 from search.files.tree import is_test
 from search.files.word_stems import folded
@@ -164,7 +163,7 @@ class _Read:
         try:
             begun = parseable if language.line_comment == "//" else bytes
             parse = lambda text: language.parse(begun(text), path)  # noqa: E731
-            parsed, fixed, parts = best_of(data, language, parse, declared_count, partial(swallows, data))
+            parsed, fixed, parts = best_of(data, language, path, parse, declared_in)
         except UserError as error:
             return cls(data, None, f"{error}: {WHOLE_ALONE}")
         if count := parsed.left_out - len(parsed.damaged()):
@@ -191,8 +190,8 @@ class _Read:
         own = {(each.start, each.end) for each in handlers}
         found = [each for each in parsed.functions if (each.start, each.end) not in own]
         found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]
-        if parsed.broken_line:
-            found = plausible([*found, *parsed.damaged()])
+        if parsed.broken_line or self.fixed:
+            found = plausible([*found, *parsed.damaged()], self.fixed.text if self.fixed else self.data)
         places = {(each.start, each.end) for each in found}
         found += [each for each in parsed.constants() if (each.start, each.end) not in places]
         found = placed(found, self.fixed)

@@ -101,6 +101,7 @@ class Index:
     everything: bool = False  # whether hidden folders, and those of others' code, are indexed too
     unread: Mapping[str, int] = field(default_factory=dict)  # kind of files that are not read -> their number
     not_entered: Sequence[str] = ()  # folders that were not looked into, the first of them
+    repositories: Mapping[str, bool] = field(default_factory=dict)  # the same of repositories: whether a submodule
 
     def __len__(self) -> int:
         return len(self.split)

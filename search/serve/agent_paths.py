@@ -17,7 +17,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_places, plain_path
 from search.index.code_index import Index
 from search.snippets.answer import file_of
-from search.traces.trace import FrameLocator
+from search.traces.frame_locator import FrameLocator
 
 _OF_WINDOWS: Final = re.compile(r"[A-Za-z]:[/\\]|\\\\")
 _NEAREST: Final = 3

@@ -28,7 +28,7 @@ from search.serve.highlighting import Span, highlighted
 from search.serve.requests import Turns, line_of, parameters
 from search.serve.search_api import coloured
 from search.snippets.answer import file_of
-from search.traces.trace import FrameLocator
+from search.traces.frame_locator import FrameLocator
 
 MOST_UNITS: Final = 400
 """Functions and types of a file that are named at once."""

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -67,8 +68,7 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
     if options.by != "method" or options.at:
         raise UserError("--by and --at are for questions in words, not for code")
     path = named_path(options.snippet) if options.snippet else None
-    data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
-    text = data.decode("utf-8-sig", "replace")
+    text = pasted_text(path)
     if not text.strip():
         where = f"in {path}" if path else "on standard input"
         raise UserError(
@@ -81,6 +81,20 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
     source = None if options.list else source_of(options.index, folder, vectors=options.model != "none")
     answer = lambda engine, wanted: answer_text(engine, text, wanted, language)  # noqa: E731
     return _show(answer, options, _engine(options, source), source)
+
+
+def pasted_text(path: Path | None) -> str:
+    """The text of a file, or of standard input if there is none, in the encoding that it seems to be in.
+
+    Raises:
+        UserError: the file cannot be read.
+    """
+    from search.files.encodings import text_of
+
+    data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
+    with suppress(UserError):  # binary: a log may have a NUL byte
+        data = text_of(data).data
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _file_of(typed: str) -> str:

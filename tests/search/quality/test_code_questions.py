@@ -10,6 +10,7 @@ from repositories import write
 from serving import index_of
 
 from cli.main import main
+from data_prep.traces.trace import read_trace
 from search.engine.engine import Engine
 from search.engine.show import body
 from search.index.index_file import open_index
@@ -17,7 +18,7 @@ from search.quality.code_questions import measure_pieces, of_halves, of_namesake
 from search.quality.questions import FEWEST
 from search.quality.trace_questions import Call, TraceQuestion, frames_found, measure_traces, of_traces, printed
 from search.snippets.code_search import CodeHit
-from search.traces.trace import FrameLocator, read_trace
+from search.traces.frame_locator import FrameLocator
 
 ROOT = Path(importlib.util.find_spec("tqdm").origin).parent
 

@@ -162,6 +162,18 @@ def test_options_that_have_no_part_are_refused(pasted, capsys, more, message):
     assert message in refused(capsys, "search", *more)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+@pytest.mark.usefixtures("folder")
+def test_a_log_is_decoded_and_says_what_is_not_read_of_it(tmp_path, capsys, encoding):
+    log = 'Traceback (most recent call last):\r\n  File "main.py", line 3, in main\r\nKeyError: 1\r\n'
+    log += "#0 /a.php(3): f()\r\n"
+    (tmp_path / "log.txt").write_bytes(log.encode(encoding))
+    found = told(capsys, "search", f"--snippet={tmp_path / 'log.txt'}")
+    assert (found["kind"], found["frames"], found["frames_not_read"]) == ("trace", 1, 1)
+    assert main(["search", f"--snippet={tmp_path / 'log.txt'}"]) == 0
+    assert "1 line looks like a frame and is not read" in capsys.readouterr().out
+
+
 @pytest.mark.usefixtures("folder")
 def test_code_like_that_at_a_place(capsys):
     found = told(capsys, "related", "app/store.py:16")
