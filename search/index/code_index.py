@@ -67,7 +67,7 @@ class IndexedFile:
     trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
     blobs: str = ""  # hashes of its content (:func:`search.files.tree.blob_names`), "" if it was not read
     encoding: str = ""  # of its text; "": UTF-8
-    script: str = ""  # its language, if only its first line says so
+    script: str = ""  # its language, if its name says none or another one
 
     @property
     def language(self) -> str:

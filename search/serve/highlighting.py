@@ -16,6 +16,7 @@ from data_prep.languages.language import Language
 from data_prep.languages.own_tree import Node, TreeCursor
 from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of
+from search.files.embedded import scripts_alone
 
 Kind = Literal["comment", "string", "keyword", "number", "type", "annotation"]
 Span = tuple[int, int, str]
@@ -73,7 +74,7 @@ def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tup
     language = language_of(path)
     if language is None or not language.grammar:
         return
-    data = source.encode("utf-8", "replace")
+    data = scripts_alone(source, path).encode("utf-8", "replace")
     places = _character_places(data)
     first, last = np.searchsorted(places, [start, len(source) if end is None else end]).tolist()
     covered = 0
