@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import tree_sitter
 
+__all__ = ["Node", "OwnNode", "OwnTree", "Source", "Tree", "TreeCursor"]
+
 
 class Source:
     """A text and where its lines begin."""

@@ -102,7 +102,8 @@ def _only(text: str, *, front: bool) -> str:
     first = _FRONT.match(text) if front else None
     place = first.end() if first else 0
     scripts = (found for found in _SCRIPT.finditer(text, place) if found[2] and not _TYPE.search(found[1]))
-    parts, place = [], 0
+    parts: list[str] = []
+    place = 0
     for start, end in (*([first.span(1)] if first else []), *(found.span(2) for found in scripts)):
         parts += _ALL.sub(" ", text[place:start]), text[start:end]
         place = end
