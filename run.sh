@@ -61,15 +61,23 @@ experiments() {
   exec "$python" -m cli.main "$@"
 }
 
-# Lint, format, types, import directions, tests.
+# Lint, format, import directions; then tests, and types beside them. Bytecode is kept, whatever the environment says:
+# the hundreds of processes of the tests would each compile the same sources.
 check() {
-  local imports
+  local code=0
   cd "$root"
+  unset PYTHONDONTWRITEBYTECODE
   "$python" -m ruff check --quiet .
   "$python" -m ruff format --quiet --check . || { echo "not formatted: .venv/bin/python -m ruff format ." >&2; exit 1; }
-  "$python" -m mypy
-  imports=$("$python" -c 'from importlinter.cli import lint_imports_command as lint; lint()' 2>&1) || { echo "$imports"; exit 1; }
-  exec "$python" -m pytest --quiet --numprocesses="${GALM_TEST_PROCESSES:-2}" --dist=worksteal "$@"
+  told=$("$python" -c 'from importlinter.cli import lint_imports_command as lint; lint()' 2>&1) || { echo "$told"; exit 1; }
+  told=$(mktemp)
+  "$python" -m mypy >"$told" 2>&1 &
+  trap 'kill $! 2>/dev/null || :; rm -f "$told"' EXIT
+  trap 'exit 130' INT
+  "$python" -m pytest --quiet --numprocesses="${GALM_TEST_PROCESSES:-2}" --dist=worksteal "$@" || code=$?
+  wait $! || code=1
+  cat "$told"
+  exit "$code"
 }
 
 # What no test without an editor shows: code-server in Chromium, where the extension is used as a person uses it.
@@ -111,12 +119,11 @@ extras() {
 
 case "${1:-help}" in
   install) shift; add "$@" ;;
-  test)  shift; training_needs requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
+  # Of the libraries a third is imported, and compiled then.
+  test)  shift; compile=--no-compile; training_needs requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
     requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   test_editor) shift; search_needs; check_in_editor "$@" ;;
-  # The products of a search are too small to be divided among numpy's threads.
   index|search|related|serve|mcp|quality|indexes)
-    export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
     case $1 in mcp) search_needs requirements-agents.txt ;; *) search_needs ;; esac
     experiments "$@" ;;
   help|--help|-h|--version|doctor) search_needs; experiments "$@" ;;

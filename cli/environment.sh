@@ -1,6 +1,6 @@
 # Sourced by run.sh: sets $python to the interpreter of .venv, which `set_up FILE...` fills once with what these files of
 # locks/ list. A stamp of each lock's checksum and Python's version decides whether that is done; an interrupted set-up
-# is repeated. GALM_PYTHON=/path/to/python uses that interpreter as it is, without a set-up.
+# is repeated; compile=--no-compile leaves compiling to the first import. GALM_PYTHON=/path/to/python uses that interpreter as it is, without a set-up.
 
 export PYTHONPATH="$root" PYTHONSAFEPATH=1 PYTHONUTF8=1
 
@@ -60,7 +60,7 @@ install() {
 # What these files are for, and how long they take.
 purpose() {
   case " $* " in
-    *" requirements-dev.txt "*) echo "what the tests need (once, about 3 minutes)" ;;
+    *" requirements-dev.txt "*) echo "what the tests need (once, about 2 minutes)" ;;
     *" torch.txt "*) echo "what training needs (once, about 2 minutes)" ;;
     *requirements-agents.txt*|*requirements-[cpv]*.txt*) echo "$* (once)" ;;
     *) echo "what the search needs (once, about 20 seconds)" ;;
@@ -74,7 +74,7 @@ pip_install() {
     torch.txt) set -- --constraint "$root/locks/$1" torch ;;
     *) set -- --require-hashes --no-deps --requirement "$root/locks/$1" ;;
   esac
-  "$python" -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: "$@"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: ${compile:-} "$@"
 }
 
 make_venv() {

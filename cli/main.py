@@ -112,6 +112,9 @@ def run_command(arguments: Sequence[str]) -> bool:
         command, rest = COMMANDS[words[0]], _without(words[0], arguments)
     if words[1:2] and words[1] in command.parts:
         command, rest = command.parts[words[1]], _without(words[1], rest)
+    if command.run.startswith("search.") and words[0] != "posts":
+        # the products of a search are too small to be divided among numpy's threads
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return resolve_name(command.run)(rest) is not False
 
 

@@ -10,12 +10,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from data_prep.files.reading import reason
-from data_prep.worker_process import FILE, TEXT, EndedByItemError, Limits, WorkerProcess, limited, resolve
+from data_prep.worker_process import FILE, TEXT, EndedByItemError, Limits, WorkerProcess, is_single, limited, resolve
 
 _AHEAD: Final = 2
 """Items in progress or waiting, per process."""
@@ -31,6 +31,7 @@ class Guard:
     joined: Callable[[Sequence[Any]], Any]  # their results as that of the whole item
     refused: Callable[[Any], Any]  # the result of a least item that ends its process again
     limits: Limits = FILE
+    copied: bool = False  # whether the processes are copies of this one, if it has no other threads then
 
 
 def processors() -> int:
@@ -80,6 +81,8 @@ def pushed(
             take(waiting.popleft().result())
 
     try:
+        if guard and guard.copied and is_single():
+            pool.copy(processes)
         yield push
         while waiting:
             take(waiting.popleft().result())
@@ -149,6 +152,14 @@ class _Pool:
         self._workers: list[WorkerProcess] = []
         self._lock = threading.Lock()  # no process may start once they are being ended
         self._closed = False
+        self._idle: list[WorkerProcess] = []  # that no thread has taken yet
+
+    def copy(self, processes: int) -> None:
+        """Start copies of this process, before there are threads; one that cannot be started is started later."""
+        with suppress(OSError):
+            while len(self._idle) < processes:
+                self._idle.append(WorkerProcess(resolve(self._function), self._limits))
+        self._workers = [*self._idle]
 
     def result(self, item: Any) -> Any:
         """The result of an item, in one of the threads; a process that it ends is replaced by the next item."""
@@ -176,7 +187,7 @@ class _Pool:
                 if self._closed:
                     raise ChildProcessError("no process that prepares data is started: the work is over")
                 try:
-                    self._own.worker = WorkerProcess(self._function, self._limits)
+                    self._own.worker = self._idle.pop() if self._idle else WorkerProcess(self._function, self._limits)
                 except OSError as error:
                     trouble = f"no process that prepares data could be started: {reason(error)}"
                     raise ChildProcessError(trouble) from error

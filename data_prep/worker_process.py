@@ -21,6 +21,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Final, NoReturn
@@ -33,6 +34,9 @@ _FAILED: Final = "a process that prepares data failed:"
 _BY_THE_ITEM: Final = (signal.SIGPROF, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 """How a process ends if its item costs too much time or memory, or if a parser fails on it."""
 _STATUS: Final = Path("/proc/self/statm")
+_THREADS: Final = Path("/proc/self/task")
+_OPEN_FILES: Final = Path("/dev/fd")
+_STANDARD_ERROR: Final = 2
 _begun: "Limits | None" = None
 
 
@@ -66,18 +70,26 @@ class EndedByItemError(ChildProcessError):
 class WorkerProcess:
     """One process and the pipes to it."""
 
-    def __init__(self, function: str, limits: Limits | None = None) -> None:
-        """``function``: "package.module:name".
+    def __init__(self, function: str | Callable[[Any], Any], limits: Limits | None = None) -> None:
+        """Start it.
+
+        Args:
+            function: "package.module:name", or the function itself: then the process is a copy of this one, which
+                costs no start of Python. That is only for a process without other threads: a lock that one of them
+                holds would stay closed in the copy.
+            limits: of each item.
 
         Raises:
             OSError: no process can be started.
         """
         costs = [str(each) for each in astuple(limits)] if limits else []
+        program = [sys.executable, "-P", "-c", _PROGRAM, str(IMPORT_ROOT), str(function), *costs]
         self.child = subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM, str(IMPORT_ROOT), function, *costs],
+            program,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             process_group=0,  # Ctrl-C goes only to the parent, which ends its children
+            preexec_fn=partial(_serve_copied, function, limits) if callable(function) else None,
         )
 
     def run(self, item: Any) -> Any:
@@ -115,37 +127,36 @@ class WorkerProcess:
 
 
 def run_forked(call: Callable[[Any], Any], item: Any, limits: Limits) -> Any:
-    """The result of ``call`` for an item in a copy of this process, which costs no start of Python.
+    """The result of ``call`` for an item in a copy of this process; raises what :meth:`WorkerProcess.run` does."""
+    worker = WorkerProcess(call, limits)
+    try:
+        return worker.run(item)
+    finally:
+        worker.end()
 
-    Only for a process without other threads: a lock that one of them holds would stay closed in the copy.
 
-    Raises:
-        EndedByItemError, ChildProcessError, UserError, RuntimeError: as :meth:`WorkerProcess.run`.
-        OSError: no process can be started.
-    """
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        try:
-            os.close(reading)
-            sys.stdout = sys.stderr
+def is_single() -> bool:
+    """Whether this process has no other thread, those of libraries included, as far as the system says."""
+    try:
+        return len([*_THREADS.iterdir()]) == 1
+    except OSError:
+        return False
+
+
+def _serve_copied(call: Callable[[Any], Any], limits: Limits | None) -> NoReturn:
+    """:func:`serve` in a copy of its parent, whose other files it closes: Popen waits until one of them is."""
+    try:
+        for number in [int(each.name) for each in _OPEN_FILES.iterdir()]:
+            if number > _STANDARD_ERROR:
+                with suppress(OSError):  # it was that of the folder itself
+                    os.close(number)
+        of_parent = sys.stdout  # is kept, since what it has not written yet would be written when it goes
+        if limits:
             _begin(limits)
-            answer = pickle.dumps(_outcome(call, item), pickle.HIGHEST_PROTOCOL)
-            with os.fdopen(writing, "wb") as results:
-                results.write(answer)
-            _leave(0)
-        finally:
-            _leave(1)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as results:
-        answer = results.read()
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    if code:
-        raise (EndedByItemError if -code in _BY_THE_ITEM else ChildProcessError)(f"a copy ended with code {code}")
-    failure, result = pickle.loads(answer)
-    if failure:
-        raise failure
-    return result
+        _answer(call, os.fdopen(0, "rb"), os.fdopen(1, "wb"))
+        del of_parent
+    finally:
+        _leave(1)
 
 
 def serve(function: str, *limits: str) -> NoReturn:

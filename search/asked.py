@@ -48,15 +48,21 @@ def question_and_folder(words: Sequence[str]) -> tuple[str, Path | None, str]:
     if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last)):
         raise UserError(_no_folder(last))
     question = " ".join(words)
-    return question, None, f"asked {question!r}"
+    alone = f"; to ask that file alone: {_of_file(last)}" if os.path.isfile(last) else ""  # noqa: PTH113
+    return question, None, f"asked {question!r}{alone}"
 
 
 def _no_folder(typed: str) -> str:
     path = os.path.expanduser(typed)  # noqa: PTH111 - which knows no error
     if os.path.isfile(path):  # noqa: PTH113
-        folder, name = os.path.split(path)
-        return f'{typed} is a file: bash run.sh search "QUESTION" {folder or "."} --path={name} asks it alone'
+        return f"{typed} is a file: {_of_file(path)} asks it alone"
     return f"there is no folder {typed}: {_EXPECTED}, and quote a question of several words"
+
+
+def _of_file(path: str) -> str:
+    """The command that asks one file."""
+    folder, name = os.path.split(path)
+    return f'bash run.sh search "QUESTION" {folder or "."} --path={name}'
 
 
 def named_folder(typed: str) -> Path:

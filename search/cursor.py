@@ -5,6 +5,7 @@ by the parser of the language, which also reads text that is not complete; of a 
 last occurrence counts. Nothing is left of a text that says nothing.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from typing import Final
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.named_paths import named_path, named_places
 from data_prep.files.reading import read_regular, reason
 from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.contexts import context_words
@@ -99,10 +100,10 @@ def cursor_at(typed: str, query: str = "") -> Cursor:
     Raises:
         UserError: there is no such file or line, its language is not known, or there is no query.
     """
-    name, _, number = typed.rpartition(":")
-    if not name or not (number.isascii() and number.isdigit()) or len(number) > 9:
+    places = [(named_path(name), line) for name, line in named_places(typed)]
+    if not places:
         raise UserError(f"--at takes FILE:LINE, such as src/store.py:12, not {shown(typed)}")
-    path, line = named_path(name), int(number)
+    path, line = next((each for each in places if os.path.isfile(each[0])), places[0])  # noqa: PTH113 - knows no error
     language = language_name(path.name)
     if path.suffix not in LANGUAGES:
         raise UserError(f"--at takes a source file ({', '.join(f'*{end}' for end in LANGUAGES)}), not {path}")
@@ -110,9 +111,16 @@ def cursor_at(typed: str, query: str = "") -> Cursor:
     if not 1 <= line <= len(lines) + 1:
         raise UserError(f"{path} has the lines 1 to {len(lines)}, not {line}")
     asked = query or query_of(lines[line - 1] if line <= len(lines) else "", language)
-    if not asked:
+    if not asked or not (query or _is_comment("\n".join(lines), path.name, line)):
         raise UserError(f"line {line} of {path} is no comment like `{example(language)}`: write one, or give a query")
     return Cursor(path, language, asked, words_above("\n".join(lines[: line - 1]), language))
+
+
+def _is_comment(text: str, name: str, line: int) -> bool:
+    """Whether a line that looks like a comment is one, not part of a string; it is if no parser can tell."""
+    with suppress(EndedByItemError, UserError):
+        return bool(CALLS.call("data_prep.pipeline.extraction:begins_comment", text, name, line))
+    return True
 
 
 def _lines(path: Path) -> list[str]:

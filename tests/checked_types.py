@@ -6,11 +6,15 @@ take several times as long.
 
 import ast
 from collections.abc import Sequence
+from functools import partial
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
+from unittest.mock import patch
 
 from beartype import BeartypeConf
 from beartype.claw import beartype_packages
-from jaxtyping import install_import_hook
+from jaxtyping import _import_hook, install_import_hook
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -20,7 +24,23 @@ def check_types(packages: Sequence[str]) -> None:
     files = (file for package in packages for file in (REPOSITORY / package.replace(".", "/")).rglob("*.py"))
     slow = [".".join(file.relative_to(REPOSITORY).with_suffix("").parts) for file in files if _needs_jaxtyping(file)]
     beartype_packages(packages, conf=BeartypeConf(claw_is_pep526=False))
+    _leave_libraries_alone()
     install_import_hook(slow, "beartype.beartype")
+
+
+def _leave_libraries_alone() -> None:
+    """jaxtyping renames bytecode while a module runs: all libraries that it imports would be compiled once more.
+
+    Here it does while it reads the module's own.
+    """
+
+    def code(loader: _import_hook._JaxtypingLoader, name: str) -> CodeType | None:
+        named = partial(_import_hook._optimized_cache_from_source, loader._typechecker.get_hash())
+        with patch("importlib._bootstrap_external.cache_from_source", named):
+            return SourceFileLoader.get_code(loader, name)
+
+    _import_hook._JaxtypingLoader.exec_module = SourceFileLoader.exec_module
+    _import_hook._JaxtypingLoader.get_code = code
 
 
 def _needs_jaxtyping(file: Path) -> bool:

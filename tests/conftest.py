@@ -1,5 +1,8 @@
+import fcntl
 import os
+import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,6 +43,31 @@ def one_thread_a_worker():
     import torch
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def compiled() -> Callable[[Path], None]:
+    """Copies the compiled kernels to a home of caches: each process that finds none there compiles for 20 seconds."""
+    from data_prep.files.named_paths import cache_folder, make_own_folder
+    from galm.fast.kernel_functions import torch_kernels
+    from galm.fast.kernels import kernels_for
+    from modeling.c_library import load_c
+    from search.retrieval.ann.exact import ROUNDED
+
+    make_own_folder(cache_folder())
+    with (cache_folder() / "tests.compiling").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of two workers, one compiles
+        torch_kernels()
+        kernels_for("one thread")
+        load_c(ROUNDED)
+    found = list(cache_folder().glob("*.so"))
+
+    def copy(home: Path) -> None:
+        make_own_folder(home / "galm")
+        for each in found:
+            shutil.copy(each, home / "galm")
+
+    return copy
 
 
 @pytest.fixture(scope="session")

@@ -49,9 +49,10 @@ def checkout(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pasted(checkout, tmp_path_factory):
+def pasted(checkout, compiled, tmp_path_factory):
     """Start one line of the first block, as it is pasted; the interpreter is that of the tests."""
     caches = {name: str(tmp_path_factory.mktemp(name)) for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME")}
+    compiled(Path(caches["XDG_CACHE_HOME"]))
 
     def start(line: str, *more: str) -> subprocess.Popen[str]:
         words = [*shlex.split(line, comments=True), *more]

@@ -4,10 +4,13 @@ The latter by the XDG Base Directory Specification, out of reach of other users.
 """
 
 import os
+import re
 import stat
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
@@ -19,6 +22,37 @@ OWN: Final = 0o700
 """Mode of a folder of which other users see nothing."""
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _WRITABLE: Final = stat.S_IWGRP | stat.S_IWOTH
+_LINE: Final = re.compile(
+    r":L?(\d{1,9})(?:[:,-].*)?"  # file.py:12, :12:5, :12-20, :12: a message
+    r"|\((\d{1,9})(?:[ ]?[,:;-][ ]?\d{1,9})*\)(?:[ ]?:.*)?"  # file.ts(12,5): a message
+    r"|#L?(\d{1,9})(?:C\d{1,9})?(?:-L?\d{1,9}(?:C\d{1,9})?)?:?",  # file.go#L12-L20
+    re.ASCII | re.DOTALL,
+)
+_LONGEST_PLACE: Final = 1 << 12
+_PLACES: Final = 4
+"""Meanings of a place that are tried."""
+
+
+def named_places(typed: str) -> list[tuple[str, int]]:
+    """The files and lines that a place may mean, the shortest path first; none if it names no line.
+
+    Behind the path is ``:LINE``, ``#LLINE`` or ``(LINE)``, with or without a column, a last line and, behind another
+    colon, text.
+    """
+    plain = plain_path(typed)
+    starts = (match.start() for match in re.finditer(r"[:(#]", plain[:_LONGEST_PLACE]))
+    found = ((plain[:start].rstrip(), _LINE.fullmatch(plain, start)) for start in starts)
+    lines = ((path, int(next(filter(None, line.groups())))) for path, line in found if path and line)
+    return [*islice(lines, _PLACES)]
+
+
+def plain_path(typed: str) -> str:
+    """A path without blanks around it, of an address of a file."""
+    typed = typed.strip()
+    if not typed.startswith("file://"):
+        return typed
+    path = unquote(typed.removeprefix("file://").removeprefix("localhost"))
+    return path[1:] if re.match(r"/[A-Za-z]:[/\\]", path) else path
 
 
 def named_path(text: str) -> Path:

@@ -38,6 +38,11 @@ _CALL_LINE: Final = re.compile(r"[\w.]+\([^)]*\)(?: ?->.*)?$")
 """A first line that is the function's signature, as in numpy."""
 
 _JAVADOC_MARGIN: Final = re.compile(r"^[ \t\f]*\*+", re.MULTILINE)
+_MARKDOWN_MARGIN: Final = re.compile(r"(?m)^[ \t\f]*/{3,} ?")
+_CODE_SPAN: Final = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)")
+_REFERENCE: Final = re.compile(r"(?<![\w\\\]])\[([^\[\]\n]{1,200})\](\([^()\n]{0,500}\)|\[[^\[\]\n]{0,200}\])?")
+_EMPHASIS: Final = re.compile(r"(?<![\w*\\])(\*{1,3}|_{1,3})(?=[^\s*_])([^\n]{1,300}?)(?<=[^\s\\])\1(?![\w*])")
+_HEADING: Final = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+|\\(?=[\[\]*_`#<])")
 _BLOCK_TAG: Final = re.compile(r"(?m)^[ \t]*@[A-Za-z][\w.-]*(?=\s|$)")
 _RETURN: Final = re.compile(r"(?m)^[ \t]*@return(?=\s|$)")
 _INLINE_TAG: Final = re.compile(r"\{@([A-Za-z][\w.-]*)")
@@ -138,8 +143,24 @@ def returned(comment: str) -> str:
 def _body(comment: str) -> str:
     """A comment without its delimiters and leading asterisks."""
     body = comment.strip()
+    if body.startswith("///"):
+        return _without_markdown(_MARKDOWN_MARGIN.sub("", body.replace("\r", "")))
     body = body.removeprefix("/**").removesuffix("*/") if body.startswith("/**") else body
     return _JAVADOC_MARGIN.sub("", body.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _without_markdown(body: str) -> str:
+    """A comment of Markdown (JEP 467) as one of HTML, its first paragraph at least."""
+    spans: list[str] = []
+
+    def held(match: re.Match[str]) -> str:
+        spans.append(_held(html.escape(match[2].strip())))
+        return f"\ue001{len(spans) - 1}\ue002"
+
+    body = _CODE_SPAN.sub(held, body.replace("\ue001", ""))
+    body = _REFERENCE.sub(lambda match: match[1] if match[2] else _held(reference_name(match[1])), body)
+    body = _HEADING.sub("", _EMPHASIS.sub(r"\2", body))
+    return re.sub("\ue001(\\d+)\ue002", lambda match: spans[int(match[1])], body)
 
 
 def _resolved(body: str, depth: int) -> str:

@@ -140,6 +140,6 @@ LANGUAGE: Final = Language(
     built_folders=words("dist build out bundles umd cjs esm es lib-cov"),
     sole_exports=(b"export default", b"module.exports"),
     is_minified=_is_minified,
-    traces="search.traces.headed:read_javascript",
+    traces="data_prep.traces.javascript:JAVASCRIPT",
     colours={"undefined": "keyword", "decorator": "annotation"},
 )

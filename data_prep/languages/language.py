@@ -8,10 +8,14 @@ docstring inside, and the comments of its file, so that code and context can be 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+_SHOWN: Final = 10
+"""Lines that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class ParsedSource:
     damaged: Callable[[], Sequence[FoundFunction]] = tuple
     """Functions that contain broken text, in the same way."""
     broken_line: int = 0  # the first line that does not parse, from 1; 0: all of the text does
+    broken_lines: Sequence[int] = ()  # where others begin that are left out for broken text, beside ``damaged``
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,15 @@ class Declaration:
     first: "Node | None" = None  # what belongs to it before ``whole``: its first decorator
     more: "Sequence[Node]" = ()  # its further clauses, in order
     doc: "Node | None" = None  # a string outside of its body that documents it
+
+
+def left_out_lines(lines: Sequence[int]) -> str:
+    """That functions are left out that begin in some lines of a text which does not parse; "" if there are none."""
+    shown = ", ".join(f"{line}" for line in sorted(lines)[:_SHOWN])
+    more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
+    one = len(lines) == 1
+    what = f"1 function from line {shown} on is" if one else f"{len(lines):,} functions from lines {shown}{more} on are"
+    return f"{what} left out" if lines else ""
 
 
 def node_text(node: "Node | None") -> str:
@@ -219,7 +233,7 @@ class Language:
 
     # what the search does with it
     reader: str = "search.files.units:read_functions"  # finds the units of a file
-    traces: str = ""  # reads the errors of a stack trace; "": nothing does
+    traces: str = ""  # the form of its stack traces (data_prep.traces.form); "": none is read
     colours: Mapping[str, str] = field(default_factory=dict)  # kind -> what it is coloured as, beside the usual ones
     capital_types: bool = True  # whether names in capitals are types, by custom
 

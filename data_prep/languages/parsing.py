@@ -69,8 +69,8 @@ def _marks(language: Language) -> tuple[tuple[str, frozenset[str]], ...]:
 @lru_cache
 def _query(language: Language, grammar: str) -> Query:
     """Captures the nodes of interest in one pass, in C."""
-    marks = _marks(language)
-    lines = [f"[{' '.join(f'({kind})' for kind in sorted(kinds))}] @{mark}" for mark, kinds in marks if kinds]
+    listed = ((mark, " ".join(f"({kind})" for kind in sorted(kinds))) for mark, kinds in _marks(language) if kinds)
+    lines = [f"[{kinds}] @{mark}" for mark, kinds in listed]
     lines += ["(expression_statement . (string) .) @doc"] * language.docstrings
     return Query(loaded_grammar(grammar), "\n".join(lines))
 
@@ -83,9 +83,7 @@ def _mark_of(language: Language) -> Callable[[Node], str]:
         if node.is_missing or node.is_error:
             return "error"
         mark = marks.get(node.type)
-        if mark and node.is_named:
-            return mark
-        return "doc" if language.docstrings and is_docstring(node) else ""
+        return mark if mark and node.is_named else "doc" if language.docstrings and is_docstring(node) else ""
 
     return mark_of
 

@@ -65,6 +65,6 @@ LANGUAGE: Final = Language(
     test_words=words("test tests testing conftest unittest unittests"),
     test_files="/conftest",
     gathering_files=words("__init__.py"),
-    traces="search.traces.python:read_errors",
+    traces="data_prep.traces.python:PYTHON",
     colours={"ellipsis": "keyword", "decorator": "annotation"},
 )

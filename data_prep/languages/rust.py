@@ -72,7 +72,6 @@ LANGUAGE: Final = Language(
     definitions=words("function_item struct_item enum_item trait_item macro_definition const_item"),
     test_words=words("test tests testing benches bench fixtures"),
     common_names=words("fmt clone eq default hash drop"),
-    gathering_files=words("mod.rs"),
     built_folders=words("target"),
     colours={
         "primitive_type": "type",

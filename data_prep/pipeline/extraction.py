@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
-from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource
+from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource, left_out_lines
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of, languages
 from data_prep.licences.licences import TreeLicences, permitted, states_licence
@@ -61,11 +61,13 @@ class Counts(Sums):
     licences: Counter[str] = field(default_factory=Counter)  # SPDX -> functions of pairs
     bytes: int = 0  # of files that were parsed
     broken: int = 0  # functions left out with broken text
+    broken_files: list[tuple[str, str]] = field(default_factory=list)  # path, which functions these are
 
     def as_dict(self) -> dict[str, Any]:
         """For a shard's first line."""
         counters = {name: dict(sorted(getattr(self, name).items())) for name in ("files", "functions", "licences")}
-        return {**counters, "bytes": self.bytes, "broken": self.broken}
+        files = {"broken_files": self.broken_files} if self.broken_files else {}
+        return {**counters, "bytes": self.bytes, "broken": self.broken, **files}
 
 
 @lru_cache(maxsize=64)
@@ -187,6 +189,9 @@ def extract_file(path: str, data: bytes, language_name: str, stated: str) -> tup
         return None, counts
     counts.bytes += len(data)
     counts.broken += parsed.left_out
+    lines = [*parsed.broken_lines, *(each.start_line for each in parsed.damaged())] if parsed.broken_line else []
+    if which := left_out_lines(lines):
+        counts.broken_files.append((path, f"does not parse at line {parsed.broken_line}: {which}"))
     if is_generated(data, parsed.code_start, of_corpus=True):
         counts.files["generated"] += 1
         return None, counts
@@ -222,6 +227,25 @@ def disjoint(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         if not found or start >= found[-1][1]:
             found.append((start, end))
     return found
+
+
+def begins_comment(text: str, path: str, line: int) -> bool:
+    """Whether a comment begins a line, by the parser: one in a string or in markup does not; a broken text may.
+
+    Args:
+        text: a whole file.
+        path: its name, whose suffix tells the language.
+        line: from 1.
+
+    Raises:
+        UserError: it is too long to be parsed.
+    """
+    language = language_of(path)
+    lines = text.encode("utf-8", "replace").split(b"\n")
+    start = sum(map(len, lines[: line - 1])) + line - 1
+    start += len(lines[line - 1]) - len(lines[line - 1].lstrip())
+    parsed = language.parse(b"\n".join(lines), path) if language else None
+    return parsed is None or bool(parsed.broken_line) or any(first == start for first, _ in parsed.comments)
 
 
 def plain_code(text: str, language_name: str) -> str:

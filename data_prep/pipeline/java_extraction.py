@@ -17,7 +17,6 @@ from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
 from data_prep.languages.java.functions import clean_fields
-from data_prep.languages.language import node_text
 from data_prep.pipeline.filters import NOT_PARSED, Candidate, is_generated, reason_to_drop
 from data_prep.pipeline.stages import Extracted, chunked, collected, mapped
 from data_prep.records import UNKNOWN, Excerpt, Method, Pair, SourceFile, SplitName
@@ -75,8 +74,6 @@ def _extract_file(file: SourceFile, config: DataConfig, found: Extracted) -> Non
     except UserError as error:
         found.broken.append((file.path, str(error)))
         return
-    if trouble := parsed.trouble():
-        found.broken.append((file.path, trouble))
     generated, left_out = is_generated(file.data, parsed.code_start), LeftOut()
     for method in find_methods(parsed, left_out=left_out):
         if file.excerpt is not None and "." in method.type_name:
@@ -88,6 +85,8 @@ def _extract_file(file: SourceFile, config: DataConfig, found: Extracted) -> Non
             _keep(file, method, candidate, config, found)
         else:
             found.dropped[reason] += 1
+    if trouble := parsed.trouble():
+        found.broken.append((file.path, ": ".join(filter(None, (trouble, left_out.not_parsed())))))
     if left_out.declarations:
         found.broken.append((file.path, str(left_out)))
 
@@ -148,7 +147,7 @@ def record(file: SourceFile, found: FoundMethod, fields: Mapping[str, tuple[str,
         type_name=found.type_name,
         name=found.name,
         kind=found.kind,
-        source=node_text(found.node),
+        source=found.source,
         documentation=found.javadoc,
         fields=fields,
         split=file.excerpt.split if file.excerpt is not None else None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from data_prep.config import DataConfig
-from data_prep.errors import UserError
+from data_prep.errors import UserError, one_line
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import Language
 from data_prep.languages.registry import corpus_languages, language, language_of
@@ -28,6 +28,8 @@ from data_prep.pipeline.splits import (
 from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, collected, listed
 from data_prep.records import SPLITS, Method, Pair, SourceFile, SplitName
 
+_NAMED: Final = 3
+"""Broken files that are named; the manifest names more."""
 _READ: Final = "data_prep.pipeline.pairs:pairs_of_shard"
 
 
@@ -68,8 +70,7 @@ class JavaSources(ABC):
         manifest = _about(found, distinct, config)
         if self.rule.by == "project":
             manifest["pairs_of_projects"] = _by_origin(splits, project_of)
-        broken = f", {len(found.broken):,} of them broken" if found.broken else ""
-        source = f"{found.methods:,} documented methods in {found.files:,} files{broken}"
+        source = f"{found.methods:,} documented methods in {found.files:,} files{_in_words(found.broken)}"
         return MadePairs(splits, manifest, source, watch.seconds)
 
 
@@ -89,6 +90,12 @@ def _about(found: Extracted, distinct: Distinct, config: DataConfig) -> dict[str
         counts["not_parsed_by_javalang"] = len(found.not_parsed)
         about["not_parsed_by_javalang"] = listed(found.not_parsed)
     return about
+
+
+def _in_words(broken: Sequence[tuple[str, str]]) -> str:
+    """``, 1 broken: A.java does not parse at line 5``; "" if none is."""
+    first = "; ".join(f"{path} {reason}" for path, reason in broken[:_NAMED])
+    return one_line(f", {len(broken):,} broken: {first}{'; ...' * (len(broken) > _NAMED)}") if broken else ""
 
 
 def _by_origin(splits: Mapping[SplitName, Sequence[Pair]], name: Callable[[str], str]) -> dict[str, dict[str, int]]:
@@ -159,6 +166,12 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
     reasons = _function_reasons(heads, config)
     functions = reasons.total()
     del reasons[""]
+    broken = [
+        (f"{head['tree']['name']}/{path}", reason)
+        for head in heads
+        for name in languages_of(config.language)
+        for path, reason in head["languages"].get(name, {}).get("broken_files", ())
+    ]
     counts: dict[str, Any] = {
         "trees": len(heads),
         "functions": functions,
@@ -169,8 +182,13 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
     }
     return MadePairs(
         splits,
-        {"counts": counts, "broken_files": [], "missing_files": [], "pairs_of_trees": _by_origin(splits, str)},
-        f"{functions:,} functions of {len(heads):,} source trees",
+        {
+            "counts": counts,
+            "broken_files": listed(broken),
+            "missing_files": [],
+            "pairs_of_trees": _by_origin(splits, str),
+        },
+        f"{functions:,} functions of {len(heads):,} source trees{_in_words(broken)}",
         watch.seconds,
     )
 

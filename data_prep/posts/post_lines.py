@@ -18,6 +18,8 @@ from lxml import etree
 
 from data_prep.posts.config import ErrorRule, PostsConfig
 from data_prep.posts.dump_files import Dump
+from data_prep.traces.trace import read_trace
+from data_prep.traces.written_out import without_colours
 
 Row = Mapping[str, str]
 """A row of a table of a dump: attribute -> value; a NULL column is an absent attribute."""
@@ -182,10 +184,18 @@ def is_error(block: str, rule: ErrorRule) -> bool:
 
 
 def error_type(block: str) -> str:
-    """The exception that a traceback ends with, without its module; of chained ones the last; "" if there is none."""
+    """The exception that a traceback ends with, without its module; of chained ones the last; "" if there is none.
+
+    Where no line begins with one, it is that of the stack trace in the block, without a log's prefixes.
+    """
+    block = without_colours(block)
     for line in reversed(block.split("\n")):
         if found := _KEYWORD.match(line):
             return found[1]
+    trace = read_trace(block)
+    errors = [each.error for each in trace.errors if each.error and each.relation != "grouped"] if trace else []
+    if errors:
+        return re.split(r"[.$]", errors[-1])[-1]
     at = block.rfind("Error")  # the last word that contains it
     if at < 0:
         return ""

@@ -16,15 +16,14 @@ _CLAMP: Final = np.float32(1e-16)
 
 def cosines(
     nodes: Float32[np.ndarray, "words dim"],
-    blocks: int,
+    norms: Float32[np.ndarray, "words blocks"],
     vectors: Float32[np.ndarray, "vectors dim"],
     offsets: Int32[np.ndarray, " edges"],
     places: Int32[np.ndarray, " contextwords"],
 ) -> Float32[np.ndarray, "contexts words blocks"]:
-    """V of every word in every context, eqs. 7 to 9; 0 in a context without words."""
-    logits, by_block = nodes @ vectors.T, nodes.reshape(len(nodes), -1, blocks)
-    norms = np.square(by_block).sum(1)
-    found = np.zeros((len(offsets) - 1, len(nodes), blocks), np.float32)
+    """V of every word, whose blocks have these squared ``norms``, in every context, eqs. 7 to 9; 0 in an empty one."""
+    logits, by_block = products(nodes, vectors), nodes.reshape(len(nodes), -1, norms.shape[1])
+    found = np.zeros((len(offsets) - 1, *norms.shape), np.float32)
     for number, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
         own = places[start:end]
         if len(own):
@@ -32,6 +31,13 @@ def cosines(
             both = np.square(aligned).sum(1) * norms
             found[number] = (aligned * by_block).sum(1) / np.sqrt(np.maximum(both, _CLAMP))
     return found
+
+
+def products(
+    left: Float32[np.ndarray, "lefts dim"], right: Float32[np.ndarray, "rights dim"]
+) -> Float32[np.ndarray, "lefts rights"]:
+    """The inner product of each pair of rows; BLAS takes half the time if the longer matrix is first."""
+    return left @ right.T if len(left) >= len(right) else np.ascontiguousarray((right @ left.T).T)
 
 
 def convolved(

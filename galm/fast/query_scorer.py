@@ -73,6 +73,7 @@ class WordLists:
     """Lists of words, one after the other, by the places of their vectors."""
 
     vectors: Float32[np.ndarray, "distinct dim"]  # of the words that occur; blocks interleaved
+    norms: Float32[np.ndarray, "distinct blocks"]  # of their blocks, squared
     places: Int32[np.ndarray, " words"]
     offsets: Int32[np.ndarray, " edges"]  # lists + 1
 
@@ -85,7 +86,7 @@ class WordLists:
         """The lists ``rows``, in that order."""
         own, offsets = slices(self.offsets, rows)
         words, places = _distinct(self.places[own])
-        return WordLists(self.vectors[words], places, offsets.astype(np.int32))
+        return WordLists(self.vectors.take(words, 0), self.norms.take(words, 0), places, offsets.astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -126,10 +127,14 @@ class QueryScorer:
     def __init__(self, config: GalmConfig, weights: Mapping[str, np.ndarray], tables: Mapping[str, Table]) -> None:
         """Take the weights in float32, without those of ``tables``, which are by field, and ``shared``."""
         self.config, self._weights, self._tables = config, weights, tables
+        self._importance = {
+            side: interleaved(weights[f"importance.{side}.weight"], config.num_blocks)[0] for side in ("query", "code")
+        }
 
     def query(self, ids: Sequence[int]) -> Graphs:
         """A query's words, all of which are nodes (eq. 6)."""
-        return Graphs.of(self._lists({"query": Ragged.of([ids])}))
+        words, places = _distinct(np.array(ids, np.int64))
+        return Graphs.of(self._word_lists(self._vectors("query", words), places, np.array([0, len(ids)])))
 
     def codes(self, fields: Mapping[str, Ragged]) -> Codes:
         """Methods, by the words of their fields."""
@@ -157,9 +162,22 @@ class QueryScorer:
         vectors = np.empty((len(keys), self.config.dim), np.float32)
         for number, field in enumerate(fields):
             own = keys % len(fields) == number
-            words = keys[own] // len(fields)
-            vectors[own] = self._tables[field].rows(words) + self._tables["shared"].rows(words)
-        return WordLists(interleaved(vectors, self.config.num_blocks), places, offsets.astype(np.int32))
+            vectors[own] = self._vectors(field, keys[own] // len(fields))
+        return self._word_lists(vectors, places, offsets)
+
+    def _vectors(self, field: str, words: Int64[np.ndarray, " words"]) -> Float32[np.ndarray, "words dim"]:
+        return self._tables[field].rows(words) + self._tables["shared"].rows(words)
+
+    def _word_lists(
+        self,
+        vectors: Float32[np.ndarray, "distinct dim"],
+        places: Int32[np.ndarray, " words"],
+        offsets: Int64[np.ndarray, " edges"],
+    ) -> WordLists:
+        """``vectors``: with their blocks one after the other."""
+        vectors = interleaved(vectors, blocks := self.config.num_blocks)
+        norms = np.square(vectors).reshape(len(vectors), self.config.dim // blocks, blocks).sum(1)
+        return WordLists(vectors, norms, places, offsets.astype(np.int32))
 
     def _side(self, side: str, graphs: Graphs, context: WordLists) -> Float32[np.ndarray, "contexts graphs"]:
         """The score of every graph in every context, eqs. 7 to 13."""
@@ -167,8 +185,8 @@ class QueryScorer:
         if not len(lists.places):
             return np.zeros((len(context.offsets) - 1, len(lists.offsets) - 1), np.float32)
         steps = with_kernels if one_thread_kernels() else in_numpy
-        blocks = self.config.num_blocks  # each distinct word is a row of Y
-        cosines = steps.cosines(lists.vectors, blocks, context.vectors, context.offsets, context.places)
+        # each distinct word is a row of Y
+        cosines = steps.cosines(lists.vectors, lists.norms, context.vectors, context.offsets, context.places)
         first = {"edge_weights": graphs.edges, "places": lists.places} if self.config.layers else {}
         found = cosines if first else cosines[:, lists.places]
         for number in range(self.config.layers):
@@ -180,8 +198,7 @@ class QueryScorer:
             _product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
-        importance = interleaved(weights[f"importance.{side}.weight"], self.config.num_blocks)[0]
-        return _pooled(read, lists.states @ importance, lists.offsets)
+        return _pooled(read, lists.states @ self._importance[side], lists.offsets)
 
 
 def _product(

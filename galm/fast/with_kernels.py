@@ -4,21 +4,21 @@ import numpy as np
 
 from data_prep.array_types import Float32, Int32
 from data_prep.store.ragged_lists import edges
+from galm.fast.in_numpy import products
 from galm.fast.kernels import call, cosine_input, graph_input, one_thread_kernels, reading_input
 
 
 def cosines(
     nodes: Float32[np.ndarray, "words dim"],
-    blocks: int,
+    norms: Float32[np.ndarray, "words blocks"],
     vectors: Float32[np.ndarray, "vectors dim"],
     offsets: Int32[np.ndarray, " edges"],
     places: Int32[np.ndarray, " contextwords"],
 ) -> Float32[np.ndarray, "contexts words blocks"]:
-    """V of every word in every context, eqs. 7 to 9."""
-    logits = np.ascontiguousarray(nodes @ vectors.T)
-    norms = np.square(nodes).reshape(len(nodes), -1, blocks).sum(1)
+    """V of every word, whose blocks have these squared ``norms``, in every context, eqs. 7 to 9."""
+    logits = products(nodes, vectors)
     offsets, places = np.ascontiguousarray(offsets), np.ascontiguousarray(places)
-    out = np.empty((len(offsets) - 1, len(nodes), blocks), np.float32)
+    out = np.empty((len(offsets) - 1, *norms.shape), np.float32)
     call(
         one_thread_kernels(), "cosines_forward",
         cosine_input(logits, nodes, vectors, norms, offsets, places, threads=1), out,

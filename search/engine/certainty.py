@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, Final, Literal
@@ -13,7 +13,7 @@ from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.near_names import NearNames
 from search.engine.question import Names, asked_words, is_named, symbols
 from search.engine.settings import RankingSettings
-from search.engine.signals import KnowsWords
+from search.files.unread import repositories_in_words
 from search.index.code_index import Index
 
 Level = Literal["strong", "weak", "none"]
@@ -49,6 +49,8 @@ class Certainty:
     """Whether all that is not there is near to something that is, so that it may be misspelt."""
     why: str = ""
     """What else makes it weak or none."""
+    beyond: str = ""
+    """What was not looked into, and might answer; "" if the answer is strong."""
     numbers: Mapping[str, float] = field(default_factory=dict)
     """What the level was found by (:mod:`search.engine.evidence`); empty: by words and names alone."""
 
@@ -65,6 +67,8 @@ class Certainty:
             told.append(f"nearest: {_shown(self.nearest)}")
         if self.why:
             told.append(self.why)
+        if self.beyond:
+            told.append(self.beyond)
         return f"{said}{': ' if told else ''}{'; '.join(told)}"
 
     @property
@@ -117,13 +121,19 @@ class Judge:
         return self._known(tuple(words), model)
 
     def _known_of(self, words: tuple[str, ...], model: object) -> Sequence[str]:
-        if not isinstance(model, KnowsWords):
+        knows = getattr(model, "knows", None)  # isinstance with a protocol takes longer than the rest of it
+        if knows is None:
             return words
-        strange = {word for word in self.absent(words) if not model.knows(word)}
+        strange = {word for word in self.absent(words) if not knows(word)}
         return () if strange.issuperset(stemmed(words)) else [word for word in words if word not in strange]
 
     def certainty(self, query: str, hits: Hits) -> Certainty:
         """How certain it is that ``hits``, the first for ``query``, answer it."""
+        found = self._certainty(query, hits)
+        beyond = repositories_in_words(self._index.repositories) if found.level != "strong" else ""
+        return replace(found, beyond=beyond)
+
+    def _certainty(self, query: str, hits: Hits) -> Certainty:
         words, whole = asked_words(query), query.strip().removesuffix("()")
         stems, names = stemmed(words), symbols(query)
         absent = [_typed(word, query) for word in self.absent(words)]

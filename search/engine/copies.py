@@ -11,7 +11,7 @@ import numpy as np
 
 from data_prep.array_types import Int64
 from search.engine.signals import Candidates
-from search.index.code_index import CONSTANT, WHOLE_FILE, Index
+from search.index.code_index import WHOLE_FILE, Index
 
 
 def without_doubles(index: Index, found: Candidates) -> Candidates:
@@ -19,10 +19,10 @@ def without_doubles(index: Index, found: Candidates) -> Candidates:
     scores, kept = found.scores.copy(), np.ones(len(found.rows), np.bool_)
     for place in np.flatnonzero(index.kinds[found.rows] == WHOLE_FILE).tolist():
         row = int(found.rows[place])
-        only = _only_unit(index, row)
-        if only is None:
+        only = int(index.only_units[index.file_number(row)])
+        if only < 0:
             continue
-        other = int(np.searchsorted(found.rows, only))
+        other = int(found.rows.searchsorted(only))
         if other < len(found.rows) and found.rows[other] == only and _is_much(index, only, row):
             scores[other] = max(scores[other], scores[place])
             kept[place] = False
@@ -70,15 +70,6 @@ def _with_best_place(index: Index, candidates: Candidates, group: list[int]) -> 
     paths = {place: index.file(int(candidates.rows[place])).path for place in best}
     first = min(best, key=lambda place: (paths[place].count("/"), len(paths[place]), place))
     return first, [place for place in group if place != first]
-
-
-def _only_unit(index: Index, row: int) -> int | None:
-    """The only function or type of the file of ``row``."""
-    file = int(np.searchsorted(index.file_edges, row, side="right")) - 1
-    start, end = index.file_edges[file : file + 2].tolist()
-    kinds = index.kinds[start:end]
-    units = np.flatnonzero((kinds != WHOLE_FILE) & (kinds != CONSTANT))
-    return start + int(units[0]) if len(units) == 1 else None
 
 
 def _is_much(index: Index, only: int, row: int) -> bool:

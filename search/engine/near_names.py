@@ -45,7 +45,9 @@ class NearNames:
         close = np.flatnonzero((abs(self._lengths - len(name)) <= most) & (differ <= _PER_EDIT * most))
         close = close[np.argsort(differ[close], kind="stable")[:_COMPARED]]
         names = [self._names[place] for place in close.tolist()]
-        found = [(distance(wanted, each.lower(), most), each) for each in names]
+        letters = {*wanted}
+        alike = [each for each in names if len(letters ^ {*each.lower()}) <= 2 * most]  # an edit changes two at most
+        found = [(distance(wanted, each.lower(), most), each) for each in alike]
         return [each for far, each in sorted(found) if far <= most and (not short or _begin_alike(wanted, each))][:MOST]
 
     @cached_property

@@ -20,6 +20,12 @@ _BEFORE: Final = 2
 """Lines before the best one."""
 _PARAMETER: Final = 0.5
 """How much the words of a line of parameters count."""
+_COMMENT: Final = 0.5
+"""How much those of a comment or of documentation count."""
+_COMMENTS: Final = ("//", "/*", "*", "#")
+_QUOTES: Final = ('"""', "'''")
+_MOST_WORDS: Final = 0.8
+"""Share of the words of a line that a sentence has which the line repeats."""
 _LONGEST: Final = 240
 """Characters of a line that are shown."""
 _READ: Final = 100_000
@@ -61,7 +67,14 @@ class Preview:
 
 
 def preview(
-    source: str, start_line: int, rarity: Mapping[str, float], *, path: str, name: str = "", most: int = LINES
+    source: str,
+    start_line: int,
+    rarity: Mapping[str, float],
+    *,
+    path: str,
+    name: str = "",
+    sentence: str = "",
+    most: int = LINES,
 ) -> Preview:
     """The lines around the one that has most of a question's rare words, or else the first ones.
 
@@ -71,13 +84,15 @@ def preview(
         rarity: stem of each word of the question -> how much it says (:func:`rarities`).
         path: of its file, whose suffix says the language.
         name: of the hit, with the enclosing types.
+        sentence: of its documentation, which is shown beside the lines.
         most: lines.
     """
     lost, starts = indentation(source, path, name), [0]
     lines = source[:_READ].rstrip().split("\n")
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    best = _best(lines, rarity) if rarity else 0
+    scores = line_scores(lines, rarity, sentence)
+    best = scores.index(max(scores))
     first, end = _window(lines, best, most)
     shown, places = [], []
     for place in range(first, end):
@@ -88,16 +103,20 @@ def preview(
     return Preview(start_line + first, start_line + best, shown, places, lost)
 
 
-def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
-    """The line with most of a question's rare words; a parameter says less than what is done with it."""
-    words, asked = [*map(_WORD.findall, lines)], frozenset(rarity)
+def line_scores(lines: Sequence[str], rarity: Mapping[str, float], sentence: str = "") -> list[float]:
+    """How much of a question each line of a declaration or file says, by the question's words that are in it.
+
+    A parameter says less than what is done with it, a comment less than code. A line that repeats the ``sentence``,
+    which is shown beside them, says nothing.
+    """
+    words, asked, shown = [*map(_WORD.findall, lines)], frozenset(rarity), frozenset(_WORD.findall(sentence))
     stems = {word: _STEMS[word] for word in frozenset().union(*words)}
     telling = {word: own for word, own in stems.items() if not asked.isdisjoint(own)}
     scores = [0.0] * len(lines)
-    for place, own in enumerate(words):
-        if not telling.keys().isdisjoint(own):
+    for place, (own, share) in enumerate(zip(words, _shares(lines), strict=True)):
+        if not telling.keys().isdisjoint(own) and not _repeats(own, shown):
             found = frozenset().union(*(telling.get(word, ()) for word in own))
-            scores[place] = sum(weight for stem, weight in rarity.items() if stem in found)
+            scores[place] = share * sum(weight for stem, weight in rarity.items() if stem in found)
     open_brackets = 0
     for place, line in enumerate(lines):
         open_brackets += line.count("(") - line.count(")")
@@ -105,7 +124,25 @@ def _best(lines: Sequence[str], rarity: Mapping[str, float]) -> int:
             scores[place] *= _PARAMETER
         if open_brackets <= 0:
             break
-    return max(range(len(scores)), key=lambda place: (scores[place], -place))
+    return scores
+
+
+def _shares(lines: Sequence[str]) -> Iterator[float]:
+    """How much each line counts: comments and documentation less than code."""
+    quoted = ""
+    for line in lines:
+        text = line.strip()
+        begins = next((each for each in _QUOTES if text.lstrip("rR").startswith(each)), "")
+        yield _COMMENT if quoted or begins or text.startswith(_COMMENTS) else 1.0
+        if quoted and quoted in text:
+            quoted = ""
+        elif begins and not quoted and text.count(begins) == 1:
+            quoted = begins
+
+
+def _repeats(words: Sequence[str], sentence: frozenset[str]) -> bool:
+    """Whether a line says hardly more than a sentence."""
+    return len(words) > 2 and len(sentence.intersection(words)) >= _MOST_WORDS * len({*words})
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:

@@ -125,7 +125,7 @@ def signature(source: str, path: str) -> str:
         source: of the declaration.
         path: of its file, whose suffix says the language.
     """
-    head = _head_of(_ANNOTATION.sub("", source), path)
+    head = _head_of(_without_annotations(source), path)
     return " ".join(_LAST_OF_LINES.sub(r"\1", _FIRST_OF_LINES.sub(r"\1", head)).split())
 
 
@@ -136,9 +136,14 @@ def body(source: str, path: str) -> str:
         source: of the declaration.
         path: of its file, whose suffix says the language.
     """
-    text = _ANNOTATION.sub("", source)
+    text = _without_annotations(source)
     head = _head_of(text, path)
     return _BEGINNING.sub("", text[text.find(head) + len(head) :])
+
+
+def _without_annotations(source: str) -> str:
+    found = _ANNOTATION.match(source)
+    return source[found.end() :] if found else source
 
 
 def _head_of(text: str, path: str) -> str:

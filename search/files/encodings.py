@@ -6,6 +6,8 @@ that were in use before UTF-8. Nothing is lost by a wrong guess but letters outs
 
 import codecs
 import re
+from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -38,17 +40,35 @@ _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ue000-\uf8f
 _HIGH: Final = re.compile(rb"[\x80-\xff](?:[\x00-\x7f]?[\x80-\xff])*[\x40-\x7e]?")
 _ABOVE_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 _RUN: Final = re.compile(rb"[\x80-\xff]+")
+_CYRILLIC: Final = "абвгдежзийклмнопрстуфхцчшщъыьэюяёєіїґў"
 _COMMON: Final = {
-    "cp1252": "äöüÄÖÜßéèêàâçñáíóúôîïëåøæÅØÆãõìòùûœ’“”„–—…€©®°«»·§µ¿¡±²³×",
-    "cp1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
-    "koi8_r": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
-    "cp866": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
-    "iso8859_5": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+    "cp1251": _CYRILLIC,
+    "koi8_r": _CYRILLIC,
+    "koi8_u": _CYRILLIC,
+    "cp866": _CYRILLIC,
+    "iso8859_5": _CYRILLIC,
     "cp1253": "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώ",
 }
-"""Letters by which a text in an encoding of one byte is known: a wrong one makes capitals or signs of them."""
-_OF_WHOLE_WORDS: Final = frozenset(_COMMON) - {"cp1252"}
-"""Encodings of scripts whose words have no ASCII letters."""
+"""Letters by which a text in an encoding of one byte is known, in scripts whose words have no ASCII letters: a wrong
+one makes capitals or signs of them."""
+_WEST: Final = (
+    "äöüß", "éèêàâçîïôûùœë", "áéíóúñü¿¡ç", "ãõçáéíóúâêôà", "àèéìòù", "åäöæøé", "áðéíóúýþæö", "éëïóöü"
+)  # fmt: skip
+_EAST: Final = ("áčďéěíňóřšťúůýžľĺŕäô", "ąćęłńóśźż", "áéíóöőúüű", "ăâîşţșț", "čćđšž")
+_LATIN: Final = {
+    "cp1252": (*_WEST, ""),
+    "cp1250": _EAST,
+    "iso8859_2": _EAST,
+    "cp1254": ("çğıöşüâî",),
+    "mac_roman": _WEST,
+    "cp850": _WEST,
+}
+"""Encodings of one byte -> the letters above ASCII of each language; of a file hardly more than one has any."""
+_SIGNS: Final = frozenset("’“”„–—…€©®°«»·§µ±²³×")
+_CAPITAL: Final = 0.6
+"""How much a capital says."""
+_ESCAPES: Final = re.compile(rb"\x1b\$[@B]")
+"""What begins Japanese letters in ISO-2022-JP, whose bytes are ASCII."""
 _OF_TWO_BYTES: Final = ("euc_kr", "gb18030", "shift_jis", "euc_jp", "big5")  # of equally likely ones the first
 
 
@@ -74,7 +94,7 @@ def text_of(data: bytes) -> Text:
             raise UserError(_BINARY)
         return _decoded(data, wide)
     if data.isascii():
-        return Text(data, "")
+        return _decoded(data, "iso2022_jp") if _ESCAPES.search(data) else Text(data, "")
     return _of_bytes(data)
 
 
@@ -138,7 +158,7 @@ def _guessed(data: bytes) -> str:
     parts = _HIGH.findall(data)
     sample = b"\n".join(parts)[:_GUESSED].rpartition(b"\n")[0] or b"\n".join(parts)[:_GUESSED]
     best, most = "latin-1", 0.0
-    for encoding in (*_COMMON, *_OF_TWO_BYTES):
+    for encoding in (*_LATIN, *_COMMON, *_OF_TWO_BYTES):
         if (share := _likelihood(sample, encoding)) > most:
             best, most = encoding, share
     return best
@@ -150,12 +170,21 @@ def _likelihood(sample: bytes, encoding: str) -> float:
         letters = [letter for letter in sample.decode(encoding) if not letter.isascii()]
     except UnicodeDecodeError:
         return 0.0
+    if encoding in _LATIN:
+        return max(_share(letters, language) for language in _LATIN[encoding]) * (1.0 - 0.5 * _in_words(sample))
     if encoding in _COMMON:
         share = sum(letter in _COMMON[encoding] for letter in letters) / max(1, len(letters))
-        in_words = _in_words(sample)
-        return share * (0.5 + 0.5 * in_words if encoding in _OF_WHOLE_WORDS else 1.0 - 0.5 * in_words)
+        return share * (0.5 + 0.5 * _in_words(sample))
     # each character of two bytes is evidence twice; a rare one is none
     return sum(_is_common(letter, encoding) for letter in letters) / max(1, len(letters)) * _paired(sample)
+
+
+def _share(letters: Sequence[str], language: str) -> float:
+    """How many of the letters a language has; signs are of all."""
+    counts = Counter(letters)
+    small = sum(count for letter, count in counts.items() if letter in language or letter in _SIGNS)
+    capitals = sum(count for letter, count in counts.items() if letter not in language and letter.lower() in language)
+    return (small + _CAPITAL * capitals) / max(1, len(letters))
 
 
 def _in_words(sample: bytes) -> float:

@@ -1,6 +1,6 @@
 """The methods and types of a Java file, as an index contains them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -10,8 +10,9 @@ from data_prep.config import DataConfig
 from data_prep.languages.fields import LONGEST, distinct_words
 from data_prep.languages.handlers import handler
 from data_prep.languages.identifiers import query_words, split_identifier
-from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_java
+from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_text
 from data_prep.languages.java.functions import word_fields
+from data_prep.languages.java.rewritten import Rewritten, unescaped
 from data_prep.languages.language import node_text
 from data_prep.languages.parsing import MOST_FUNCTIONS
 from data_prep.languages.registry import language
@@ -20,7 +21,7 @@ from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
 from search.files.file_words import file_words
 from search.files.languages import Unit, Units
-from search.files.recovery import best_of, parseable
+from search.files.recovery import Declared, best_of, parseable
 from search.files.units import whole_file
 from search.files.word_stems import folded
 
@@ -43,24 +44,26 @@ def read_java(file: SourceFile) -> Units:
     Raises:
         ValueError: the file is too long to be parsed.
     """
-    count_of = lambda parsed: sum(bool(found.name) for found in find_declarations(parsed))  # noqa: E731
-    parsed, fixed, told = best_of(file.data, language("java"), lambda text: parse_java(parseable(text)), count_of)
-    left_out = LeftOut()
-    place = fixed.place if fixed else lambda offset: offset
-    units = [*_units(replace(file, data=parsed.data), file.data, parsed, left_out, place)]
-    units += _handlers(replace(file, data=parsed.data), file.data, parsed, place)
-    comments = [each for kind in ("comment", "line_comment") for each in parsed.captures.get(kind, [])]
-    words = file_words(file.data, sorted((place(each.start_byte), place(each.end_byte)) for each in comments))
+    whole, java = unescaped(file.data), language("java")
+    read = lambda text: parse_text(Rewritten(parseable(text)))  # noqa: E731
+    parsed, fixed, told = best_of(whole.text, java, file.path, read, _declared_in)
+    inner = fixed.place if fixed else int
+    words = file_words(whole.text, [(inner(start), inner(end)) for start, end in parsed.comments()])
+    parsed = replace(parsed, text=parsed.text.within(file.data, lambda offset: whole.place(inner(offset))))
+    left_out = LeftOut(broken=parsed.lost)
+    units = [*_units(file, parsed, left_out), *_handlers(file, parsed)]
     if told or not units:  # what is lost is found by the file
         units = [*whole_file(file, file.data, words), *units]
-    told += [str(left_out)] * bool(left_out.declarations)
+    told += filter(None, (left_out.not_parsed(), str(left_out)))
     return Units(units, "; ".join(told), words)
 
 
-def _units(
-    file: SourceFile, data: bytes, parsed: ParsedFile, left_out: LeftOut, place: Callable[[int], int]
-) -> Iterator[Unit]:
-    """The units of a ``file``, whose text may be repaired; ``data`` is as it was, ``place`` tells places in it."""
+def _declared_in(parsed: ParsedFile, _: bytes) -> Declared:
+    lines = [(each.start_line, each.end_line) for each in find_declarations(parsed) if each.name]
+    return Declared(len(lines), lines)
+
+
+def _units(file: SourceFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[Unit]:
     rules, generated = DataConfig(), is_generated(file.data, parsed.code_start)
     for found in find_declarations(parsed, left_out):
         if found.kind in ("type", "abstract"):
@@ -69,32 +72,28 @@ def _units(
             method = record(file, found, {**word_fields(found), "ast": ()})
         else:
             continue
-        if data is not file.data:
-            end = place(found.node.start_byte + len(method.source.encode()))
-            own = data[place(found.node.start_byte) : end].decode(errors="replace").strip()
-            method = replace(method, source=own)
         candidate = candidate_of(file.path, found, generated=generated)
         pair = Pair(method, candidate.query_text, query_words(folded(candidate.query_text)))
         asks = found.kind == "method" and not found.node.has_error and reason_to_drop(candidate, rules) is None
         yield Unit(pair, asks)
 
 
-def _handlers(file: SourceFile, data: bytes, parsed: ParsedFile, place: Callable[[int], int]) -> Iterator[Unit]:
+def _handlers(file: SourceFile, parsed: ParsedFile) -> Iterator[Unit]:
     """The lambdas that are given to a call with a text, such as ``get("/orders", ctx -> ...)``."""
     for node in parsed.captures.get("lambda", [])[:MOST_FUNCTIONS]:
         if declared := handler(node):
             whole = declared.whole
-            found = FoundMethod(node, "method", None, "", declared.name, "")
-            source = data[place(whole.start_byte) : place(whole.end_byte)].decode(errors="replace").strip()
+            found = FoundMethod(node, "method", None, "", declared.name, "", parsed.text)
+            source = parsed.text.source(whole.start_byte, whole.end_byte).strip()
             method = record(file, found, {**word_fields(found), "ast": ()})
-            first, last = whole.start_point[0] + 1, whole.end_point[0] + 1
+            first, last = parsed.text.lines(whole)
             yield Unit(Pair(replace(method, source=source, start_line=first, end_line=last), "", ()), asks=False)
 
 
 def _declared(file: SourceFile, found: FoundMethod) -> Method:
     node, body = found.node, found.node.child_by_field_name("body")
     end = node.end_byte if body is None or found.kind != "type" else body.start_byte
-    source = file.data[node.start_byte : end].decode(errors="replace").strip()
+    source = found.text.source(node.start_byte, end).strip()
     inside = body.named_children if body is not None else []
     members = [each for each in (*node.named_children, *inside) if each.type in _MEMBERS]
     if found.kind == "abstract":

@@ -1,12 +1,16 @@
 """What a file declares, as far as it can be read: of a half-typed file what its repaired text declares."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
+
+from tree_sitter import Parser
 
 from data_prep.languages.java.declarations import ParsedFile
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
+from data_prep.languages.parsing import loaded_grammar
+from search.files.parts import repaired_by_parts
 from search.files.repair import Repaired, repaired
 
 Parsed = TypeVar("Parsed", ParsedSource, ParsedFile)
@@ -15,10 +19,11 @@ PARTLY: Final = "partly parsed, line {} was not understood: what could not be re
 """What is said of a file with syntax errors."""
 _NO_NAMES: Final = words("if for while switch catch return function with else do try throw new func def class elif")
 """What a broken text may make the name of a function."""
-_REPAIRS: Final = 3
-"""How often a file is repaired at most."""
-_MOST_LINES: Final = 2000
-"""Lines of a function in which others are looked for."""
+_STATEMENTS: Final = words("if while switch else elif")
+"""Those that are no names of methods."""
+_APART: Final = re.compile(rb"\s+[\w({]|$")
+"""What is behind the start of a statement."""
+_CONFLICT: Final = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
 LONG: Final = 1000
 """Bytes of a line that people hardly write: what is declared behind them is a program's."""
 _MEAN: Final = 200  # bytes of a line
@@ -26,6 +31,13 @@ _DECLARES: Final = re.compile(
     rb"[ \t]*(?:(?:export|default|async|public|private|protected|static|final|abstract)[ \t]+)*"
     rb"(?:def|class|function|func|interface|enum|type|const|let|var|module\.exports|exports)\b"
 )
+
+
+class Declared(NamedTuple):
+    """What was found in a text."""
+
+    number: int  # of functions and types, which broken text seldom makes up
+    lines: Sequence[tuple[int, int]]  # the first and last ones of these and of constants
 
 
 def parseable(data: bytes) -> bytes:
@@ -46,68 +58,85 @@ def is_minified(data: bytes) -> bool:
 def best_of(
     data: bytes,
     language: Language,
+    path: str,
     read: Callable[[bytes], Parsed],
-    found_in: Callable[[Parsed], int],
-    swallows: Callable[[Parsed], bool] = lambda _: False,
+    found_in: Callable[[Parsed, bytes], Declared],
 ) -> tuple[Parsed, Repaired | None, list[str]]:
     """What is read of a file; if it does not parse, of the repair that has most, and what is said of that.
-
-    It is repaired as it is, then without the lines that are not understood.
 
     Args:
         data: the file.
         language: its language.
+        path: its path, whose suffix says the grammar.
         read: reads a text.
-        found_in: how much was found in a text.
-        swallows: whether what was found has others inside that should follow it. Else a text to which nothing is added
-            is not read again: real files have syntax that a grammar does not know.
+        found_in: what was found in a text.
     """
     best, fixed = read(data), None
     if not best.broken_line:
         return best, None, []
-    broken, most, without = best.broken_line, found_in(best), frozenset[int]()
-    for _ in range(_REPAIRS):
-        other: Repaired = repaired(data, language, without)
-        if other.text == data:
-            if not swallows(best):
-                break
-            without |= {broken}
-            continue
+    grammar = loaded_grammar(language.grammar_of(path))
+    begun = parseable if language.line_comment == "//" else bytes
+    parses = lambda text: not Parser(grammar).parse(begun(text)).root_node.has_error  # noqa: E731
+    broken, most = best.broken_line, found_in(best, data)
+    for other in _repairs(data, language, parses):
         again = read(other.text)
-        count = found_in(again)
-        if count > most or (count == most and not again.broken_line):
-            best, fixed, most = again, other, count
-        broken = other.lines[0] if other.lines and not without else broken
-        without |= {*other.lines, again.broken_line}
-        if not again.broken_line:
-            break
+        if other.added and fixed is None:
+            broken = data.count(b"\n", 0, other.added[0].place) + 1
+        found = found_in(again, other.text)
+        is_whole = bool(best.broken_line) and not again.broken_line
+        if found.number > most.number or (found.number == most.number and is_whole and found.lines != most.lines):
+            best, fixed, most = again, other, found
     return best, fixed, [PARTLY.format(broken)]
 
 
-def swallows(data: bytes, parsed: ParsedSource) -> bool:
-    """Whether a function with broken text goes on over the start of another one, by its indentation."""
-    lines = data.split(b"\n")
-    return any(
-        _DECLARES.match(lines[line])
-        for each in parsed.damaged()
-        if (indent := _indent(lines[each.start_line - 1])) < 40
-        for line in range(each.start_line, min(each.end_line, each.start_line + _MOST_LINES, len(lines)))
-        if lines[line].strip() and _indent(lines[line]) <= indent
-    )
+def _repairs(data: bytes, language: Language, parses: Callable[[bytes], bool]) -> Iterator[Repaired]:
+    """The file repaired part by part, with both sides of its conflicts or one alone, or as a whole."""
+    both, alone = _without_marks(data), _without_marks(_one_side(data))
+    for each in (both, alone) if both != alone else (both,):
+        yield repaired_by_parts(each, language, parses)
+    yield repaired(alone, language)
 
 
-def _indent(line: bytes) -> int:
-    return len(line) - len(line.lstrip())
+def _without_marks(data: bytes) -> bytes:
+    """The file with blanks in place of git's marks of conflicts."""
+    return _CONFLICT.sub(_blank, data)
 
 
-def declared_count(parsed: ParsedSource) -> int:
-    """How much a file declares."""
-    return len(plausible(parsed.functions)) + len(plausible(parsed.damaged())) + len(parsed.types())
+def _one_side(data: bytes) -> bytes:
+    """The file with the first side alone of each of git's conflicts; the other one is blank."""
+    text, start = bytearray(data), None
+    for mark in _CONFLICT.finditer(data):
+        kind = mark[0][:1]
+        if kind == b">" and start is not None:
+            text[start : mark.end()] = _blank(data[start : mark.end()])
+        start = None if kind in b"<>" else mark.start() if start is None else start
+    return bytes(text)
 
 
-def plausible(found: Iterable[FoundFunction]) -> list[FoundFunction]:
-    """Functions of a file with syntax errors, without those that these have made up."""
-    return [each for each in found if each.name not in _NO_NAMES]
+def _blank(found: re.Match[bytes] | bytes) -> bytes:
+    return re.sub(rb"[^\n]", b" ", found if isinstance(found, bytes) else found[0])
+
+
+def declared_in(parsed: ParsedSource, text: bytes) -> Declared:
+    """What a ``text`` declares."""
+    inside = *parsed.damaged(), *parsed.inner(), *parsed.handlers()
+    found = plausible([*parsed.functions, *inside, *parsed.types()], text)
+    lines = [(each.start_line, each.end_line) for each in (*found, *parsed.constants())]
+    return Declared(len(found), sorted(lines))
+
+
+def plausible(found: Iterable[FoundFunction], text: bytes) -> list[FoundFunction]:
+    """Functions of a ``text`` with syntax errors, without those that these have made up of statements.
+
+    A method may be called like a statement: it has its bracket right behind its name, or something before that.
+    """
+    return [
+        each
+        for each in found
+        if each.name not in _NO_NAMES
+        or not (begun := text[each.start : each.start + LONG]).startswith(each.name.encode())
+        or not (each.name in _STATEMENTS or _APART.match(begun, len(each.name)))
+    ]
 
 
 def placed(found: Sequence[FoundFunction], fixed: Repaired | None) -> list[FoundFunction]:

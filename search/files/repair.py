@@ -2,13 +2,13 @@
 
 A line that is indented less than one with an open bracket ends what was open, and so does one that begins a declaration
 beside it, or a closing bracket of an outer pair. Strings end with their lines. A head of Python without a body gets
-one. Conflict markers of git become blanks. Lines stay as they are, and what is added is noted, so that a place in the
+one. Lines stay as they are, and what is added is noted, so that a place in the
 repaired text can be told as one in the file.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Collection
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -18,7 +18,6 @@ from data_prep.languages.language import Language
 LARGEST: Final = 1 << 20
 """Bytes of the longest file that is repaired."""
 _PAIRS: Final = {b"(": b")", b"[": b"]", b"{": b"}"}
-_CONFLICT: Final = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
 _DEEPEST: Final = 50
 """Open brackets among which the pair of a closing one is looked for."""
 _SEEN: Final = 300
@@ -35,6 +34,8 @@ _STATEMENT: Final = re.compile(
     rb"(?:return|raise|throw|break|continue|import|try|const|let|var|def|del|pass|assert|elif|except|finally|package)\b"
 )
 """What begins a line that is not inside of round or square brackets."""
+_CODE: Final = re.compile(rb"\n[ \t]*+[^*\s][^\n]*[;{}][ \t]*(?=\n)")
+"""A line that comments hardly have."""
 _OF_COLONS: Final = re.compile(rb"@\w|(?:async\s+def|class|with|from\s+[\w.]+\s+import)\b")
 """The same in a language whose braces are no blocks."""
 _HEAD: Final = re.compile(rb"(?:async\s+)?(?:if|elif|else|for|while|with|try|except|finally|def|class|switch|catch)\b")
@@ -51,10 +52,15 @@ class Piece(NamedTuple):
 class Repaired:
     """A file, and what is added to it."""
 
-    def __init__(self, data: bytes, added: list[Piece]) -> None:
-        """``added``: in any order."""
-        self.lines = sorted({data.count(b"\n", 0, piece.place) + 1 for piece in added})
-        """The lines to which something is added, from 1."""
+    def __init__(self, data: bytes, added: list[Piece], inside: Sequence[tuple[int, int]] = ()) -> None:
+        """What is in the place of a file.
+
+        Args:
+            data: the file, in which something may be blank.
+            added: in any order.
+            inside: start and end of the strings and comments that have several lines.
+        """
+        self.plain, self.inside = data, inside
         self.added = sorted(added, key=lambda piece: piece.place)
         parts: list[bytes] = []
         place = 0
@@ -94,25 +100,15 @@ class _Line(NamedTuple):
     has_colon: bool  # outside of brackets
 
 
-def repaired(data: bytes, language: Language, without: Collection[int] = ()) -> Repaired:
-    """The file with what is missing added; nothing is if it is longer than ``LARGEST``.
-
-    ``without``: numbers of lines that are made blank, from 1.
-    """
+def repaired(data: bytes, language: Language) -> Repaired:
+    """The file with what is missing added; nothing is if it is longer than ``LARGEST``."""
     if len(data) > LARGEST:
         return Repaired(data, [])
-    plain = _CONFLICT.sub(lambda match: b" " * len(match[0]), data)
-    if without:
-        lines = plain.split(b"\n")
-        plain = b"\n".join(b" " * len(line) if number in without else line for number, line in enumerate(lines, 1))
-    repair = _Repair(plain, language)
-    added = repair.made()
-    if repair.strays:
-        blanked = bytearray(plain)
-        for place in repair.strays:
-            blanked[place : place + 1] = b" "
-        plain = bytes(blanked)
-    return Repaired(plain, added)
+    repair = _Repair(data, language)
+    added, blanked = repair.made(), bytearray(data)
+    for place in repair.strays:
+        blanked[place : place + 1] = b" "
+    return Repaired(bytes(blanked), added, repair.inside)
 
 
 @lru_cache
@@ -139,6 +135,8 @@ class _Repair:
         self._here = self._before
         self._hopeless: set[bytes] = set()  # what no more closes anything
         self.strays: list[int] = []  # where closing brackets are that close nothing
+        self.inside: list[tuple[int, int]] = []  # start and end of what has several lines and no code
+        self._marks: dict[bytes, list[int]] = {}  # where what ends a string is
 
     def made(self) -> list[Piece]:
         """What is to be added."""
@@ -246,13 +244,38 @@ class _Repair:
             found = _closing(end, escapes=not block and (quote is None or quote.escapes)).match(self._data, place)
         line = self._data.find(b"\n", place)
         line = len(self._data) if line < 0 else line
-        goes_on = block or (quote is not None and quote.lines)
-        if found and (goes_on or found.end() <= line):
+        if found and found.end() <= line:
             return found.end()
         if not found:
             self._hopeless.add(end)
+        elif (block or (quote is not None and quote.lines)) and not self._is_open(
+            mark, place, found.end(), block=block
+        ):
+            self.inside.append((place, found.end()))
+            return found.end()
         self._added.append(Piece(line, end))
         return line
+
+    def _is_open(self, mark: bytes, place: int, end: int, *, block: bool) -> bool:
+        """Whether what ends at ``end`` is another one than the string or comment that begins before ``place``.
+
+        Of a comment another begins inside. Of strings one has no end in the rest of the file, and this one goes on over
+        declarations that are not indented more.
+        """
+        if block:
+            another = re.compile(rb"\n[ \t]*" + re.escape(mark)).search(self._data, place, end)
+            return another is not None and _CODE.search(self._data, place, another.start()) is not None
+        if mark not in self._marks:
+            self._marks[mark] = [each.start() for each in re.finditer(re.escape(mark), self._data)]
+        known = self._marks[mark]
+        if (len(known) - bisect_left(known, place)) % 2:
+            return False
+        lines = (line for line in self._data[place:end].split(b"\n")[1:] if line.strip())
+        return any(
+            len(line) - len(line.lstrip()) <= self._here.indent
+            and (_DECLARES.match(line.lstrip()[:_SEEN]) or _STATEMENT.match(line.lstrip()))
+            for line in lines
+        )
 
     def _add_body(self, indent: int) -> None:
         """Of Python, a body for a head whose next line of code is not below it, and the colon that it lacks."""

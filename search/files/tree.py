@@ -125,8 +125,10 @@ def found_files(
     seen, unread = seen or Seen(root), unread if unread is not None else Unread()
     seen.look_for_checkout()
     ignored = IgnoreFiles(tell, seen.look)
-    inside = Submodules(root, checkout.repository.top, checkout.prefix, seen) if submodules and checkout else None
-    walk = Walk(root, ends, ignored, unread, tell, seen, in_git=checkout is not None, submodules=inside)
+    inside = Submodules(root, checkout.repository.top, checkout.prefix, seen) if checkout else None
+    walk = Walk(
+        root, ends, ignored, unread, tell, seen, in_git=checkout is not None, submodules=inside, enters=submodules
+    )
     paths = [*walk.files(Waiting("", _above(checkout, ignored)))]
     if checkout and walk.left_out:
         seen.look(str(checkout.repository.own / "index"), "target")

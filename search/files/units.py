@@ -5,22 +5,26 @@ found by it alone.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
+<<<<<<< HEAD
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.languages.registry import language as language_named
+=======
+from data_prep.languages.language import FoundFunction, Language, ParsedSource, left_out_lines, words
+>>>>>>> 4e140691c0b933c770d6f54219d49fd082fd4d17
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.embedded import embedded
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
-from search.files.recovery import LONG, best_of, declared_count, is_minified, parseable, placed, plausible, swallows
+from search.files.recovery import LONG, best_of, declared_in, is_minified, parseable, placed, plausible
 from search.files.repair import Repaired
 from search.files.tree import is_test
 from search.files.word_stems import folded
@@ -31,6 +35,15 @@ _IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
 _STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
 LARGEST: Final = 128 << 10
 """Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
+_HEAD: Final = re.compile(
+    rb"(?m)^[ \t]*(?:(?:export|default|async|declare|abstract|static|public|private|protected)[ \t]+)*"
+    rb"(?:(?:def|class|func(?:[ \t]*\([^)\n]{0,200}\))?|function\*?|interface|enum)[ \t]+([\w$]+)"
+    rb"|(?<=[ \t])([\w$]+)\([^;{}]{0,300}\)[^;{}=\n]{0,100}\{[ \t]*$)"
+)
+"""What begins a function or type, by its text alone."""
+_OF_TEXT: Final = re.compile(rb"[^\n=]{0,200}=[ \t]*[a-zA-Z]{0,2}(?:\"\"\"|'''|`)")
+_STATEMENTS: Final = words("if for while switch catch with function return super")
+"""What begins other things that look so."""
 _BOM: Final = b"\xef\xbb\xbf"
 _GENERIC: Final = words("app index main server router routes route api handler handlers")
 """Words of a file's name that say nothing about the subject of its routes."""
@@ -110,10 +123,43 @@ def read_functions(file: SourceFile) -> Units:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
         found = [_named(each, data, file.path, language) for each in read.declared(test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
+<<<<<<< HEAD
     if inner and inner.cells:
         units = inner.cells.placed(units, language.line_comment)
     left_out = "; ".join(filter(None, (inner.left_out if inner else "", read.left_out)))
     return Units(units, left_out, counted, language.name)
+=======
+        lost = left_out_lines(_lost(data, found, read.comments)) if parsed.broken_line or read.fixed else ""
+        read.left_out = "; ".join(filter(None, (read.left_out, lost)))
+    return Units(units, read.left_out, counted)
+>>>>>>> 4e140691c0b933c770d6f54219d49fd082fd4d17
+
+
+def _lost(data: bytes, found: Sequence[FoundFunction], comments: Sequence[tuple[int, int]]) -> list[int]:
+    """The lines of a broken text that begin a function or type which is not ``found``, nor inside of one that is."""
+    todo, around, lines = sorted(found, key=lambda each: -each.start), list[FoundFunction](), list[int]()
+    line = place = 0
+    for match in _HEAD.finditer(data):
+        start, name = match.start(match.lastindex or 0), match[match.lastindex or 0].decode("utf-8", "replace")
+        line, place = line + data.count(b"\n", place, start), start
+        while todo and todo[-1].start <= start:
+            around.append(todo.pop())
+        around = [each for each in around if each.end > start]
+        number = bisect_right(comments, (start, len(data))) - 1
+        if (number >= 0 and comments[number][1] > start) or name in _STATEMENTS:
+            continue
+        indent = len(match[0]) - len(match[0].lstrip())
+        inside = any(each.kind != "type" and _indent_of(data, each.start) < indent for each in around)
+        inside |= any(each.kind == "constant" and _OF_TEXT.match(data, each.start) for each in around)
+        if not inside and all(each.name.rpartition(".")[2] != name for each in around):
+            lines.append(line + 1)
+    return lines
+
+
+def _indent_of(data: bytes, place: int) -> int:
+    start = data.rfind(b"\n", 0, place) + 1
+    line = data[start : start + LONG]
+    return len(line) - len(line.lstrip())
 
 
 @dataclass(slots=True)
@@ -132,7 +178,7 @@ class _Read:
         try:
             begun = parseable if language.line_comment == "//" else bytes
             parse = lambda text: language.parse(begun(text), path)  # noqa: E731
-            parsed, fixed, parts = best_of(data, language, parse, declared_count, partial(swallows, data))
+            parsed, fixed, parts = best_of(data, language, path, parse, declared_in)
         except UserError as error:
             return cls(data, None, f"{error}: {WHOLE_ALONE}")
         if count := parsed.left_out - len(parsed.damaged()):
@@ -159,8 +205,8 @@ class _Read:
         own = {(each.start, each.end) for each in handlers}
         found = [each for each in parsed.functions if (each.start, each.end) not in own]
         found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]
-        if parsed.broken_line:
-            found = plausible([*found, *parsed.damaged()])
+        if parsed.broken_line or self.fixed:
+            found = plausible([*found, *parsed.damaged()], self.fixed.text if self.fixed else self.data)
         places = {(each.start, each.end) for each in found}
         found += [each for each in parsed.constants() if (each.start, each.end) not in places]
         found = placed(found, self.fixed)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import one_line
 from data_prep.files.reading import raise_if_passing
 from data_prep.languages.registry import language_of_script
 from search.files.languages import DOCUMENTS, LANGUAGES
@@ -63,6 +64,7 @@ class Unread:
     _kinds: Counter[str] = field(default_factory=Counter)
     _later: list[Callable[[], Iterable[str]]] = field(default_factory=list)  # give files that are not read
     folders: list[str] = field(default_factory=list)  # paths of those that were not looked into
+    repositories: dict[str, bool] = field(default_factory=dict)  # the same of git repositories: whether a submodule
 
     def count(self, path: str, *, link: bool = False) -> None:
         """Count a file that is not read."""
@@ -166,3 +168,19 @@ def folders_in_words(folders: Sequence[str], most: int = 8) -> str:
     if len(names) > most:
         parts.append(f"and others ({sum(names.values()) - sum(count for _, count in names.most_common(most)):,})")
     return f"{len(folders):,} {'folder' if len(folders) == 1 else 'folders'}: {', '.join(parts)}"
+
+
+def repositories_in_words(repositories: Mapping[str, bool], most: int = 3) -> str:
+    """``1 submodule (lib) is not looked into: bash run.sh index DIR --submodules=true``; "" if there are none."""
+    parts = []
+    for submodule, what, how in (
+        (True, "submodule", "bash run.sh index DIR --submodules=true includes"),
+        (False, "git repository of its own", "bash run.sh search QUESTION THAT-FOLDER asks"),
+    ):
+        paths = sorted(path for path, is_submodule in repositories.items() if is_submodule == submodule)
+        if paths:
+            one = len(paths) == 1
+            name = what if one else what.replace("repository of its", "repositories of their").replace("ule", "ules")
+            named = ", ".join(map(one_line, paths[:most])) + (", ..." if len(paths) > most else "")
+            parts.append(f"not looked into: {len(paths):,} {name} ({named}): {how} {'it' if one else 'them'}")
+    return "; ".join(parts)

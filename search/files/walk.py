@@ -38,6 +38,7 @@ class Walk:
         *,
         in_git: bool,
         submodules: Submodules | None = None,
+        enters: bool = False,
     ) -> None:
         """Prepare it.
 
@@ -49,10 +50,11 @@ class Walk:
             tell: called with a path and why it is left out.
             seen: is told of each folder before it is looked into.
             in_git: whether git may track what is left out; other repositories are skipped then.
-            submodules: those repositories that are not skipped.
+            submodules: which of the other repositories are submodules.
+            enters: whether submodules are not skipped.
         """
         self._root, self._ends, self._ignored, self._unread, self._tell = root, ends, ignored, unread, tell
-        self._in_git, self._seen, self._submodules = in_git, seen, submodules
+        self._in_git, self._seen, self._submodules, self._enters = in_git, seen, submodules, enters
         self.left_out: list[str] = []
         """Files and folders ("/" at the end) that are left out and that git may track, in its checkout."""
         self.doubted: dict[str, Patterns] = {}
@@ -92,8 +94,7 @@ class Walk:
             self._tell(here.path or ".", reason(error))
             return None
         names = [name for name, _ in inside] if here.path else []
-        if self._in_git and ".git" in names and not (self._submodules and self._submodules.has(here.path)):
-            self._tell(here.path, "a git repository of its own, not looked into")
+        if self._in_git and ".git" in names and not self._is_entered(here.path):
             return None
         if self._unread.is_foreign(here.path, names):
             self._leave(here.path, may_be_tracked=False)
@@ -103,6 +104,16 @@ class Walk:
             self._leave(here.path)
             return None
         return inside
+
+    def _is_entered(self, repository: str) -> bool:
+        """Whether a repository inside of the checkout is looked into; one that is not is told of."""
+        is_submodule = self._submodules is not None and self._submodules.has(repository)
+        if is_submodule and self._enters:
+            return True
+        self._unread.repositories[repository] = is_submodule
+        how = "a git submodule, not looked into (--submodules=true reads it)"
+        self._tell(repository, how if is_submodule else "a git repository of its own, not looked into")
+        return False
 
     def _leave(self, folder: str, *, may_be_tracked: bool = True) -> None:
         self._unread.folders.append(folder)

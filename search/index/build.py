@@ -48,7 +48,7 @@ _CHUNK: Final = 32
 """Files per task of a worker process, at most."""
 _TASKS: Final = 4
 """Tasks of each process, at least: of fewer one process would read on while the others have nothing left."""
-_GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)))
+_GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)), copied=True)
 _NAMED_FOLDERS: Final = 1000
 """Folders that were not looked into and that an index names."""
 _HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
@@ -142,7 +142,11 @@ def refresh(
         raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
     wanted = record.vectors if record else True
     new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted, everything)
-    if head and (head.tree, head.documents, head.everything) == (tree_sha256(origin, found), documents, everything):
+    if head and (head.tree, head.documents, head.everything) == (
+        tree_sha256(origin, found, unread.repositories),
+        documents,
+        everything,
+    ):
         _note(replace(new, index=head.content), path, recorded=recorded)
         return Refreshed(head.rows, head.files, 0, 0, written=False, unread=unread)
     old = _usable(open_index, path, tell) if head else None
@@ -159,6 +163,7 @@ def refresh(
     index = _together(old, sorted(kept.values()), fresh, origin, committed)
     folders = unread.folders[:_NAMED_FOLDERS]
     index = replace(index, documents=documents, everything=everything, unread=dict(unread.kinds), not_entered=folders)
+    index = replace(index, repositories=unread.repositories)
     save_index(index, path)
     _note(replace(new, index=read_head(path).content), path, recorded=recorded)
     gone = len(numbers) - len(kept)

@@ -96,6 +96,7 @@ class Index:
     everything: bool = False  # whether hidden folders, and those of others' code, are indexed too
     unread: Mapping[str, int] = field(default_factory=dict)  # kind of files that are not read -> their number
     not_entered: Sequence[str] = ()  # folders that were not looked into, the first of them
+    repositories: Mapping[str, bool] = field(default_factory=dict)  # the same of repositories: whether a submodule
 
     def __len__(self) -> int:
         return len(self.split)
@@ -110,9 +111,23 @@ class Index:
         """Gives the text of a row; the last ones are kept, since an answer needs each of them several times."""
         return lru_cache(maxsize=_TEXTS)(self.split.text)
 
+    @cached_property
+    def only_units(self) -> Int64[np.ndarray, " files"]:
+        """The row of the only function or type of each file; -1 if it has none or several."""
+        units = np.flatnonzero((self.kinds != WHOLE_FILE) & (self.kinds != CONSTANT))
+        places = units.searchsorted(self.file_edges)
+        found = np.full(len(self.files), -1)
+        alone = np.diff(places) == 1
+        found[alone] = units[places[:-1][alone]]
+        return found
+
+    def file_number(self, row: int) -> int:
+        """The place of the file of a row."""
+        return int(self.file_edges.searchsorted(row, side="right")) - 1
+
     def file(self, row: int) -> IndexedFile:
         """The file of a row."""
-        return self.files[int(self.file_edges.searchsorted(row, side="right")) - 1]
+        return self.files[self.file_number(row)]
 
     def repository(self, row: int) -> str:  # noqa: ARG002 - several have names (search/joint)
         """The name of a row's repository, if several are searched together; "": this is the index of one."""

@@ -10,9 +10,8 @@ import numpy as np
 from data_prep.array_types import Float32, Int64
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
-from search.index.encoders import RowEncoder, row_encoder
+from search.index.encoders import RowEncoder, loaded_encoder
 from search.index.vector_file import StoredVectors, vectors_of, vectors_path
-from search.models.folder import DEFAULT_BI_ENCODER, model_hash
 from search.retrieval.ann.exact import VectorIndex, vector_index
 
 COUNT: Final = 100
@@ -94,7 +93,7 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
     """The model that made the vectors."""
     run = stored.head.run
     try:
-        encoder = _loaded(run, model_hash(Path(run) if run else DEFAULT_BI_ENCODER))
+        encoder = loaded_encoder(run)
     except (UserError, OSError) as error:
         raise UserError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
     if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
@@ -103,9 +102,3 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
             "`bash run.sh index DIR`"
         )
     return encoder
-
-
-@lru_cache(maxsize=4)
-def _loaded(run: str, model: str) -> RowEncoder:  # noqa: ARG001 - another model in the same folder is loaded anew
-    """The encoder in the folder ``run``, which has the hash ``model``: loaded once for all indexes."""
-    return row_encoder(Path(run) if run else None)

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
@@ -65,6 +66,21 @@ def row_encoder(run: Path | None = None) -> RowEncoder:
     from search.models.torch_models import TorchEncoder
 
     return TorchEncoder(run)
+
+
+def loaded_encoder(run: str) -> RowEncoder:
+    """The same for the folder ``run``, "" for the shipped one: loaded once, or again if another model is in the folder.
+
+    Raises:
+        UserError: as :func:`row_encoder`.
+        OSError: a file cannot be read.
+    """
+    return _loaded(run, model_hash(Path(run) if run else DEFAULT_BI_ENCODER))
+
+
+@lru_cache(maxsize=4)
+def _loaded(run: str, model: str) -> RowEncoder:  # noqa: ARG001 - another model in the same folder is loaded anew
+    return row_encoder(Path(run) if run else None)
 
 
 def check_bi_encoder(folder: Path) -> None:

@@ -87,6 +87,7 @@ def save_index(index: Index, path: Path) -> None:
             "files": [*map(asdict, index.files)],
             "unread": dict(index.unread),
             "not_entered": list(index.not_entered),
+            "repositories": dict(index.repositories),
         },
         "lexicon": list(index.split.lexicon),
         "names": list(index.names),
@@ -99,7 +100,7 @@ def save_index(index: Index, path: Path) -> None:
     head = Head(
         rows=len(index),
         files=len(index.files),
-        tree=tree_sha256(index.origin, index.files),
+        tree=tree_sha256(index.origin, index.files, index.repositories),
         documents=index.documents,
         everything=index.everything,
         bytes=len(content),
@@ -111,11 +112,12 @@ def save_index(index: Index, path: Path) -> None:
     write_atomically(path, line + b" " * (-(len(line) + 1) % _ALIGNED) + b"\n" + content, private=True)
 
 
-def tree_sha256(origin: Origin | None, files: "Iterable[Found | IndexedFile]") -> str:
-    """A checksum of the files' paths, sizes and modification times, and of their origin."""
+def tree_sha256(origin: Origin | None, files: "Iterable[Found | IndexedFile]", repositories: Mapping[str, bool]) -> str:
+    """A checksum of the files' paths, sizes and modification times, of their origin, and of what was not entered."""
     parts = [json.dumps(asdict(origin) if origin else None)]
     for file in files:
         parts += file.path, str(file.size), str(file.modified)
+    parts += (f"{path} {own}" for path, own in sorted(repositories.items()))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()  # no path contains a NUL
 
 
@@ -268,5 +270,6 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     lexical = Bm25Index(terms, found.offsets, found.values, gains, head.rows)
     file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined)
     unread = {str(kind): int(count) for kind, count in manifest["unread"].items()}
-    about = head.documents, head.everything, unread, checked_words(manifest["not_entered"])
+    inside = {str(path): submodule is True for path, submodule in manifest.get("repositories", {}).items()}
+    about = head.documents, head.everything, unread, checked_words(manifest["not_entered"]), inside
     return Index(files, split, names, asks, kinds, lexical, file_index, origin, *about)

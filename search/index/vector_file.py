@@ -163,11 +163,11 @@ def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> s
     """
     if up_to_date(index, run):
         return ""
-    from search.index.encoders import row_encoder
+    from search.index.encoders import loaded_encoder
     from search.index.vector_encoding import refresh_vectors
     from search.retrieval.ann.exact import vector_index
 
-    done = refresh_vectors(row_encoder(Path(run) if run else None), index, tell)
+    done = refresh_vectors(loaded_encoder(run), index, tell)
     stored = open_vectors(path := vectors_path(index))
     vector_index(stored.vectors, stored.head.name, path, "").close()  # makes the clusters of many rows, which it saves
     return f"read {done.read:,} of {done.rows:,} rows"

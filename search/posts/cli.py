@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,15 +10,12 @@ from typing import TYPE_CHECKING
 from data_prep.bounds import check_bounds, real, whole
 from data_prep.errors import UserError, one_line
 from data_prep.files.named_paths import check_replaceable_folder, named_path
-from data_prep.files.reading import read_whole
 from data_prep.posts.config import PostsConfig
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
 
 if TYPE_CHECKING:
     from search.posts.post_index import PostHit
-
-_MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +100,9 @@ def search(arguments: Sequence[str]) -> bool:
     if words:
         raise UserError("the snippet comes from standard input or --snippet=FILE, not from the command line")
     from search.posts.post_index import PostIndex, keyword_of, read_snippet
+    from search.snippets.command import pasted_text
 
-    data = read_whole(named_path(options.snippet)) if options.snippet else sys.stdin.buffer.read(_MOST_BYTES)
-    text = data.decode("utf-8", "replace")
+    text = pasted_text(named_path(options.snippet) if options.snippet else None)
     query = read_snippet(text)
     if len(text) > (kept := len(query.text)) + 1000:
         tell = complain if options.json else say

@@ -27,6 +27,7 @@ from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.reading import ABSENT, read_whole
 from data_prep.posts.post_lines import error_type
 from data_prep.posts.sets import Post
+from data_prep.traces.trace import plain_text
 from evaluation.fusion import weighted, z_scores
 from experiments.recipes.snippet_encoder import FILES, load_snippet_encoder
 from search.retrieval.ann.exact import vector_index
@@ -44,7 +45,7 @@ _FORM: Final = "posts index 1"
 _EXCERPT: Final = 400
 """Characters of an answer that are shown."""
 _ERROR_STARTS: Final = re.compile(
-    r"^.*Traceback \(most recent call last\)|^[^\S\n]*File \"[^\"\n]+\", line \d+"
+    r"^.*Traceback \(most recent call last\)|^(?:panic|fatal error): |^[^\S\n]*File \"[^\"\n]+\", line \d+"
     r"|^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\s*(?::|$)",
     re.MULTILINE,
 )
@@ -238,6 +239,7 @@ def read_snippet(text: str) -> QueryText:
     Raises:
         UserError: there is nothing in it.
     """
+    text = plain_text(text)
     start = found.start() if (found := _ERROR_STARTS.search(text)) else len(text)
     code, error = text[:start].strip("\n"), text[start:].strip("\n")
     if not text.strip():

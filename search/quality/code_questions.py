@@ -132,7 +132,7 @@ def measure_pieces(engine: Engine, questions: Sequence[CodeQuestion]) -> list[Me
         lexical[[*question.without]] = -1.0
         found = {BASE: (rank_by(lexical, question.rows), True)}
         for name, each in stages.items():
-            hits = each.like(code, top=len(engine.index), without=question.without)
+            hits = each.like(code, top=len(engine.index), without=question.without, fold=False)
             found[name] = rank_of(hits, lexical, question.rows), any(hit.row in question.rows for hit in hits)
         return found
 

@@ -27,7 +27,7 @@ from search.quality.code_questions import functions, rank_by, rank_of
 from search.quality.measure import BASE, Measured, Ranks, measured
 from search.quality.questions import drawn
 from search.snippets.answer import Wanted, answer_text
-from search.traces.trace import FrameLocator
+from search.traces.frame_locator import FrameLocator
 
 DEEPEST: Final = 6
 """Frames of a trace at most."""

@@ -1,4 +1,7 @@
-"""Places of code as agents name them: an absolute path, one relative to the folder, ``file:line``, a file's address."""
+"""Places of code as people and agents name them: an absolute path, one relative to the folder, a file's address.
+
+A line may follow them; a path of Windows is that of the indexed file which it ends in.
+"""
 
 import difflib
 import os
@@ -11,33 +14,36 @@ from urllib.parse import unquote
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
+from data_prep.files.named_paths import named_places, plain_path
 from search.index.code_index import Index
 from search.snippets.answer import file_of
-from search.traces.trace import FrameLocator
+from search.traces.frame_locator import FrameLocator
 
-_LINE: Final = re.compile(r":L?(\d{1,10})(?:[:-]L?\d{1,10})*:?\Z|#L(\d{1,10})(?:-L?\d{1,10})?\Z", re.ASCII)
-"""What follows a path: its line, and a column or the last line."""
+_OF_WINDOWS: Final = re.compile(r"[A-Za-z]:[/\\]|\\\\")
 _NEAREST: Final = 3
 """Paths that a message names."""
 
 
-def place_of(index: Index, root: Path, path: str, line: int) -> tuple[str, int]:
+def place_of(index: Index, root: Path | None, path: str, line: int, here: Path | None = None) -> tuple[str, int]:
     """The path of an indexed file, and a line of it.
 
     Args:
         index: of the folder ``root``.
-        root: the folder.
+        root: the folder; None: not known.
         path: of a file, absolute or relative to the folder, which a line may follow.
         line: from 1; 0: the one that follows the path.
+        here: the folder that relative paths are tried from first.
 
     Raises:
         UserError: no indexed file, or several, have such a path, or there is no line.
     """
-    found = _LINE.search(path) if not _is_indexed(index, path) else None
-    written = int(found[1] or found[2]) if found else 0
-    name = path[: found.start()] if found else path
-    file = next((each for each in _spellings(root, name) if _is_indexed(index, each)), None)
-    file = file or _by_its_end(index, root, name)
+    known = {file.path for file in index.files}
+    places = [(path, 0), *named_places(path)]
+    found = ((each, number) for name, number in places for each in _spellings(root, name, here) if each in known)
+    file, written = next(found, ("", 0))
+    if not file:
+        name, written = places[1] if places[1:] else places[0]
+        file = _by_its_end(index, root, name, here)
     if not (line or written):
         raise UserError(f"expected a line, from 1: give line, or the path as {file}:12")
     return file, line or written
@@ -68,40 +74,52 @@ def row_at(index: Index, path: str, line: int) -> int:
     return row
 
 
-def _is_indexed(index: Index, path: str) -> bool:
-    return any(file.path == path for file in index.files)
-
-
-def _spellings(root: Path, path: str) -> Iterator[str]:
+def _spellings(root: Path | None, path: str, here: Path | None = None) -> Iterator[str]:
     """What ``path`` may be relative to the folder, likeliest first."""
+    plain = _plain(path)
+    if "\0" in plain:
+        return
+    if here and root and plain:
+        typed = Path(os.path.abspath(here / plain))  # noqa: PTH100 - a link in it is followed below
+        yield os.path.relpath(os.path.realpath(typed.parent) + f"/{typed.name}", os.path.realpath(root))
     yield path
-    plain = unquote(path.removeprefix("file://")) if path.startswith("file://") else path
-    for each in dict.fromkeys((plain.strip(), plain.strip().replace("\\", "/"))):
+    for each in dict.fromkeys((plain, plain.replace("\\", "/"))):
         short = posixpath.normpath(each) if each else ""
         yield short
-        for folder in dict.fromkeys((str(root), os.path.realpath(root))):
+        for folder in dict.fromkeys((str(root), os.path.realpath(root))) if root else ():
             yield posixpath.relpath(short, folder) if short.startswith("/") else short
-        yield short.removeprefix(f"{root.name}/")
-    if plain.startswith("/") and "\0" not in plain:  # through a link to the folder
+        yield short.removeprefix(f"{root.name}/") if root else short
+    if plain.startswith("/") and root:  # through a link to the folder
         yield os.path.relpath(os.path.realpath(plain), os.path.realpath(root))
 
 
-def _by_its_end(index: Index, root: Path, path: str) -> str:
-    """The one indexed file whose path ends in ``path``.
+def _plain(path: str) -> str:
+    return os.path.expanduser(plain_path(path))  # noqa: PTH111 - which knows no error
+
+
+def _by_its_end(index: Index, root: Path | None, path: str, here: Path | None) -> str:
+    """The one indexed file whose path ends in ``path``, or which a foreign path ends in.
 
     Raises:
         UserError: there is none, or there are several.
     """
-    short = posixpath.normpath(path.replace("\\", "/").strip() or ".")
-    if not short.startswith(("/", "..")):
+    plain = _plain(path)
+    short = posixpath.normpath(plain.replace("\\", "/") or ".")
+    if _OF_WINDOWS.match(plain) or (root is None and short.startswith("/")):
+        with_end = [file.path for file in index.files if short.endswith(f"/{file.path}")]
+        if with_end:
+            return max(with_end, key=len)
+    elif not short.startswith(("/", "..")):
         with_end = [file.path for file in index.files if f"/{file.path}".endswith(f"/{short}")]
         if len(with_end) == 1:
             return with_end[0]
         if with_end:
             raise UserError(f"{len(with_end):,} indexed files end in {shown(path)}: name one of {_named(with_end)}")
-    inside = next((each for each in _spellings(root, path) if each and not each.startswith(("/", ".."))), "")
-    there = "\0" not in inside and os.path.isfile(root / inside)  # noqa: PTH113 - False for names that are too long
+    inside = next((each for each in _spellings(root, path, here) if each and not each.startswith(("/", "..", "~"))), "")
+    there = root is not None and "\0" not in inside and os.path.isfile(root / inside)  # noqa: PTH113 - knows no error
     what = f"{shown(path)} is not indexed" if there else f"there is no indexed file {shown(path)}"
+    if root and not inside and "\0" not in path and short.startswith(("/", "..")):
+        what += f": it lies outside of the indexed folder {shown(str(root))}"
     near = nearest_paths(index, short)
     raise UserError(f"{what}; the nearest are {_named(near)}" if near else what)
 

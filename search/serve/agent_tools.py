@@ -174,6 +174,8 @@ class AgentTools:
         level: Literal["strong", "weak", "none"] = "weak" if answer.hits else "none"
         head = self._head(now, Certainty("strong" if answer.hits and answer.hits[0].copy else level))
         head |= {name: told[name] for name in ("kind", "language") if told[name]}
+        if answer.unread:
+            head["frames_not_read"] = answer.unread
         if "place" in told:
             head["place"] = _place(told["place"])
         if "errors" in told:

@@ -15,13 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from search.engine.engine import Engine
+from search.serve.agent_paths import place_of
 from search.serve.hit_records import previewed
 from search.serve.requests import (
-    LAST_LINE,
     MOST_HITS,
     Turns,
     json_answer,
     languages,
+    line_of,
     number,
     parameters,
     posted_fields,
@@ -38,8 +39,9 @@ _TEXT: Final = {"text": "", "top": 10}
 class CodeApi:
     """Code, stack traces and places as questions."""
 
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
+    def __init__(self, turns: Turns, root: Path | None) -> None:
+        """``root``: the indexed folder; None: not known."""
+        self._turns, self._root = turns, root
 
     async def code(self, request: Request) -> Response:
         """The frames of a trace that lie in the index, and code like a text."""
@@ -49,10 +51,12 @@ class CodeApi:
 
     async def related(self, request: Request) -> Response:
         """Code like that at a place."""
-        asked = parameters(request, {"path": "", "line": "1", "top": "10", "language": "", "index": ""})
-        line, top = number(asked, "line", 1, LAST_LINE), number(asked, "top", 1, MOST_HITS)
-        wanted = Wanted(top, languages=languages(asked))
-        find = lambda engine: answer_place(engine, asked["path"], line, wanted)  # noqa: E731
+        asked = parameters(request, {"path": "", "line": "", "top": "10", "language": "", "index": ""})
+        line, wanted = line_of(asked), Wanted(number(asked, "top", 1, MOST_HITS), languages=languages(asked))
+
+        def find(engine: Engine) -> CodeAnswer:
+            return answer_place(engine, *place_of(engine.index, self._root, asked["path"], line), wanted)
+
         return await self._answer(request, find, asked["index"])
 
     async def _answer(self, request: Request, find: Callable[[Engine], CodeAnswer], index: str = "") -> Response:

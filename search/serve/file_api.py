@@ -23,11 +23,12 @@ from search.files.languages import language_name
 from search.files.tree import blob_names
 from search.index.code_index import Index, IndexedFile
 from search.joint.joint_index import JointIndex
+from search.serve.agent_paths import place_of
 from search.serve.highlighting import Span, highlighted
-from search.serve.requests import LAST_LINE, Turns, number, parameters
+from search.serve.requests import Turns, line_of, parameters
 from search.serve.search_api import coloured
 from search.snippets.answer import file_of
-from search.traces.trace import FrameLocator
+from search.traces.frame_locator import FrameLocator
 
 MOST_UNITS: Final = 400
 """Functions and types of a file that are named at once."""
@@ -63,9 +64,9 @@ class FileApi:
 
     async def file(self, request: Request) -> Response:
         """A file around a line."""
-        asked = parameters(request, {"path": "", "line": "1", "index": ""})
-        line = number(asked, "line", 1, LAST_LINE)
-        told = lambda now: self._told(now.engine.index, asked["path"], line)  # noqa: E731
+        asked = parameters(request, {"path": "", "line": "", "index": ""})
+        place = asked["path"], line_of(asked)
+        told = lambda now: self._told(now.engine.index, *place_of(now.engine.index, self._root, *place))  # noqa: E731
         return await self._turns.answer(request, told, asked["index"])
 
     def _told(self, index: Index, path: str, line: int) -> dict[str, Any]:

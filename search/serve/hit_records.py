@@ -44,7 +44,7 @@ def _preview_record(
     text, name, is_file = index.text(row), index.names[row], index.is_whole_file(row)
     whole = read(index, row) if is_file and rarity else ""
     source, start_line = (whole, 1) if whole else (text.source, text.start_line)
-    found = preview(source, start_line, rarity, path=text.path, name="" if is_file else name)
+    found = preview(source, start_line, rarity, path=text.path, name="" if is_file else name, sentence=text.query_text)
     told = {
         "start_line": found.start_line,
         "end_line": found.end_line,

@@ -18,10 +18,6 @@ from search.index.index_file import Head, UnusableIndexError, open_index, read_h
 from search.index.updating import LOOKED, Updates
 from search.index.vector_file import vectors_path
 
-_QUICK: Final = 0.002
-"""Seconds up to which a look at the folder is taken at each question."""
-_SHARE: Final = 2
-"""A longer one holds for so many times its own time."""
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
 
@@ -125,11 +121,9 @@ class LiveIndex:
             return CURRENT
         begun = time.monotonic()
         found = self._updates.catch_up()
-        ended = time.monotonic()
         if self._updates.runs != self._runs:
             self._runs, self._next_look = self._updates.runs, 0.0  # the file may be another one now
-        holds = found == CURRENT and ended - begun > _QUICK
-        self._fresh_until = min(ended + _SHARE * (ended - begun), begun + LOOKED) if holds else 0.0
+        self._fresh_until = begun + LOOKED if found == CURRENT else 0.0
         return found
 
     def _look(self) -> None:

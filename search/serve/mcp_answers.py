@@ -63,6 +63,7 @@ class Hits(Answer):
     error: NotRequired[Annotated[str, Field(description="The error of a stack trace.")]]
     frames: NotRequired[int]
     frames_in_index: NotRequired[int]
+    frames_not_read: NotRequired[Annotated[int, Field(description="Lines that look like frames, but are not read.")]]
     innermost_frames: NotRequired[
         Annotated[list[dict[str, Any]], Field(description="Functions of the folder in the trace, innermost first.")]
     ]

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from data_prep.bounds import shown
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
+from data_prep.files.named_paths import named_places
 from data_prep.store.prepared_data import DamagedStore
 from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages
@@ -93,6 +94,11 @@ def number(asked: Mapping[str, Any], name: str, least: int, most: int) -> int:
     if not re.fullmatch(r"\d{1,15}", text, re.ASCII) or not least <= int(text) <= most:
         raise HTTPException(400, f"{name} takes a whole number from {least} to {most}, not {shown(asked[name])}")
     return int(text)
+
+
+def line_of(asked: Mapping[str, Any]) -> int:
+    """The parameter ``line``; 0: the path is followed by one, else 1."""
+    return number(asked, "line", 1, LAST_LINE) if asked["line"] else 0 if named_places(asked["path"]) else 1
 
 
 def choice(asked: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

@@ -164,7 +164,7 @@ def web_app(
     found_posts = PostsApi(turns, posts) if posts else None
     about: dict[str, Any] = {"shared": True} if proxy else {"folder": str(root or "")}
     api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about}, feedback, reader_of(root))
-    by_code, quality = CodeApi(turns), QualityApi(turns, judgements, model)
+    by_code, quality = CodeApi(turns, root), QualityApi(turns, judgements, model)
     answers = {
         ("GET", "/health"): api.health,
         ("GET", "/languages"): api.languages,

@@ -13,12 +13,13 @@ import numpy as np
 from data_prep.bounds import shown
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
+from data_prep.traces.trace import Trace, frames_like, read_trace
 from search.engine.engine import Engine
 from search.files.languages import language_name
 from search.index.code_index import Index
 from search.snippets.code_search import CodeHit, CodeQuery, CodeSearch
 from search.snippets.code_text import CodeText, Tokens, read_code, shortened
-from search.traces.trace import FrameLocator, Located, Trace, read_trace
+from search.traces.frame_locator import FrameLocator, Located
 
 Kind = Literal["trace", "code", "place"]
 
@@ -42,6 +43,7 @@ class CodeAnswer:
     row: int | None = None  # of a place: the unit that contains it
     read: int = 0  # characters that were read of the text
     left_out: int = 0  # characters of its middle that were not
+    unread: int = 0  # lines that look like frames of a stack trace, but are not read as such
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +64,23 @@ def answer_text(engine: Engine, text: str, wanted: Wanted = EVERYTHING, language
 
     Args:
         engine: over the index.
-        text: the trace or the code; the middle of a very long one is left out.
+        text: the trace, or a log that has one, or the code; of very long code the middle is left out.
         wanted: which hits.
         language: of the code, if it is known.
 
     Raises:
         UserError: there is no word in the text.
     """
-    read = shortened(text)
-    left_out = max(0, len(text) - len(read))
-    if trace := read_trace(read):
-        return _answer_trace(engine, trace, wanted, len(read), left_out)
+    if trace := read_trace(text):
+        return _answer_trace(engine, trace, wanted, len(text))
     read = shortened(text, LONGEST_CODE)
     left_out = max(0, len(text) - len(read))
     code = read_code(read, language)
     if not code.tokens and not code.api and not code.defined:
         raise UserError(f"expected code or a stack trace, got {shown(text.strip()) if text.strip() else 'nothing'}")
     hits = _like(engine, query_of_code(code), wanted)
-    return CodeAnswer("code", code.language, hits, read=len(read), left_out=left_out)
+    unread = frames_like(text)
+    return CodeAnswer("code", code.language, hits, read=len(read), left_out=left_out, unread=unread)
 
 
 def answer_place(engine: Engine, path: str, line: int, wanted: Wanted = EVERYTHING) -> CodeAnswer:
@@ -155,7 +156,7 @@ def around(index: Index, rows: Collection[int]) -> set[int]:
     return found
 
 
-def _answer_trace(engine: Engine, trace: Trace, wanted: Wanted, read: int, left_out: int) -> CodeAnswer:
+def _answer_trace(engine: Engine, trace: Trace, wanted: Wanted, read: int) -> CodeAnswer:
     index = engine.index
     located = FrameLocator(index).located(trace.frames)
     inner = located[::-1] if trace.innermost_last else located
@@ -170,7 +171,7 @@ def _answer_trace(engine: Engine, trace: Trace, wanted: Wanted, read: int, left_
         code = CodeQuery(_joined(unit.tokens, code.tokens), _joined(unit.api, code.api), unit.text)
     code = CodeQuery(_joined(code.tokens, errors), code.api, code.text)
     hits = _like(engine, code, wanted, around(index, {each.row for each in located if each.row is not None}))
-    return CodeAnswer("trace", language, hits, trace, located, read=read, left_out=left_out)
+    return CodeAnswer("trace", language, hits, trace, located, read=read, unread=trace.unread)
 
 
 def _error_words(error: str, message: str) -> Iterable[str]:

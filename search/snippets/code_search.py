@@ -23,7 +23,9 @@ from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
 from evaluation.fusion import z_scores
+from search.engine.copies import folded
 from search.engine.engine import Engine
+from search.engine.signals import Candidates
 from search.snippets.code_text import Copy, Tokens
 
 SHORTLIST: Final = 300
@@ -77,6 +79,7 @@ class CodeHit:
     near: float | None  # the cosine of the vectors; None if there are none
     overlap: float  # of the tokens, 0 to 1
     copy: Copy
+    copies: Sequence[int] = ()  # rows with the same text, which are no hits of their own
 
 
 @runtime_checkable
@@ -114,6 +117,7 @@ class CodeSearch:
         languages: Collection[str] = (),
         without: Collection[int] = (),
         files: Collection[str] | None = None,
+        fold: bool = True,
     ) -> list[CodeHit]:
         """The rows that are most like ``code``, copies of it first; a unit around a copy is not one beside it.
 
@@ -124,6 +128,7 @@ class CodeSearch:
             languages: names of languages that hits must be in; empty: all.
             without: rows that are left out.
             files: paths of files that hits must be in; None: all.
+            fold: whether identical text is one hit.
         """
         allowed = self._allowed(path, languages, files).copy()
         allowed[list(without)] = False
@@ -136,6 +141,10 @@ class CodeSearch:
         copies: list[Copy] = self._innermost([code.text.copy_in(each) for each in tokens], rows)
         kind = np.array([_ORDER.index(each) if self.weights.copies else 0 for each in copies], np.int64)
         order = np.lexsort((rows, -scores, np.where(kind > 0, -overlap, 0.0), -kind))
+        found = Candidates(rows, scores, lexical, None, near, np.zeros(len(rows)))
+        groups: list[tuple[int, list[int]]] = [(place, []) for place in order[:top].tolist()]
+        if fold:
+            groups = folded(self.index, found, order, top, by_file=False)
         return [
             CodeHit(
                 rank=rank,
@@ -145,8 +154,9 @@ class CodeSearch:
                 near=None if near is None else float(near[place]),
                 overlap=float(overlap[place]),
                 copy=copies[place],
+                copies=rows[others].tolist(),
             )
-            for rank, place in enumerate(order[:top].tolist(), start=1)
+            for rank, (place, others) in enumerate(groups, start=1)
         ]
 
     def changed(self, weights: CodeWeights) -> "CodeSearch":

@@ -1,16 +1,16 @@
 """The command ``bash run.sh related``, and code as the question of ``search``."""
 
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.named_paths import named_path, named_places
 from data_prep.files.reading import read_whole
 from experiments.terminal import console
 from experiments.terminal.options import parsed
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_BYTES: Final = 64 << 20
 """Bytes that are read of standard input."""
-_PLACE: Final = re.compile(r"(?P<path>.+?):(?P<line>[0-9]+)(?::.*)?", re.DOTALL)
 
 
 def related(arguments: Sequence[str]) -> bool:
@@ -37,14 +36,17 @@ def related(arguments: Sequence[str]) -> bool:
     if len(words) != 1:
         raise UserError("expected a file and a line: bash run.sh related src/app.py:120")
     from search.first_use import source_of
+    from search.serve.agent_paths import place_of
     from search.snippets.answer import answer_place
 
-    typed, line = _place(words[0])
-    source = source_of(options.index, None, _start(Path(typed)), vectors=options.model != "none")
+    place = words[0]
+    typed = _file_of(place)
+    source = source_of(options.index, None, _start(named_path(typed)), vectors=options.model != "none")
     root = None if options.index else source.root
 
     def answer(engine: "Engine", wanted: "Wanted") -> "CodeAnswer":
-        found = answer_place(engine, _path_in(root, typed), line, wanted)
+        path, line = place_of(engine.index, source.root, place, 0, named_path("."))
+        found = answer_place(engine, path, line, wanted)
         _complain_if_changed(engine, found.row, root)
         return found
 
@@ -66,8 +68,7 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
     if options.by != "method" or options.at:
         raise UserError("--by and --at are for questions in words, not for code")
     path = named_path(options.snippet) if options.snippet else None
-    data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
-    text = data.decode("utf-8-sig", "replace")
+    text = pasted_text(path)
     if not text.strip():
         where = f"in {path}" if path else "on standard input"
         raise UserError(
@@ -82,12 +83,26 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
     return _show(answer, options, _engine(options, source), source)
 
 
-def _place(typed: str) -> tuple[str, int]:
-    """The path and the line that ``FILE:LINE`` names; a column behind it is ignored."""
-    found = _PLACE.fullmatch(typed)
-    if not found or not 0 < int(found["line"][:10]) < 10**9:
+def pasted_text(path: Path | None) -> str:
+    """The text of a file, or of standard input if there is none, in the encoding that it seems to be in.
+
+    Raises:
+        UserError: the file cannot be read.
+    """
+    from search.files.encodings import text_of
+
+    data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
+    with suppress(UserError):  # binary: a log may have a NUL byte
+        data = text_of(data).data
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _file_of(typed: str) -> str:
+    """The path of a place, of a file that is there if it may mean several."""
+    places = [path for path, line in named_places(typed) if line]
+    if not places:
         raise UserError(f"expected a file and a line from 1: bash run.sh related src/app.py:120; got {shown(typed)}")
-    return found["path"], int(found["line"])
+    return next((each for each in places if named_path(each).exists()), places[0])
 
 
 def _engine(options: SearchOptions | RelatedOptions, source: "Source | None") -> "Engine":
@@ -150,13 +165,6 @@ def _start(path: Path) -> Path:
 
     here, beside = named_path("."), Path(os.path.abspath(path)).parent  # noqa: PTH100 - no link is followed
     return here if not indexed_above(beside) and (indexed_above(here) or not beside.is_dir()) else beside
-
-
-def _path_in(root: Path | None, typed: str) -> str:
-    """A typed path as the index of ``root`` has it, if the file is inside; else as it is typed."""
-    absolute = Path(os.path.abspath(typed))  # noqa: PTH100 - the file itself may be a link
-    whole = Path(os.path.realpath(absolute.parent)) / absolute.name
-    return whole.relative_to(root).as_posix() if root and whole.is_relative_to(root) else Path(typed).as_posix()
 
 
 def _complain_if_changed(engine: "Engine", row: int | None, root: Path | None) -> None:

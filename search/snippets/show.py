@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.errors import one_line
+from data_prep.traces.form import TracedError
 from search.engine.engine import Engine
 from search.engine.show import result, signature
 from search.engine.signals import Hit, Stage
@@ -13,7 +14,7 @@ from search.snippets.answer import CodeAnswer
 from search.snippets.code_search import CodeHit
 from search.terminal.hits import View, found_line, hit_lines, scores_line
 from search.terminal.text import BOLD, CYAN, DIM, GREEN, cut
-from search.traces.trace import Located, TracedError
+from search.traces.frame_locator import Located
 
 _NAMED: Final = 3
 """Frames outside of the index that the text names for each error."""
@@ -28,6 +29,8 @@ def as_record(engine: Engine, answer: CodeAnswer, seconds: float) -> dict[str, A
         inside = sum(each.row is not None for each in answer.frames)
         found |= {"innermost": "last" if answer.trace.innermost_last else "first"}
         found |= {"frames": len(answer.frames), "frames_in_index": inside, "errors": [*_errors(engine, answer)]}
+    if answer.unread:
+        found["frames_not_read"] = answer.unread
     found["milliseconds"] = round(1000 * seconds, 2)
     return found | {"results": [code_result(engine, hit) for hit in answer.hits]}
 
@@ -35,7 +38,7 @@ def as_record(engine: Engine, answer: CodeAnswer, seconds: float) -> dict[str, A
 def code_result(engine: Engine, hit: CodeHit) -> dict[str, Any]:
     """A hit as JSON: the fields of a question's hits, and its overlap and what copy it is."""
     stage: Stage = "copy" if hit.copy else "code"
-    plain = Hit(hit.rank, hit.row, hit.score, hit.lexical, None, hit.near, 0.0, stage)
+    plain = Hit(hit.rank, hit.row, hit.score, hit.lexical, None, hit.near, 0.0, stage, hit.copies)
     return result(engine, "", plain, explain=False) | {"overlap": round(hit.overlap, 4), "copy": hit.copy}
 
 
@@ -54,13 +57,20 @@ def as_text(view: View, answer: CodeAnswer, seconds: float) -> str:
     for hit in answer.hits:
         about = [scores_line(view, hit.row, _scores(hit))] if view.explain else ()
         copy = {"exact": "  copy", "near": "  near copy", "": ""}[hit.copy]
-        lines += ["", *hit_lines(view, hit.rank, hit.row, (), copy, about)]
+        lines += ["", *hit_lines(view, hit.rank, hit.row, hit.copies, copy, about)]
     return "\n".join([*lines, *(["", found_line(view, len(answer.hits), seconds)] if view.explain else ())])
 
 
 def _question(view: View, answer: CodeAnswer) -> Iterator[str]:
     if answer.left_out:
         yield f"of {answer.read + answer.left_out:,} characters the middle is left out; {answer.read:,} are read"
+    if answer.unread:
+        many = (
+            "1 line looks like a frame and is"
+            if answer.unread == 1
+            else f"{answer.unread:,} lines look like frames and are"
+        )
+        yield f"{many} not read"
     if answer.row is not None:
         name = view.engine.index.names[answer.row]
         yield f"code like {view.paint(BOLD, name)}  {view.paint(CYAN, view.place(answer.row))}"

@@ -131,7 +131,7 @@ def running(served: Sequence[str]) -> Iterator[tuple[int, int]]:
         UserError: it ended, or did not open its index.
     """
     command = [sys.executable, "-m", "cli.main", "serve", "--port=0", "--posts=none", *served]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "OPENBLAS_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None

@@ -1,6 +1,6 @@
 """Hits in a terminal: name, place, declaration, the comment's first sentence, and the lines that match best."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -8,11 +8,13 @@ from typing import Any, Final
 from data_prep.errors import one_line
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.preview import rarities
+from search.engine.question import asked_words
 from search.engine.show import aligned, explained, licence_of, signature
 from search.engine.signals import Hit
 from search.files.unread import in_words
 from search.index.code_index import Index, rows_of_files
-from search.terminal.excerpt import Line, Matching, around, unit_lines
+from search.terminal.excerpt import Line, file_lines, unit_lines
 from search.terminal.places import Places
 from search.terminal.text import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
 
@@ -34,7 +36,7 @@ class View:
 
     engine: Engine
     places: Places
-    matching: Matching
+    rarity: Mapping[str, float]  # of the question's words
     paint: Paint
     width: int
     explain: bool
@@ -50,7 +52,8 @@ class View:
             explain: whether scores, licences and copies are shown too.
         """
         index = engine.index
-        return cls(engine, Places(index, root), Matching(index, question), painter(), line_width(), explain)
+        rarity = rarities(asked_words(question), index.lexical)
+        return cls(engine, Places(index, root), rarity, painter(), line_width(), explain)
 
     def place(self, row: int, line: int = 0) -> str:
         """The path of a row from where one stands and a line: by default its first."""
@@ -60,10 +63,10 @@ class View:
         """The lines of a row that match the question best."""
         index = self.engine.index
         if not index.is_whole_file(row):
-            return unit_lines(index, row, self.matching)
+            return unit_lines(index, row, self.rarity)
         if whole := self.places.text(row):
-            return around([Line(number, each) for number, each in enumerate(whole.split("\n"), 1)], self.matching)
-        return around(_start_of(index, row), self.matching)
+            return file_lines(whole.split("\n"), 1, self.rarity)
+        return file_lines(index.split.text(row).source.split("\n"), 0, self.rarity)  # behind its licence
 
 
 def hit_lines(view: View, rank: int, row: int, copies: Sequence[int], note: str, about: Iterable[str]) -> Iterator[str]:
@@ -140,11 +143,6 @@ def scores_line(view: View, row: int, scores: str) -> str:
     """The scores of a hit, the licence of its file, and the address of its lines."""
     licence = licence_of(view.engine.index.file(row)) or "licence not known"
     return view.paint(DIM, "  ".join([scores, licence, *filter(None, [view.engine.index.url(row)])]))
-
-
-def _start_of(index: Index, row: int) -> list[Line]:
-    """The first lines of a file behind its licence, whose numbers are not known."""
-    return [Line(0, each) for each in index.split.text(row).source.split("\n")]
 
 
 def _code_lines(code: Sequence[Line], paint: Paint, width: int) -> Iterator[str]:

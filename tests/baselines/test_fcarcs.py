@@ -186,7 +186,8 @@ def test_scores_and_gradients_of_the_matrix_are_those_of_pairs(choices, pairs_pe
     monkeypatch.setattr(fcarcs, "_QUERIES", queries)
     monkeypatch.setattr(fcarcs, "_PAIRS", 40)
     ranker = model(**SMALL, **choices)
-    query, code = drawn(13, 0, query=5), drawn(11, 1, name=2, api=3, tokens=6, ast=4, statements=3)
+    count = 4 if pairs_per_block == 1 else 0  # pairs that are all blocks of their own take long
+    query, code = drawn(count or 13, 0, query=5), drawn(count or 11, 1, name=2, api=3, tokens=6, ast=4, statements=3)
     results = []
     for form in (NeuralRanker.score_matrix, Fcarcs.score_matrix):  # pair by pair, in blocks
         ranker.zero_grad()
@@ -211,10 +212,11 @@ def test_no_block_has_more_pairs_than_asked(monkeypatch, pairs_per_block):
 
     monkeypatch.setattr(Fcarcs, "_block", counted)
     ranker = model(**SMALL)
-    query, code = drawn(70, 0, query=5), drawn(20, 1, name=2, api=3, tokens=6, ast=4, statements=3)
+    count = 9 if pairs_per_block == 1 else 70
+    query, code = drawn(count, 0, query=5), drawn(20, 1, name=2, api=3, tokens=6, ast=4, statements=3)
     ranker.score_matrix(ranker.encode_query(query), ranker.encode_code(code), pairs_per_block=pairs_per_block)
     assert max(pairs) <= min(pairs_per_block, 512)
-    assert sum(pairs) == 70 * 20
+    assert sum(pairs) == count * 20
 
 
 @pytest.mark.parametrize(

@@ -2,40 +2,15 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-TOOLS = (
-    *("bash", "sh", "dirname", "cat", "cksum", "rm", "mkdir", "touch"),
-    *("sleep", "cp", "chmod", "tail", "flock", "env", "echo"),
-)
-PYTHON = r"""#!/bin/bash
-# What the set-up asks of an interpreter: its version, a venv, pip, and in the end to run something.
-case "$*" in
-  *version_info\ \<*) exit "${FAKE_TOO_OLD:-0}" ;;
-  "-c import venv, ensurepip") exit "${FAKE_NO_VENV:-0}" ;;
-  -c\ *print*) echo python3.11-venv ;;
-  -V) echo "Python ${FAKE_VERSION:-3.11.7}" ;;
-  "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; echo "venv" >>"$FAKE_LOG" ;;
-  "-m pip install "*)
-    sleep "${FAKE_SLEEP:-0}"
-    echo "pip ${*:9}" >>"$FAKE_LOG"
-    if [ -n "${FAKE_FAIL:-}" ]; then echo "ERROR: no such release"; exit 1; fi ;;
-  *) echo "ran $*" ;;
-esac
-"""
-
-EXTRAS = tuple(f"requirements-{name}.txt" for name in ("agents", "parquet", "posts", "sentences", "vectors"))
-OF_SEARCH = "requirements-search.txt"
-OF_TRAINING = ("requirements-train.txt", "torch.txt")
-OF_TESTS = ("requirements-dev.txt", *EXTRAS)
-"""What tests need: their tools, and the extras that they test."""
-LOCKS = (OF_SEARCH, *OF_TRAINING, *OF_TESTS)
+from stand_in_clone import OF_SEARCH, OF_TESTS, OF_TRAINING, TOOLS, Clone
 
 WITHOUT_RIGHTS = (shutil.which("setpriv") or "", "--bounding-set=-dac_override,-dac_read_search")
 AS_OTHERS = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
@@ -49,36 +24,6 @@ def hashed(name: str) -> str:
 
 SET_UP = ["venv", hashed(OF_SEARCH)]
 FOR_TRAINING = [hashed("requirements-train.txt"), "pip --constraint locks/torch.txt torch"]
-
-
-class Clone:
-    """A clone with run.sh and requirements, and a PATH with nothing but a stand-in for Python and a few tools."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root, self.bin, self.log = folder / "a clone", folder / "bin", folder / "log"
-        (self.root / "cli").mkdir(parents=True)
-        self.bin.mkdir()
-        (self.root / "locks").mkdir()
-        for name in ("run.sh", "cli/environment.sh", *(f"locks/{each}" for each in LOCKS)):
-            (self.root / name).write_bytes((REPOSITORY / name).read_bytes())
-        self.python = self.bin / "python3.11"
-        self.python.write_text(PYTHON)
-        self.python.chmod(0o755)
-        for tool in TOOLS:
-            for place in ("/bin", "/usr/bin"):
-                if (Path(place) / tool).exists() and not (self.bin / tool).exists():
-                    (self.bin / tool).symlink_to(Path(place) / tool)
-
-    def run(self, *arguments: str, before: Sequence[str] = (), **environment: str) -> subprocess.CompletedProcess:
-        kept = {"PATH": str(self.bin), "FAKE_LOG": str(self.log), "HOME": os.environ.get("HOME", "/")}
-        command = [*before, str(self.bin / "bash"), str(self.root / "run.sh"), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env={**kept, **environment}, timeout=60)
-
-    def asked(self) -> list[str]:
-        """What was made and installed since the last time."""
-        lines = self.log.read_text().splitlines() if self.log.exists() else []
-        self.log.unlink(missing_ok=True)
-        return [line.replace(f"{self.root}/", "") for line in lines]
 
 
 @pytest.fixture
@@ -142,10 +87,41 @@ def test_the_tools_of_the_tests_come_with_the_tests(clone):
     clone.run("jdk")
     clone.asked()
     told = clone.run("test")
-    assert told.stderr == "adding to .venv what the tests need (once, about 3 minutes)\n"
-    assert clone.asked() == [hashed(name) for name in OF_TESTS]
+    assert told.stderr == "adding to .venv what the tests need (once, about 2 minutes)\n"
+    assert clone.asked() == [hashed(name).replace("pip ", "pip --no-compile ") for name in OF_TESTS]
     clone.run("test")
     assert clone.asked() == []
+
+
+CHECKS = ["ruff check", "ruff format", "mypy", "pytest"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "code", "ran"),
+    [("", 0, CHECKS), ("ruff check", 3, CHECKS[:1]), ("mypy", 1, CHECKS), ("pytest", 3, CHECKS)],
+)
+def test_all_checks_run_and_one_that_fails_is_told(clone, broken, code, ran):
+    told = clone.run("test", "-x", FAKE_BROKEN=broken)
+    assert told.returncode == code
+    found = [next((each for each in CHECKS if f"-m {each}" in line), "") for line in told.stdout.splitlines()]
+    assert sorted(filter(None, found)) == sorted(ran)
+    assert (" -x\n" in told.stdout) == ("pytest" in ran)
+
+
+def test_ctrl_c_stops_all_checks(clone):
+    clone.run("test")
+    clone.asked()
+    environment = {"PATH": str(clone.bin), "FAKE_LOG": str(clone.log), "FAKE_WAITS": "yes"}
+    command = [str(clone.bin / "bash"), str(clone.root / "run.sh"), "test"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment, start_new_session=True) as checks:
+        while not clone.log.exists() or clone.log.read_text().count("\n") < 2:
+            assert checks.poll() is None
+            time.sleep(0.01)
+        os.killpg(checks.pid, signal.SIGINT)
+        assert checks.wait(30) == 130
+    running = [int(each) for each in clone.asked()]
+    while any(Path(f"/proc/{each}").exists() for each in running):
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

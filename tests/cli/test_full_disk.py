@@ -35,11 +35,14 @@ def no_file_above(size: int) -> Iterator[None]:
     """Let the system refuse to write beyond ``size`` bytes of a file; Python ignores the signal that comes with it."""
     assert signal.getsignal(signal.SIGXFSZ) == signal.SIG_IGN
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with pytest.MonkeyPatch.context() as patch:  # Python would leave the first part of a module's bytecode, for good
+        patch.setattr(sys, "dont_write_bytecode", True)
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.fixture

@@ -62,7 +62,8 @@ def test_torch_needs_no_folder_in_the_system_s_temporary_one(tmp_path, kind):
     else:
         taken.mkdir(0)
     before = sorted(tmp_path.iterdir())
-    program = APART + "from galm.model import Galm; from torch import optim, zeros; optim.AdamW([zeros(1)]); print(1)"
+    model = "from galm.model import Galm; " if kind == "file" else ""  # the libraries of a model, and an optimiser
+    program = f"{APART}{model}from torch import optim, zeros; optim.AdamW([zeros(1)]); print(1)"
     told = run(program, tmp_path, TMPDIR=str(tmp_path), LOGNAME="somebody", USER="somebody")
     assert told.stdout == "1\n", told.stderr
     assert sorted(tmp_path.iterdir()) == before
@@ -92,3 +93,14 @@ def test_children_import_nothing_from_the_current_folder(tmp_path):
     told = run(program, tmp_path)
     assert "the wrong one" not in told.stdout
     assert told.returncode == 0, told.stderr
+
+
+@pytest.mark.parametrize(("command", "threads"), [("indexes", "1"), ("--version", "None")])
+def test_a_search_has_one_thread_of_numpy_unless_said_otherwise(tmp_path, command, threads):
+    program = (
+        f"from cli.main import main; main(['{command}']); import os; print(os.environ.get('OPENBLAS_NUM_THREADS'))"
+    )
+    told = run(f"import os; os.environ.pop('OPENBLAS_NUM_THREADS', None); {program}", tmp_path, XDG_CACHE_HOME=".")
+    assert told.stdout.splitlines()[-1] == threads, told.stderr
+    told = run(program, tmp_path, XDG_CACHE_HOME=".", OPENBLAS_NUM_THREADS="3")
+    assert told.stdout.splitlines()[-1] == "3", told.stderr

@@ -122,9 +122,13 @@ def files(*folders: Path) -> dict[str, tuple[int, ...]]:
 
 
 def in_repository() -> set[str]:
-    """The names in the folders of the repository that runs write to; other tests may be at work in the same time."""
-    folders = [REPOSITORY / name for name in (".", "data", "runs", "experiments/results")]
-    return {str(path) for folder in folders if folder.is_dir() for path in folder.iterdir() if path.name[0] not in "._"}
+    """The names in the folders of the repository that runs write to, without what other tests make in the meantime.
+
+    These make its folder of data, which may come and go, and what other processes write to it.
+    """
+    folders = [REPOSITORY / name for name in (".", "runs", "experiments/results")]
+    found = (path for folder in folders if folder.is_dir() for path in folder.iterdir())
+    return {str(path) for path in found if path.name[0] not in "._" and path != REPOSITORY / "data"}
 
 
 @pytest.fixture

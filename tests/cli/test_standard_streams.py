@@ -22,9 +22,10 @@ BROKEN = "class Broken:\n    x = '\0'\n"
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory) -> Path:
-    """One for all tests: it also has what is compiled."""
-    return tmp_path_factory.mktemp("cache")
+def cache(compiled, tmp_path_factory) -> Path:
+    home = tmp_path_factory.mktemp("cache")
+    compiled(home)
+    return home
 
 
 @pytest.fixture

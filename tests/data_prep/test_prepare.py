@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,6 +30,15 @@ def sources(tmp_path_factory) -> Path:
         names = [n for n in archive.namelist() if n.startswith("java.base/java/util/") and n.endswith(".java")]
         archive.extractall(folder, names[:30])
     (folder / "Broken.java").write_text("class Broken { /** Goes on and on. */ void go() {\n\n\n }\n int = ;")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def few(sources, tmp_path_factory) -> Path:
+    """Six of them, and the broken one."""
+    folder = tmp_path_factory.mktemp("few")
+    for path in (*sorted(sources.rglob("util/*.java"))[:6], sources / "Broken.java"):
+        shutil.copy(path, folder)
     return folder
 
 
@@ -81,8 +91,8 @@ def test_any_number_of_processes_gives_the_same_bytes(config, first, tmp_path):
     assert data.manifest["fingerprint"] == first[0].manifest["fingerprint"]
 
 
-def test_changes_and_damage_are_told_in_one_line_and_mended(config, sources, tmp_path):
-    config = replace(config, root=str(tmp_path))
+def test_changes_and_damage_are_told_in_one_line_and_mended(config, few, tmp_path):
+    config = replace(config, path=str(few), root=str(tmp_path))
     data, _ = run(config)
     folder = data.folder
     _, said = run(replace(config, min_query_words=4))
@@ -91,7 +101,7 @@ def test_changes_and_damage_are_told_in_one_line_and_mended(config, sources, tmp
     mended, said = run(replace(config, min_query_words=4))
     assert "lexicon.json" in said[0]
     assert len(mended.splits["train"]) > 0
-    extra = sources / "Extra.java"
+    extra = few / "Extra.java"
     extra.write_text("class Extra { }")
     try:
         assert "raw data changed" in run(replace(config, min_query_words=4))[1][0]
@@ -155,9 +165,9 @@ def test_ctrl_c_leaves_no_process_and_no_half(sources, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found by Linux's /proc")
-def test_ctrl_c_at_any_moment_leaves_no_process_and_no_half(sources, tmp_path):
+def test_ctrl_c_at_any_moment_leaves_no_process_and_no_half(few, tmp_path):
     program = Path(__file__).with_name("interrupted_prepare.py")
-    command = [sys.executable, str(program), str(sources), str(tmp_path), "16"]
+    command = [sys.executable, str(program), str(few), str(tmp_path), "16"]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     whole, *struck = map(json.loads, told.stdout.splitlines())
@@ -173,10 +183,10 @@ def test_ctrl_c_at_any_moment_leaves_no_process_and_no_half(sources, tmp_path):
     assert sum(each["said"] != "" for each in struck) > 4
 
 
-def test_two_at_once_prepare_once(sources, tmp_path):
+def test_two_at_once_prepare_once(few, tmp_path):
     program = (
         "from data_prep.prepare import prepare; from data_prep.config import DataConfig\n"
-        f"config = DataConfig(path={str(sources)!r}, root={str(tmp_path)!r}, processes=1)\n"
+        f"config = DataConfig(path={str(few)!r}, root={str(tmp_path)!r}, processes=1)\n"
         "print(len(prepare('folder', config, command='', say=print).splits['train']))"
     )
     command = [sys.executable, "-c", program]

@@ -221,6 +221,25 @@ def test_an_item_that_ends_its_process_costs_itself_alone():
         list(map_ordered("builtins:exec", ["a = 1", "import os; os.kill(os.getpid(), 9)"], 1, guard))
 
 
+@pytest.mark.parametrize(("waiting", "copied"), [(0, True), (1, False)])
+def test_processes_are_copies_of_one_that_has_a_single_thread(waiting, copied):
+    program = f"""
+import colorsys, threading
+over = threading.Event()
+for _ in range({waiting}):
+    threading.Thread(target=over.wait).start()
+guard = worker_pool.Guard(list, list, str, copied=True)
+sys.stdout.write("written once\\n")
+told = [*worker_pool.map_ordered("builtins:eval", ["'colorsys' in __import__('sys').modules"] * 9, 2, guard)]
+over.set()
+print("", told)
+"""
+    done = run(program)
+    assert done.stdout.splitlines()[-1].strip() == str([copied] * 9), done
+    assert done.stdout.count("written once") == 1
+    assert len(processes(done.stdout)) == 2
+
+
 @pytest.fixture
 def calls():
     made = LimitedCalls()

@@ -65,7 +65,8 @@ def test_the_pool_is_ranked(capsys, monkeypatch):
     assert len(rest) == 2
 
 
-def test_the_folder_is_searched(tmp_path, monkeypatch):
+def test_the_folder_is_searched(compiled, tmp_path, monkeypatch):
+    compiled(tmp_path / "cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "Sum.java").write_text("class Sum { int total(int[] values) { return IntStream.of(values).sum(); } }")
     done = run(str(EXAMPLES / "search_folder.py"), str(tmp_path), "total of some values")

@@ -1,33 +1,30 @@
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from data_prep.files.named_paths import cache_folder, make_own_folder
+from data_prep.files.named_paths import cache_folder
 from data_prep.store.ragged_lists import Ragged
-from galm.fast.kernel_functions import torch_kernels
-from galm.fast.kernels import kernels_for
-from modeling.c_library import load_c
-from search.retrieval.ann.exact import ROUNDED
 
 MODEL = {"model.dim": "32", "model.num_blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 
 
 @pytest.fixture(autouse=True, scope="session")
-def own_caches(tmp_path_factory):
-    """Indexes go to a cache folder of the tests, and no setting of the user counts; kernels are compiled once."""
-    torch_kernels()
-    kernels_for("one thread")
-    load_c(ROUNDED)
-    compiled = list(cache_folder().glob("*.so"))
+def own_caches(compiled, tmp_path_factory):
+    """Indexes go to a cache folder of the tests, and no setting of the user counts."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
-        make_own_folder(cache_folder())
-        for each in compiled:
-            shutil.copy(each, cache_folder())
+        compiled(cache_folder().parent)
         yield
+
+
+@pytest.fixture(autouse=True)
+def one_processor(monkeypatch):
+    """Commands read with one process more, unless a test says how many: each takes a third of a second to start."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The server as it runs, in a thread, and plain requests to it."""
 
+import asyncio
 import http.client
 import json
 import threading
@@ -7,21 +8,35 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 from urllib.parse import urlencode
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from search.index.build import refresh
+from search.making import build_vectors
+from search.opening import index_place
 from search.serve.fresh_index import FreshIndex
 from search.serve.live_index import LiveIndex
 from search.serve.server import listening, server_of
 from search.serve.web_app import web_app
 
+HASTY = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 20)})
+"""What uvicorn looks at in place of asyncio: it notices 200 times a second whether it is to end, instead of 10."""
+
 
 def index_of(root: Path, path: Path) -> Path:
     """Make the index of a folder, or bring it up to date."""
     refresh(root, path, processes=0, tell=lambda *_: None)
+    return path
+
+
+def indexed(root: Path, vectors: str = "none") -> Path:
+    """Make the index of a folder in its place as the command does, but in this process alone."""
+    path = index_of(root, index_place(root))
+    build_vectors(vectors, path, lambda _: None)
     return path
 
 
@@ -53,7 +68,7 @@ def running(live: LiveIndex, model: str = "none", **more) -> Iterator[int]:
 @contextmanager
 def running_app(app: ASGIApp) -> Iterator[tuple[int, uvicorn.Server]]:
     """A server that runs ``app``, and its port."""
-    with listening(0) as listener:
+    with listening(0) as listener, patch.object(uvicorn.server, "asyncio", HASTY):
         server = server_of(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 
 import pytest
 from repositories import run_git, write
-from serving import index_of
+from serving import index_of, indexed
 
 from cli.main import main
 from data_prep.files.folder_lock import sole_holder
@@ -30,7 +30,7 @@ from search.terminal.hits import View, as_text
 @pytest.fixture
 def folder(tree, monkeypatch):
     """A folder with an index, and the working folder inside it."""
-    assert main(["index", str(tree)]) == 0
+    indexed(tree, "")
     monkeypatch.chdir(tree / "java")
     return tree
 
@@ -273,15 +273,20 @@ def test_no_connection_is_made(folder, monkeypatch, capsys):
     assert "AbstractPipeline" in capsys.readouterr().out
 
 
-@pytest.fixture
-def languages(tmp_path, monkeypatch):
-    """The same function in two languages, indexed."""
-    folder = tmp_path / "two"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """The same function in two languages, indexed; no test changes them."""
+    folder = tmp_path_factory.mktemp("two")
     (folder / "store.py").write_text("class Store:\n    def read_netrc_file(self):\n        return parse(self)\n")
     (folder / "store.go").write_text("package store\n\nfunc ReadNetrcFile() int {\n\treturn parse()\n}\n")
-    assert main(["index", str(folder)]) == 0
-    monkeypatch.chdir(folder)
+    indexed(folder, "")
+    return folder
+
+
+@pytest.fixture
+def languages(two, monkeypatch):
+    """They are the current folder."""
+    monkeypatch.chdir(two)
 
 
 BOTH = {"store.py", "store.go"}

@@ -6,8 +6,11 @@ import sys
 
 import pytest
 from repositories import commit, run_git, write
+from serving import indexed
 
 from cli.main import main
+from search.engine.engine import Engine
+from search.index.index_file import open_index
 from search.opening import index_place, indexed_above, tree_top
 
 FILES = {"store.py": "def open_the_door():\n    pass\n", "sub/other.py": "def close_the_window():\n    pass\n"}
@@ -62,6 +65,30 @@ def test_an_index_answers_only_for_its_own_tree(tmp_path, asked, monkeypatch, ki
     assert f"indexed {root / 'wt'}:" in said
 
 
+@pytest.mark.parametrize("kind", ["submodule", "nested"])
+def test_an_answer_that_finds_little_says_which_repositories_were_not_looked_into(tmp_path, asked, monkeypatch, kind):
+    root = commit(tmp_path / "code", FILES)
+    if kind == "submodule":
+        other = commit(tmp_path / "other", {"gate.py": "def ventilate_hangar():\n    pass\n"})
+        run_git(root, "submodule", "--quiet", "add", str(other), "inside")
+        line = "not looked into: 1 submodule (inside): bash run.sh index DIR --submodules=true includes it"
+    else:
+        commit(root / "inside", {"gate.py": "def ventilate_hangar():\n    pass\n"})
+        line = "not looked into: 1 git repository of its own (inside): bash run.sh search QUESTION THAT-FOLDER asks it"
+    monkeypatch.chdir(root)
+    code, _, _ = asked("ventilate_hangar")
+    assert code == 1
+    index = open_index(index_place(root))
+    engine = Engine(index, None)
+    assert engine.certainty("ventilate_hangar", []).line.endswith(line)
+    assert line not in engine.certainty("open_the_door", engine.search("open_the_door")).line
+    if kind == "submodule":
+        assert main(["index", str(root), "--submodules=true", "--vectors=none"]) == 0
+        _, names, _ = asked("ventilate_hangar")
+        assert names[0] == "ventilate_hangar"
+        assert line not in Engine(open_index(index_place(root)), None).certainty("zyx_wvu", []).line
+
+
 @pytest.mark.parametrize("where", ["home", "/"])
 def test_a_home_folder_is_not_indexed_unless_it_is_named(tmp_path, asked, monkeypatch, where):
     home = write(tmp_path / "home", FILES)
@@ -85,9 +112,9 @@ def test_a_home_folder_is_not_indexed_unless_it_is_named(tmp_path, asked, monkey
     ],
 )
 def test_several_words_are_a_question(tmp_path, asked, monkeypatch, words, understood):
-    monkeypatch.chdir(write(tmp_path / "code", FILES))
-    asked("x", ".")
-    asked("x", "sub")
+    monkeypatch.chdir(root := write(tmp_path / "code", FILES))
+    for each in (root, root / "sub"):
+        indexed(each)
     code, _, said = asked(*words)
     assert code in (0, 1)
     assert said.startswith(understood)
@@ -131,9 +158,10 @@ def test_a_first_index_that_is_interrupted_leaves_nothing_half_written(tmp_path,
     assert index_place(root).with_name("index.vectors").exists()
 
 
-def test_without_vectors_an_index_stays_without(tmp_path):
+def test_without_vectors_an_index_stays_without(tmp_path, monkeypatch):
+    monkeypatch.setattr("search.index.updating.BUDGET", 60.0)
     root = write(tmp_path / "code", FILES)
-    assert main(["index", str(root), "--vectors=none"]) == 0
+    indexed(root)
     assert main(["search", "open the door", str(root)]) == 0
     write(root, {"new.py": "def lock_the_box():\n    pass\n"})
     assert main(["search", "lock the box", str(root)]) == 0
@@ -150,3 +178,17 @@ def test_a_server_indexes_the_folder_that_it_is_given(tmp_path):
         process.terminate()
         assert process.stderr is not None
         assert process.stderr.read().startswith(f"indexed {root}: ")
+
+
+def test_words_without_quotes_before_a_file_are_asked_and_it_is_said_how_to_ask_the_file_alone(
+    tmp_path, asked, monkeypatch
+):
+    monkeypatch.chdir(write(tmp_path / "code", FILES))
+    code, names, said = asked("open", "door", "store.py")
+    assert (code, names[0]) == (0, "open_the_door")
+    alone = 'bash run.sh search "QUESTION" . --path=store.py'
+    assert f"asked 'open door store.py'; to ask that file alone: {alone}\n" in said
+    code, _, said = asked("open a door", "store.py")
+    assert code == 2
+    assert said == f"galm: store.py is a file: {alone} asks it alone\n"
+    assert asked("close", "window", "--path=sub/other.py")[1] == ["close_the_window"]

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from repositories import write
+from serving import indexed
 
 from cli.main import main
 from search.opening import index_place
@@ -17,7 +18,7 @@ def three(tmp_path, monkeypatch):
     """A folder that is there, one that is gone, and an index whose folder is not known, of another version."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for name in ("there", "gone", "old"):
-        assert main(["index", str(write(tmp_path / name, FILES)), "--vectors=none"]) == 0
+        indexed(write(tmp_path / name, FILES))
     shutil.rmtree(tmp_path / "gone")
     old = index_place(tmp_path / "old")
     old.write_bytes(b"galm index 3 {}\n")

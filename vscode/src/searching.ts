@@ -7,7 +7,7 @@ import { ServerError } from "./core/client.ts";
 import { contextOf } from "./core/context.ts";
 import { lackingFailure } from "./core/failure.ts";
 import { hasOtherFile } from "./core/folder_files.ts";
-import { type Language, languageOf, LANGUAGES } from "./core/languages.ts";
+import { BY_NAME, type Language, languageOf } from "./core/languages.ts";
 import { doubt } from "./core/results_document.ts";
 import { isEnter, queryBelow, queryOf } from "./core/trigger.ts";
 import { ResultsView, SCHEME, shownOf } from "./results_view.ts";
@@ -58,7 +58,7 @@ export async function searchByCommand(searching: Searching): Promise<void> {
   const selected = own?.document.getText(own.selection).trim();
   const asked = selected || (own && queryOf(own.document.lineAt(line).text, language)) || (await typedQuery());
   if (!asked) return;
-  const context = own && languageOf(own.document.languageId) === language ? above(own.document, line) : "";
+  const context = own && languageOf(own.document.languageId)?.name === language.name ? above(own.document, line) : "";
   await search(searching, { query: asked, language, context, from: own?.document.uri });
 }
 
@@ -91,7 +91,7 @@ function above(document: vscode.TextDocument, line: number): string {
 }
 
 async function chosenLanguage(): Promise<Language | undefined> {
-  const all = [...new Set(Object.values(LANGUAGES))].map((language) => ({ label: language.title, language }));
+  const all = Object.values(BY_NAME).map((language) => ({ label: language.title, language }));
   return (await chosen(all, "Language of the code that is searched"))?.language;
 }
 

@@ -27,46 +27,42 @@ test("Enter, and nothing else", () => {
   }
 });
 
-const INSIDE: readonly [string, string][] = [
-  ["python", 'def f():\n    """\n    A docstring.\n'],
-  ["python", "x = '''\n"],
-  ["python", 'x = """a \\""" b\n'],
-  ["python", 'x = """a " b "" c\n'],
-  ["python", '# it\'s\nx = rb"""\n'],
-  ["java", 'String s = """\n'],
-  ["java", "// it's\n/* it's */ char c = '\"'; String s = \"\"\"\n"],
-  ["javascript", "const s = `\n"],
-  ["javascript", "const s = `a ${b} c\n"],
-  ["javascript", "const s = `a ${f({ b: `x` })} c \\` d\n"],
-  ["javascript", "const r = /[`/]`/g, s = `\n"],
-  ["typescript", "const s: string = x / y + `\n"],
-  ["go", "s := `a \\\n"],
-];
-const OUTSIDE: readonly [string, string][] = [
-  ["python", ""],
-  ["python", '"""Module."""\nimport json\n'],
-  ["python", "x = 'not closed\n"],
-  ["python", 'x = "a\\"b" + \'c\'  # a """ in a comment\n'],
-  ["java", '/* """ */ String s = """\n  text""";\n// """\n'],
-  ["java", "char c = '\"';\n"],
-  ["javascript", "const s = `a ${f({ b: `x` })} c`;\n"],
-  ["javascript", "const s = `a ${b +\n"],
-  ["javascript", "const r = /[`/]`/g; // `\n/* ` */\n"],
-  ["javascript", "return a / b / c;\n"],
-  ["typescript", 'const s = "`";\n'],
-  ["go", "s := `a \\`\n"],
-  ["go", "r := '`'\n"],
-];
+interface Place {
+  readonly file: string;
+  readonly above: string;
+  readonly asks: boolean;
+}
 
-test("a comment in a string asks for nothing", () => {
-  for (const [name, above] of INSIDE) {
-    const language = named(name);
-    assert.equal(queryBelow(above, `  ${language.mark} search: x`, language), "", `${name}: ${above}`);
+const EDITOR_NAMES: Readonly<Record<string, string>> = {
+  py: "python",
+  java: "java",
+  go: "go",
+  js: "javascript",
+  jsx: "javascriptreact",
+  ts: "typescript",
+  tsx: "typescriptreact",
+};
+
+test("a comment asks and one in a string or in the text of markup does not, as the terminal's search reads them", () => {
+  const cases = JSON.parse(readFileSync("../tests/search/cursor/above_cases.json", "utf8")) as Place[];
+  assert.ok(cases.length >= 30);
+  for (const { file, above, asks } of cases) {
+    const language = named(EDITOR_NAMES[file.split(".").at(-1) ?? ""] ?? "");
+    const query = queryBelow(above, `  ${language.mark} search: x`, language);
+    assert.equal(query, asks ? "x" : "", `${file}: ${above}`);
+    assert.equal(queryBelow(above.replaceAll("\n", "\r\n"), `${language.mark} search: x`, language), query, above);
   }
 });
 
-test("a comment after strings and other comments asks", () => {
-  for (const [name, above] of OUTSIDE) {
+const UNFINISHED: readonly [string, string][] = [
+  ["python", "x = 'not closed\n"],
+  ["python", 'x = "a\\"b" + \'c\'  # a """ in a comment\n'],
+  ["javascript", "return a / b / c;\n"],
+  ["typescript", 'const s = "`;\n'],
+];
+
+test("a string that nothing closes ends with its line", () => {
+  for (const [name, above] of UNFINISHED) {
     const language = named(name);
     assert.equal(queryBelow(above, `  ${language.mark} search: x`, language), "x", `${name}: ${above}`);
   }

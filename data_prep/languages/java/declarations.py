@@ -1,28 +1,30 @@
 """Extracts methods, constructors and types of a source file by tree-sitter: fast, and robust to broken files."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import tree_sitter_java
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
-from data_prep.languages.java.types import JavaFileTypes, JavaType, erased
-from data_prep.languages.language import name_of, node_text
+from data_prep.languages.java.newer_syntax import method_heads, newer_syntax
+from data_prep.languages.java.rewritten import Rewritten, unescaped
+from data_prep.languages.java.types import JavaType, OpenTypes
+from data_prep.languages.language import left_out_lines, name_of
 from data_prep.languages.parsing import (
     LONGEST_NAME,
     MOST_DEEP,
     MOST_FUNCTIONS,
     MOST_READ,
     captures_of_broken,
-    line_of,
 )
 from data_prep.records import LARGEST_SOURCE
 
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
-
+_NEXT_LINE: Final = re.compile(rb"\r?\n[ \t\f]*")
+_LETTER: Final = re.compile(r"\w")
 JAVA: Final = Language(tree_sitter_java.language())
 _MARKS: Final = {
     "import_declaration": "import",
@@ -45,9 +47,14 @@ Kind = Literal["method", "abstract", "constructor", "type"]
 
 @dataclass(slots=True)
 class LeftOut:
-    """Counts of skipped declarations of a file."""
+    """Skipped declarations of a file."""
 
     declarations: int = 0
+    broken: list[int] = field(default_factory=list)  # lines of those that do not parse
+
+    def not_parsed(self) -> str:
+        """Which do not parse; "" if all do."""
+        return left_out_lines(self.broken)
 
     def __str__(self) -> str:
         if not self.declarations:
@@ -64,20 +71,26 @@ class FoundMethod:
 
     node: Node
     kind: Kind
-    type: JavaType | None  # that encloses it; None if there is none, or it is lost in broken text
+    type: JavaType | None  # that encloses it, or its file; None: neither is known
     javadoc: str  # raw comment with its delimiters, "" if there is none
     name: str  # as declared
     type_name: str  # the enclosing type, inner types dotted
+    text: Rewritten  # that the node is in
 
     @property
     def start_line(self) -> int:
         """First line of the declaration, 1-based, Javadoc excluded."""
-        return self.node.start_point[0] + 1
+        return self.text.lines(self.node)[0]
 
     @property
     def end_line(self) -> int:
         """Last line of the declaration, 1-based, inclusive."""
-        return self.node.end_point[0] + 1
+        return self.text.lines(self.node)[1]
+
+    @property
+    def source(self) -> str:
+        """The declaration as it is in the file."""
+        return self.text.source(self.node.start_byte, self.node.end_byte)
 
     @property
     def annotations(self) -> list[str]:
@@ -91,26 +104,41 @@ class FoundMethod:
 class ParsedFile:
     """The syntax tree of a file with the query captures."""
 
-    data: bytes
+    text: Rewritten
     tree: Tree
-    captures: dict[str, list[Node]]  # import, type, method, abstract, constructor, lambda, comment, line_comment
+    captures: dict[str, list[Node]]  # those of _MARKS, abstract, error
 
     @property
     def code_start(self) -> int:
-        """Byte offset of the first type, including its annotations; the file's length if there is none."""
-        return min((node.start_byte for node in self.captures.get("type", [])), default=len(self.data))
+        """Byte offset of the first declaration, with its annotations; the file's length if there is none."""
+        nodes = self.captures.get("type") or (*self.captures.get("method", ()), *self.captures.get("abstract", ()))
+        return self.text.place(min((node.start_byte for node in nodes), default=len(self.text.text)))
+
+    def comments(self) -> list[tuple[int, int]]:
+        """Where the comments are in the file, in order."""
+        nodes = (node for kind in ("comment", "line_comment") for node in self.captures.get(kind, ()))
+        return sorted((self.text.place(node.start_byte), self.text.place(node.end_byte)) for node in nodes)
 
     def trouble(self) -> str:
         """The error in the text, "" if all of it parses."""
-        if not self.tree.root_node.has_error:
-            return ""
-        errors = self.captures.get("error", [])
-        return f"does not parse at line {line_of(errors)}" if errors else "does not parse"
+        return f"does not parse at line {self.broken_line}" if self.broken_line else ""
 
     @property
     def broken_line(self) -> int:
         """The first line that does not parse, from 1; 0 if all of it does."""
-        return line_of(self.captures.get("error", [])) if self.tree.root_node.has_error else 0
+        if not self.tree.root_node.has_error:
+            return 0
+        return min((self.text.lines(node)[0] for node in self.captures.get("error", ())), default=1)
+
+    @property
+    def lost(self) -> list[int]:
+        """The lines of methods and constructors with a body that are not declared in the tree of a broken text."""
+        if not self.broken_line:
+            return []
+        nodes = (node for kind in ("method", "constructor") for node in self.captures.get(kind, ()))
+        names = (node.child_by_field_name("name") for node in nodes)
+        known = {name.start_byte for name in names if name is not None}
+        return [self.text.line(place) for place in method_heads(self.text.text) if place not in known]
 
 
 def parse_java(data: bytes) -> ParsedFile:
@@ -119,17 +147,30 @@ def parse_java(data: bytes) -> ParsedFile:
     Raises:
         UserError: the file is longer than ``LARGEST_SOURCE``.
     """
-    if len(data) > LARGEST_SOURCE:
+    return parse_text(unescaped(data))
+
+
+def parse_text(text: Rewritten) -> ParsedFile:
+    """The same of a text in which escapes are read; if it does not parse, with newer syntax than the grammar's."""
+    if len(text.file) > LARGEST_SOURCE:
         raise UserError(f"longer than {LARGEST_SOURCE >> 20} MiB")
-    tree = Parser(JAVA).parse(data)
-    root = tree.root_node
-    if root.has_error:
-        return ParsedFile(data, tree, captures_of_broken(tree, _mark))
-    captures = QueryCursor(_QUERY).captures(root)
+    parsed = _parsed(text)
+    if parsed.broken_line and (edits := newer_syntax(text.text)):
+        again = _parsed(Rewritten(text.text, edits, text))
+        if len(again.captures.get("error", ())) <= len(parsed.captures.get("error", ())):
+            return again
+    return parsed
+
+
+def _parsed(text: Rewritten) -> ParsedFile:
+    tree = Parser(JAVA).parse(text.text)
+    if tree.root_node.has_error:
+        return ParsedFile(text, tree, captures_of_broken(tree, _mark))
+    captures = QueryCursor(_QUERY).captures(tree.root_node)
     for node in (*captures.pop("type", ()), *captures.pop("method", ())):  # those of which more than the kind counts
         if mark := _mark(node):
             captures.setdefault(mark, []).append(node)
-    return ParsedFile(data, tree, captures)
+    return ParsedFile(text, tree, captures)
 
 
 def _mark(node: Node) -> str:
@@ -149,8 +190,14 @@ def find_methods(
     """Methods and constructors with a body, in source order, without those that contain broken text."""
     for found in find_declarations(parsed, left_out):
         documented = found.javadoc or not documented_only
-        if documented and found.kind in ("method", "constructor") and not found.node.has_error:
+        if not documented or found.kind not in ("method", "constructor"):
+            continue
+        if not found.node.has_error:
             yield found
+        elif left_out is not None:
+            left_out.broken.append(found.start_line)
+    if left_out is not None:
+        left_out.broken += parsed.lost
 
 
 def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> Iterator[FoundMethod]:
@@ -159,8 +206,9 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
     Declarations beyond ``MOST_DEEP``, ``MOST_FUNCTIONS``, ``MOST_READ`` or ``LONGEST_NAME`` are skipped and counted
     in ``left_out``; so are methods that contain too deep ones, since those would be read with them.
     """
-    docs = _Docs(parsed.data, parsed.captures.get("comment", []))
-    types = _Types(parsed.captures.get("import", []))
+    docs = _Docs(parsed.text.text, parsed.captures)
+    types = OpenTypes(parsed.captures.get("import", []))
+    file = JavaType(parsed.tree.root_node, "", None, types.file)
     count, to_read, left_out = 0, 0, left_out if left_out is not None else LeftOut()
     for node, kind, too_deep in _nested(parsed):
         enclosing = types.around(node.start_byte)
@@ -169,9 +217,9 @@ def find_declarations(parsed: ParsedFile, left_out: LeftOut | None = None) -> It
             if not node.type.endswith("_declaration"):
                 continue  # a class body without a name
         name, type_name = name_of(node), enclosing.dotted if enclosing is not None else ""
-        found = FoundMethod(node, kind, enclosing, docs.before(node.start_byte), name, type_name)
+        found = FoundMethod(node, kind, enclosing or file, docs.before(node.start_byte), name, type_name, parsed.text)
         size = 0 if too_deep or kind == "type" else node.end_byte - node.start_byte
-        fits = count < MOST_FUNCTIONS and to_read + size <= MOST_READ * len(parsed.data)
+        fits = count < MOST_FUNCTIONS and to_read + size <= MOST_READ * len(parsed.text.text)
         if too_deep or not fits or len(found.type_name) + len(found.name) >= LONGEST_NAME:
             left_out.declarations += 1
         else:
@@ -198,52 +246,41 @@ def _nested(parsed: ParsedFile) -> Iterator[tuple[Node, Kind, bool]]:
 
 
 class _Docs:
-    """The Javadoc comments of a file, queried in source order."""
+    """The Javadoc comments of a file, queried in source order: ``/** ... */``, and runs of lines that begin with ///.
 
-    def __init__(self, data: bytes, comments: list[Node]) -> None:
+    Runs of lines that only have slashes document nothing, nor do lines behind code.
+    """
+
+    def __init__(self, data: bytes, captures: Mapping[str, Sequence[Node]]) -> None:
+        """``captures``: the nodes of comments among those of the text."""
         self.data = data
-        self.comments = sorted(comments, key=lambda node: node.start_byte)
+        self.comments: list[tuple[int, int]] = []
         self.place = 0
+        lines = captures.get("line_comment", ()) if b"///" in data else ()
+        lines = [node for node in lines if self._is_markdown(node.start_byte)]
+        nodes = sorted((*captures.get("comment", ()), *lines), key=lambda node: node.start_byte)
+        for node in nodes:
+            start, end = self.comments[-1] if self.comments else (0, 0)
+            goes_on = data.startswith(b"///", start) and data.startswith(b"///", node.start_byte)
+            if goes_on and _NEXT_LINE.fullmatch(data, end, node.start_byte):
+                self.comments[-1] = start, node.end_byte
+            else:
+                self.comments.append((node.start_byte, node.end_byte))
+
+    def _is_markdown(self, start: int) -> bool:
+        """Whether a line comment begins with ///, and nothing is before it on its line."""
+        data = self.data
+        return data.startswith(b"///", start) and not data[data.rfind(b"\n", 0, start) + 1 : start].strip()
 
     def before(self, start: int) -> str:
         """The Javadoc that ends directly before ``start``, skipping other comments between."""
-        while self.place < len(self.comments) and self.comments[self.place].end_byte <= start:
+        while self.place < len(self.comments) and self.comments[self.place][1] <= start:
             self.place += 1
-        for place in range(self.place - 1, -1, -1):
-            comment = self.comments[place]
-            if not _BLANK.fullmatch(self.data, comment.end_byte, start):
+        for first, end in self.comments[self.place - 1 :: -1] if self.place else ():
+            if not _BLANK.fullmatch(self.data, end, start):
                 return ""
-            raw = node_text(comment)
-            if raw.startswith("/**") and len(raw) > len("/**/"):
+            raw = self.data[first:end].decode(errors="replace")
+            if _LETTER.search(raw) if raw.startswith("///") else raw.startswith("/**") and len(raw) > len("/**/"):
                 return raw
-            start = comment.start_byte
+            start = first
         return ""
-
-
-class _Types:
-    """The types around a place in a file, queried in source order."""
-
-    def __init__(self, imports: list[Node]) -> None:
-        self.file = JavaFileTypes()
-        self.open: list[tuple[int, JavaType]] = []  # end, type
-        for node in imports:
-            self.file.add_import(node)
-
-    def around(self, start: int) -> JavaType | None:
-        """The innermost type that encloses ``start``."""
-        while self.open and self.open[-1][0] <= start:
-            self.open.pop()
-        return self.open[-1][1] if self.open else None
-
-    def enter(self, node: Node, end: int, enclosing: JavaType | None) -> None:
-        """Add a type's declaration, or a class body of an expression or an enum constant."""
-        if node.type == "enum_constant":
-            name = enclosing.name if enclosing is not None else ""
-        elif node.type == "object_creation_expression":
-            name = erased(node.child_by_field_name("type")) or ""
-        else:
-            name = name_of(node)
-        found = JavaType(node, name, enclosing, self.file)
-        if node.type.endswith("_declaration"):
-            self.file.types.setdefault(name, found)
-        self.open.append((end, found))

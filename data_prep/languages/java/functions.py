@@ -213,9 +213,15 @@ def parse(_: Language, data: bytes, __: str) -> ParsedSource:
     """
     parsed, left_out = parse_java(data), LeftOut()
     functions = [_function(found) for found in find_methods(parsed, documented_only=False, left_out=left_out)]
-    nodes = (node for kind in ("comment", "line_comment") for node in parsed.captures.get(kind, []))
-    comments = [(node.start_byte, node.end_byte) for node in nodes]
-    return ParsedSource(functions, sorted(comments), parsed.code_start, left_out.declarations)
+    count, broken = left_out.declarations + len(left_out.broken), sorted(left_out.broken)
+    return ParsedSource(
+        functions,
+        parsed.comments(),
+        parsed.code_start,
+        count,
+        broken_line=parsed.broken_line,
+        broken_lines=broken,
+    )
 
 
 def _function(found: FoundMethod) -> FoundFunction:
@@ -224,8 +230,8 @@ def _function(found: FoundMethod) -> FoundFunction:
         name=found.name,
         type_name=found.type_name,
         kind=found.kind,
-        start=node.start_byte,
-        end=node.end_byte,
+        start=found.text.place(node.start_byte),
+        end=found.text.place(node.end_byte),
         start_line=found.start_line,
         end_line=found.end_line,
         doc=plain_comment(found.javadoc) if found.javadoc else "",

@@ -17,7 +17,6 @@ from data_prep.languages.fields import LONGEST
 from data_prep.languages.java.declarations import FoundMethod
 from data_prep.languages.java.functions import clean_fields
 from data_prep.languages.java.javalang_trees import PLACEHOLDERS, PublishedMethod, parse_published, statement_trees
-from data_prep.languages.language import node_text
 from data_prep.short_cache import kept_if_short
 
 _STOP_WORDS: Final = """
@@ -53,7 +52,7 @@ def profile_fields(
     A method that it cannot parse has no statement trees in the profile ``clean``, and None as fields in ``jcg``.
     """
     try:
-        method = parse_published(node_text(found.node))
+        method = parse_published(found.source)
     except UserError as error:
         return (clean_fields(found) if profile == "clean" else None), str(error)
     fields = clean_fields(found) if profile == "clean" else fields_of(method)

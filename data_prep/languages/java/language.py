@@ -37,7 +37,7 @@ LANGUAGE: Final = Language(
     common_names=words("toString hashCode equals finalize notify notifyAll clone"),
     gathering_files=words("package-info.java module-info.java"),
     reader="search.files.java:read_java",
-    traces="search.traces.headed:read_java",
+    traces="data_prep.traces.java:JAVA",
     colours={
         **dict.fromkeys(("null_literal", "void_type", "boolean_type"), "keyword"),
         **dict.fromkeys(("annotation", "marker_annotation"), "annotation"),

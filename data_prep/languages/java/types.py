@@ -15,7 +15,7 @@ from data_prep.languages.language import name_of, node_text
 TYPE_BODIES: Final = frozenset(
     ("class_body", "interface_body", "enum_body", "annotation_type_body", "enum_body_declarations")
 )
-_FIELDS: Final = frozenset(("field_declaration", "constant_declaration"))
+_FIELDS: Final = frozenset(("field_declaration", "constant_declaration", "local_variable_declaration"))
 _METHODS: Final = frozenset(("method_declaration", "annotation_type_element_declaration"))
 _PRIMITIVES: Final = frozenset(("integral_type", "floating_point_type", "boolean_type", "void_type"))
 _PARAMETERS: Final = frozenset(("formal_parameter", "spread_parameter"))
@@ -96,8 +96,8 @@ class JavaFileTypes:
 class JavaType:
     """A type declared in the file, named or anonymous."""
 
-    node: Node  # its declaration, or the expression that creates an anonymous class
-    name: str  # its simple name; an anonymous class has the name of the type it extends
+    node: Node  # its declaration, or the expression that creates an anonymous class, or a file without a class
+    name: str  # its simple name, "" of a file; an anonymous class has the name of the type it extends
     outer: "JavaType | None"
     file: JavaFileTypes
 
@@ -128,7 +128,7 @@ class JavaType:
         body = self.node.child_by_field_name("body")
         if body is None:
             body = next((child for child in self.node.named_children if child.type in TYPE_BODIES), None)
-        members = list(body.named_children) if body is not None else []
+        members = list((body or self.node).named_children) if body or self.node.type == "program" else []
         for member in list(members):
             if member.type == "enum_body_declarations":
                 members += member.named_children
@@ -189,3 +189,32 @@ class JavaType:
         while here is not None and method not in here.methods:
             here = here.outer
         return here
+
+
+class OpenTypes:
+    """The types around a place in a file, queried in source order."""
+
+    def __init__(self, imports: list[Node]) -> None:
+        self.file = JavaFileTypes()
+        self.open: list[tuple[int, JavaType]] = []  # end, type
+        for node in imports:
+            self.file.add_import(node)
+
+    def around(self, start: int) -> JavaType | None:
+        """The innermost type that encloses ``start``."""
+        while self.open and self.open[-1][0] <= start:
+            self.open.pop()
+        return self.open[-1][1] if self.open else None
+
+    def enter(self, node: Node, end: int, enclosing: JavaType | None) -> None:
+        """Add a type's declaration, or a class body of an expression or an enum constant."""
+        if node.type == "enum_constant":
+            name = enclosing.name if enclosing is not None else ""
+        elif node.type == "object_creation_expression":
+            name = erased(node.child_by_field_name("type")) or ""
+        else:
+            name = name_of(node)
+        found = JavaType(node, name, enclosing, self.file)
+        if node.type.endswith("_declaration"):
+            self.file.types.setdefault(name, found)
+        self.open.append((end, found))

@@ -70,7 +70,7 @@ class RoundedVectors:
         library = _library()
         assert library is not None
         rows, dim = len(self._numbers), len(query)
-        widest = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (_LARGEST * max(1, dim)))
+        widest = min((1 << 15) - 1, ((1 << 31) - 1) // (_LARGEST * max(1, dim)))
         scale = np.float32(np.abs(query).max(initial=0) / widest) or np.float32(1)
         rounded = np.rint(query / scale).astype(np.int16)
         sums = np.empty(rows, np.int32)

@@ -49,7 +49,8 @@ function show(told, stale) {
   clear();
   const cards = told.results.map((hit) => card(hit, { q: "", index: told.index, tell, stale }));
   list.replaceChildren(...cards.map((each) => each.element));
-  complain(noticed, told.notice ?? "");
+  const unread = told.frames_not_read ? `${told.frames_not_read.toLocaleString("en")} ${told.frames_not_read > 1 ? "lines look like frames and are" : "line looks like a frame and is"} not read` : "";
+  complain(noticed, [told.notice, unread].filter(Boolean).join("; "));
   const count = told.results.length;
   const what = told.kind === "trace" ? `${told.frames_in_index} of ${told.frames} frames in the index; ` : "";
   tell(`${what}${count ? `${count} like it` : "no code like it"}, ${Math.round(told.milliseconds)} ms`);

@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import sys
 import tarfile
 import zipfile
@@ -73,15 +74,20 @@ def tar(path: Path, members: list[tuple[str, bytes]]) -> Path:
     return path
 
 
-@pytest.fixture
-def mirror(tmp_path: Path, java: list[tuple[str, bytes]]) -> Path:
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory, java: list[tuple[str, bytes]]) -> Path:
     """An archive of a dozen real files for each of eight packages of seven projects."""
-    folder = tmp_path / "mirror"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("archives")
     for number, package in enumerate(PROJECTS):
         files = [(f"{package}-1.{number}/src/{name}", data) for name, data in java[12 * number : 12 * number + 12]]
         tar(folder / f"{package}_1.{number}.orig.tar.{('xz', 'gz', 'bz2')[number % 3]}", files)
     return folder
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, archives: Path) -> Path:
+    """They, to be changed."""
+    return shutil.copytree(archives, tmp_path / "mirror")
 
 
 @pytest.fixture

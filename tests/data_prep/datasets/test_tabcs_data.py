@@ -2,25 +2,30 @@
 
 import pickle
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from cli.main import main
 from data_prep.config import DataConfig, WordsConfig
-from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs
+from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs, Published
+from data_prep.languages.java.javalang_trees import parse_published, statement_trees
 from data_prep.prepare import prepare
 from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN
-from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, read_vocabulary
+from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit, load_plain, read_vocabulary
 from data_prep.store.prepared_data import PreparedData, Split, open_prepared
 from data_prep.store.tokenizing import WordTokenizer
 
 RELEASES = Path(__file__).parents[4] / "shared" / "data" / "published"
-NAMES = ("csn_tabcs", "jcg_tabcs")
+DATA_SETS: Mapping[str, type[Published]] = {"csn_tabcs": CsnTabcs, "jcg_tabcs": JcgTabcs}
+NAMES = tuple(DATA_SETS)
 
 LENGTHS = {
     "csn_tabcs": {"name": 6, "api": 30, "tokens": 40, "ast": 20, "query": 30},
@@ -57,16 +62,23 @@ def release_of(name: str) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Split]:
-    """The published test set of a name, through the prepared data set."""
-    root, splits = tmp_path_factory.mktemp("prepared"), dict[str, Split]()
+_read = ReleasedSplit.read
 
+
+@cache
+def released(name: str) -> ReleasedSplit:
+    return _read(release_of(name), "test")
+
+
+@pytest.fixture(scope="module")
+def published() -> Callable[[str], Split]:
+    """The published test set of a name, as it is prepared."""
+
+    @cache
     def split(name: str) -> Split:
-        if name not in splits:
-            config = DataConfig(path=str(release_of(name)), root=str(root))
-            splits[name] = prepare(name, config, command="the tests", say=lambda _: None).splits["test"]
-        return splits[name]
+        data_set = DATA_SETS[name](DataConfig(path=str(release_of(name))))
+        with patch.object(ReleasedSplit, "read", lambda *_: released(name)):  # once for all tests
+            return Split.of("test", [*data_set.pairs()["test"]])
 
     return split
 
@@ -84,8 +96,8 @@ def test_vocabularies_have_the_known_sizes(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "field"), STATISTICS)
-def test_the_test_sets_have_the_known_words(prepared: Callable[[str], Split], name: str, field: str) -> None:
-    split = prepared(name)
+def test_the_test_sets_have_the_known_words(published: Callable[[str], Split], name: str, field: str) -> None:
+    split = published(name)
     lists = split.words[field]
     lengths, lost = lists.lengths, lists.values == [*split.lexicon].index(UNKNOWN)
     known = [int((~lost[start:end]).sum()) for start, end in zip(lists.offsets, lists.offsets[1:], strict=False)]
@@ -100,8 +112,8 @@ def test_the_test_sets_have_the_known_words(prepared: Callable[[str], Split], na
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_test_sets_have_the_known_duplicates(prepared: Callable[[str], Split], name: str) -> None:
-    split = prepared(name)
+def test_the_test_sets_have_the_known_duplicates(published: Callable[[str], Split], name: str) -> None:
+    split = published(name)
 
     def as_read(row: int, *fields: str) -> Hashable:
         return tuple(split.words[field][row][: LENGTHS[name][field]].tobytes() for field in fields)
@@ -115,8 +127,8 @@ def test_the_test_sets_have_the_known_duplicates(prepared: Callable[[str], Split
     assert queries / len(split) == pytest.approx(0.921, abs=0.0005)  # the best Top@1 there is
 
 
-def test_the_first_rows_are_the_releases_first(prepared: Callable[[str], Split]) -> None:
-    first = prepared("jcg_tabcs")
+def test_the_first_rows_are_the_releases_first(published: Callable[[str], Split]) -> None:
+    first = published("jcg_tabcs")
     assert first.word_list("name", 0) == ["task", "class", "name"]
     assert " ".join(first.word_list("tokens", 0)) == "public string task class name ( ) { return task cls name ; }"
     assert first.word_list("api", 0) == [UNKNOWN, UNKNOWN]
@@ -128,41 +140,49 @@ def test_the_first_rows_are_the_releases_first(prepared: Callable[[str], Split])
     assert text.query_text == "gets name of task class that triggered this event ."
     assert text.source == "public String taskClassName ( ) { return taskClsName ; }"
     assert (text.method_name, text.path, text.start_line) == ("taskClassName", "test", 1)
-    first = prepared("csn_tabcs")
+    first = published("csn_tabcs")
     assert (first.text(0).method_name, first.text(0).source) == ("setTypeS", "")
     assert first.text(0).query_text == "sets setter types generated into feature value set"
 
 
-def test_rows_and_sources_stay_together(prepared: Callable[[str], Split]) -> None:
+def test_rows_and_sources_stay_together(published: Callable[[str], Split]) -> None:
     """The name's words, written together, stand in the source of their row."""
-    split = prepared("jcg_tabcs")
+    split = published("jcg_tabcs")
     for row in (1, 10, 4_999, 9_999):
         assert "".join(split.word_list("name", row)) in re.sub(r"[_\W]", "", split.text(row).source).lower()
         assert split.text(row).start_line == row + 1
 
 
-@pytest.mark.parametrize(("name", "trees"), [("csn_tabcs", 0), ("jcg_tabcs", 57_558)])
-def test_statement_trees_are_those_of_the_sources(tmp_path: Path, name: str, trees: int) -> None:
-    config = DataConfig(path=str(release_of(name)), root=str(tmp_path), statements=True)
-    data = prepare(name, config, command="the tests", say=lambda _: None)
+@pytest.mark.parametrize("name", NAMES)
+def test_statement_trees_are_those_of_the_sources(published: Callable[[str], Split], tmp_path: Path, name: str) -> None:
+    """Of the first rows; the number of all trees is in test_javalang_trees.py."""
+    folder, rows = release_of(name), 300
+    lines = (folder / "test_source.txt").read_text("utf-8").split("\n")[:rows] if name == "jcg_tabcs" else []
+    release = write_release(tmp_path / "release", {})
+    for field in FILE_FIELDS.values():
+        shutil.copy(folder / f"vocab.{field}.pkl", release)
+        write(release / f"test.{field}.pkl", load_plain(folder / f"test.{field}.pkl")[:rows])
+    (release / "test_source.txt").write_text("\n".join(lines), "utf-8")
+    data, _ = made(release, name, statements=True)
     split = data.splits["test"]
-    assert len(split.words["statements"].values) == trees
+    found = [split.word_list("statements", row) for row in range(rows)]
+    assert found == ([[*statement_trees(parse_published(line))] for line in lines] or [[]] * rows)
     assert data.manifest["counts"].get("test_methods_without_statement_trees", 0) == 0
-    if trees:
-        assert split.word_list("statements", 0)[1] == "ReturnStatement(MemberReference(taskClsName))"
+    assert queries(split) == queries(published(name).take(np.arange(rows)))
+    if lines:
+        assert found[0][1] == "ReturnStatement(MemberReference(taskClsName))"
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("rule", ["empty", "all_oov"])
-def test_blank_pairs_are_left_out_when_asked(prepared: Callable[[str], Split], name: str, rule: Any) -> None:
-    whole = prepared(name)
+def test_blank_pairs_are_left_out_when_asked(published: Callable[[str], Split], name: str, rule: Any) -> None:
+    whole = published(name)
     lost = [*whole.lexicon].index(UNKNOWN) if rule == "all_oov" else -1
     fields = [whole.words[field] for field in ("name", "tokens", "api", "query")]
     expected = [row for row in range(10_000) if all((lists[row] != lost).any() for lists in fields)]
-    data_set = {"csn_tabcs": CsnTabcs, "jcg_tabcs": JcgTabcs}[name](
-        DataConfig(path=str(release_of(name)), drop_empty=rule)
-    )
-    pairs = data_set.pairs()["test"]
+    data_set = DATA_SETS[name](DataConfig(path=str(release_of(name)), drop_empty=rule))
+    with patch.object(ReleasedSplit, "read", lambda *_: released(name)):
+        pairs = data_set.pairs()["test"]
     assert isinstance(pairs, ReleasedPairs)
     assert pairs.rows.tolist() == expected
     assert len(pairs) == 10_000 - BLANK[name][rule]
@@ -247,7 +267,10 @@ def test_the_hold_out_is_the_seeds(tmp_path: Path) -> None:
     small = write_release(tmp_path / "small", {"train": 200, "test": 1})
     assert held_out(small, 0) == held_out(small, 0) != held_out(small, 1)
     assert len(held_out(small, 0)) == 10
-    assert len(held_out(write_release(tmp_path / "large", {"train": 110_000, "test": 1}), 0)) == 5_000
+    large = write_release(tmp_path / "large", {"test": 1})
+    for field in FILE_FIELDS.values():
+        write(large / f"train.{field}.pkl", [[1] for _ in range(110_000)])
+    assert len(held_out(large, 0)) == 5_000
 
 
 def test_test_files_alone_serve_to_test_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

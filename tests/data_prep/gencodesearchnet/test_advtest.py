@@ -167,7 +167,7 @@ def test_tokens_are_without_documentation_and_layout() -> None:
 def real_functions() -> Iterator[str]:
     name = "code_docstring/repo_split_valid.jsonl.gz"
     with gzip.open(shared(name) / name, "rt", encoding="utf-8") as lines:
-        codes = (json.loads(line)["code"] for line in islice(lines, 0, None, 8))
+        codes = (json.loads(line)["code"] for line in islice(lines, 0, None, 24))
         yield from (code for code in codes if advtest_drops("", 3, code) is None)
 
 
@@ -177,7 +177,7 @@ def test_real_functions_compute_what_they_did() -> None:
         new = renamed(source)
         assert renamed(new) == new
         compared += same_bytecode(source, new)
-    assert compared > 380
+    assert compared > 125
 
 
 def same_bytecode(source: str, new: str) -> bool:

@@ -4,13 +4,16 @@ import importlib.util
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from data_prep.pipeline import corpus
 from data_prep.pipeline.corpus import map_trees
 from data_prep.pipeline.extraction import COSTLY, TreeTask
 from data_prep.pipeline.shards import TreeName, read_files
+from data_prep.worker_process import TREE
 from tests.data_prep.datasets.corpus_trees import LICENCE, clones, head_of
 from tests.search.repositories import commit
 
@@ -62,10 +65,13 @@ def test_ray_gives_the_same_bytes_after_the_death_of_a_worker(tmp_path):
     assert done.stdout.split()[-3:] == ["True", "True", "9"]
 
 
-def test_a_file_that_costs_too_much_costs_itself_alone(tmp_path):
+def test_a_file_that_costs_too_much_costs_itself_alone(tmp_path, monkeypatch):
     """Its tree is extracted anew, each file apart."""
+    assert corpus._GUARD.limits == TREE
+    soon = replace(corpus._GUARD, limits=replace(TREE, seconds=1.0, seconds_per_mib=0.0))
+    monkeypatch.setattr(corpus, "_GUARD", soon)
     kept = (REPOSITORY / "evaluation" / "metrics.py").read_text()
-    costly = "class A {\n" + "a=>a=>a=>a=>a=>a=>a=>a=>a=>a=>\n" * 4_000
+    costly = "class A {\n" + "a=>a=>a=>a=>a=>a=>a=>a=>a=>a=>\n" * 1_000
     clone = commit(tmp_path / "tree", {"LICENSE": LICENCE, "a.py": kept, "A.java": costly})
     task = TreeTask(TreeName("o/tree", head_of(clone), ""), ("java", "python"), "clone", str(clone), "p")
     (made,) = map_trees([task], 1, "")

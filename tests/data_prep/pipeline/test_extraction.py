@@ -164,6 +164,25 @@ def test_files_are_counted_by_reason_and_read_only_if_they_can_be():
 
 
 @pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        ("a.py", KEPT + "\n\ndef lost(x):\n    return = x\n",
+         "does not parse at line 8: 1 function from line 7 on is left out"),
+        ("A.java", "class A {\n  int f(P p) {\n    return p with { x = 3; };\n  }\n}\n",
+         "does not parse at line 3: 1 function from line 2 on is left out"),
+    ],
+)  # fmt: skip
+def test_functions_that_do_not_parse_are_told_with_file_and_line(path, text, said, tmp_path):
+    files, counts = extracted({path: text}, ("python", "java"))
+    name = "python" if path.endswith("py") else "java"
+    assert (counts[name].broken, counts[name].broken_files) == (1, [(path, said)])
+    shard = tmp_path / "shard"
+    shard.write_bytes(shard_bytes({"languages": {name: counts[name].as_dict()}}, files))
+    assert read_head(shard)["languages"][name]["broken_files"] == [[path, said]]
+    assert "broken_files" not in extracted({"a.py": KEPT})[1]["python"].as_dict()
+
+
+@pytest.mark.parametrize(
     ("expression", "part"),
     [
         *((each, each) for each in PERMITTED),

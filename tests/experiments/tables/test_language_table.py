@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from data_prep.languages.registry import LANGUAGES
+from data_prep.languages.registry import corpus_languages
 from evaluation.result_store import ResultStore
 from experiments.tables import language_table
 from experiments.tables.cells import check_cells
@@ -41,7 +41,7 @@ def test_every_cell_is_another_run_of_known_options():
         == len(cells)
     )
     again = [each for each in cells if each.weights_of]
-    assert {each.settings["data.language"] for each in again} == set(LANGUAGES)
+    assert {each.settings["data.language"] for each in again} == set(corpus_languages())
     trained = [each.weights_of for each in again if "of all languages" in each.label]
     assert {base.settings["data.language"] for base in trained if base} == {"all"}
 

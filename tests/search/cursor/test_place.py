@@ -5,6 +5,7 @@ import os
 
 import pytest
 from repositories import write
+from serving import indexed
 
 from cli.main import main
 from search.cursor import cursor_at, words_above
@@ -36,9 +37,17 @@ def test_the_comment_is_the_query_and_what_is_above_it_the_context(root):
     assert cursor_at(f"{root}/Work.java:2").context == ("class", "work")
 
 
+@pytest.mark.parametrize(
+    "place", ["{}:3", "{}:3:7", "{}:3:7:", "{}:3-5", "{}(3,7)", "{}(3): error", "{}#L3", "{}#L3-L5", "file://{}:3"]
+)
+def test_a_place_as_other_tools_write_it(root, place):
+    assert cursor_at(place.format(f"{root}/work.py")).query == "load data from file"
+
+
 def test_a_colon_in_a_name_and_any_line_end_and_bytes_are_read(root):
-    write(root, {"a:b.py": b"\xef\xbb\xbfimport \xff\xfe\r\n# search: x\r\n"})
+    write(root, {"x:3.py": "# search: y\n", "a:b.py": b"\xef\xbb\xbfimport \xff\xfe\r\n# search: x\r\n"})
     assert cursor_at(f"{root}/a:b.py:2").query == "x"
+    assert cursor_at(f"{root}/x:3.py:1").query == "y"
     assert cursor_at(f"{root}/a:b.py:2").context == ("import",)
 
 
@@ -71,7 +80,7 @@ def test_a_mistake_is_one_line(root, typed, line):
 
 
 def test_the_command_asks_the_index_of_the_file(root, tmp_path, monkeypatch, capsys):
-    assert main(["index", str(root)]) == 0
+    indexed(root, "")
     monkeypatch.chdir(tmp_path)  # not inside of the indexed folder
     capsys.readouterr()
     asked = ["search", f"--at={root}/work.py:3", "--json", "--model=none"]
@@ -97,7 +106,7 @@ def test_the_command_asks_the_index_of_the_file(root, tmp_path, monkeypatch, cap
     ],
 )
 def test_a_mistake_of_the_command_is_one_line(root, monkeypatch, capsys, words, line):
-    assert main(["index", str(root), "--vectors=none"]) == 0
+    indexed(root)
     monkeypatch.chdir(root)
     capsys.readouterr()
     assert main(["search", *words]) == 2
@@ -108,7 +117,7 @@ def test_a_mistake_of_the_command_is_one_line(root, monkeypatch, capsys, words, 
 
 def test_a_language_that_the_index_lacks_is_one_line(root, tmp_path, monkeypatch, capsys):
     other = write(tmp_path / "other", {"main.go": "package main\n\n// search: x\n"})
-    assert main(["index", str(root), "--vectors=none"]) == 0
+    indexed(root)
     monkeypatch.chdir(root)
     capsys.readouterr()
     assert main(["search", f"--at={other}/main.go:3", "--model=none"]) in (0, 1)

@@ -5,15 +5,30 @@ from pathlib import Path
 
 import pytest
 
-from search.cursor import example, query_of
+from data_prep.errors import UserError
+from search.cursor import cursor_at, example, query_of
 from search.files.languages import language_names
 
+ABOVE = json.loads(Path(__file__).with_name("above_cases.json").read_text())
 CASES = json.loads(Path(__file__).with_name("trigger_cases.json").read_text())
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['language']}: {case['line']!r}")
 def test_a_line_asks_or_does_not(case):
     assert query_of(case["line"], case["language"]) == case["query"]
+
+
+@pytest.mark.parametrize("case", ABOVE, ids=lambda case: f"{case['file']}: {case['above']!r}")
+def test_a_comment_asks_and_one_in_a_string_or_in_markup_does_not(case, tmp_path):
+    path = tmp_path / case["file"]
+    mark = "#" if path.suffix == ".py" else "//"
+    path.write_text(f"{case['above']}  {mark} search: x\n{case.get('rest', '')}")
+    place = f"{path}:{case['above'].count(chr(10)) + 1}"
+    if case["asks"]:
+        assert cursor_at(place).query == "x"
+    else:
+        with pytest.raises(UserError, match="is no comment like"):
+            cursor_at(place)
 
 
 @pytest.mark.parametrize("language", language_names())

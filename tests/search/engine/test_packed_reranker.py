@@ -3,13 +3,14 @@
 import shutil
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
 from bm25s.stopwords import STOPWORDS_EN
 
 from galm.fast.kernels import one_thread_kernels
-from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
+from search.engine.packed_reranker import AT_ONCE, PackedModel, PackedReranker, scored_without_torch
 from search.index.encoders import PackedLight
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
 from search.models.packed_model import load_model
@@ -20,7 +21,7 @@ from search.retrieval.bm25_index import STOP_WORDS
 QUERIES = ["return the next element of the pipeline", "close", "zzqunknown word of nobody here", "a b c d e f g h i j"]
 
 
-@pytest.fixture(params=["kernels", "numpy"], autouse=True)
+@pytest.fixture(params=["kernels", "numpy"])
 def steps(request, monkeypatch):
     """With the kernels, and without them, as on a machine that has no C compiler."""
     if request.param == "kernels" and not one_thread_kernels():
@@ -29,38 +30,55 @@ def steps(request, monkeypatch):
         monkeypatch.setattr("galm.fast.query_scorer.one_thread_kernels", lambda: None)
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_scores_are_those_of_torch(index, odd_rows, query):
-    packed, torch = PackedModel(DEFAULT_MODEL), load_model(DEFAULT_MODEL)
-    for split in (index.split, odd_rows):
-        rows = np.arange(0, len(split), 3)
-        ours = PackedReranker(packed, split).scores(query.split(), rows)
-        theirs = ModelReranker(*torch, split).scores(query.split(), rows)
-        assert theirs.std() > 0.05
-        np.testing.assert_allclose(ours, theirs, atol=2e-5)
-    alone = PackedReranker(packed, index.split).scores(query.split(), np.array([7, 7]))
-    np.testing.assert_allclose(
-        alone, ModelReranker(*torch, index.split).scores(query.split(), np.array([7, 7])), atol=2e-5
-    )
+@pytest.fixture(scope="module")
+def packed():
+    return PackedModel(DEFAULT_MODEL)
 
 
+@pytest.fixture(scope="module")
+def some(index, odd_rows):
+    """Each seventh row of an index, and of one with odd rows, which are each second, third or fifth."""
+    return [split.take(np.arange(0, len(split), 7)) for split in (index.split, odd_rows)]
+
+
+@pytest.fixture(scope="module")
+def of_torch(some):
+    """Torch's scores of a query, for a split and some of its rows."""
+    rerankers = [ModelReranker(*load_model(DEFAULT_MODEL), split) for split in some]
+    return cache(lambda query, place, rows: rerankers[place].scores(query.split(), np.array(rows)))
+
+
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("query", QUERIES)
-def test_rows_that_were_prepared_have_the_same_scores(index, odd_rows, query):
-    packed = PackedModel(DEFAULT_MODEL)
-    for split in (index.split, odd_rows):
-        rows = np.arange(0, len(split), 3)
+def test_scores_are_those_of_torch(packed, some, of_torch, query):
+    for place, split in enumerate(some):
+        assert len(split) > AT_ONCE
+        for rows in (tuple(range(len(split))), (7, 7)):
+            theirs = of_torch(query, place, rows)
+            assert theirs.std() > 0.05 or rows == (7, 7)
+            ours = PackedReranker(packed, split).scores(query.split(), np.array(rows))
+            np.testing.assert_allclose(ours, theirs, atol=2e-5)
+
+
+@pytest.mark.usefixtures("steps")
+@pytest.mark.parametrize("query", QUERIES)
+def test_rows_that_were_prepared_have_the_same_scores(packed, some, query):
+    for split in some:
+        rows = np.arange(0, len(split), 2)
         prepared, alone = (PackedReranker(packed, split, for_many=many) for many in (True, False))
         assert prepared.scores(query.split(), rows).tolist() == alone.scores(query.split(), rows).tolist()
 
 
-def test_of_no_words_all_rows_are_equal(index):
-    ours = PackedReranker(PackedModel(DEFAULT_MODEL), index.split)
+@pytest.mark.usefixtures("steps")
+def test_of_no_words_all_rows_are_equal(packed, index):
+    ours = PackedReranker(packed, index.split)
     assert ours.scores([], np.array([0, 7, 200])).tolist() == [0, 0, 0]
     assert ours.scores(["close"], np.empty(0, np.int64)).tolist() == []
 
 
-def test_alignments_are_those_of_torch(index):
-    ours = PackedReranker(PackedModel(DEFAULT_MODEL), index.split)
+@pytest.mark.usefixtures("steps")
+def test_alignments_are_those_of_torch(packed, index):
+    ours = PackedReranker(packed, index.split)
     theirs = ModelReranker(*load_model(DEFAULT_MODEL), index.split)
     for row in (0, 11, 200):
         one, other = (each.alignment(QUERIES[0].split(), row) for each in (ours, theirs))

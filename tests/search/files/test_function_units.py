@@ -269,3 +269,20 @@ def test_each_suffix_has_a_reader():
     for suffix in LANGUAGES:
         assert language_name(f"a{suffix}") == language_of(f"a{suffix}").name
         assert read_file(SourceFile("", f"a{suffix}", b"")).units == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "lines"),
+    [
+        ("a.js", "function one() {}\nfunction two( { return 1; }\nfunction three() {}\n", [2]),
+        ("a.ts", "class A {\n  one(): number { return 1; }\n}\nfunction two( { return 1; }\ninterface B {}\n", [4]),
+        ("a.js", "function one() {\n  const two = 1 +* 2;\n  function three() {}\n}\n// function four() {}\n", []),
+        ("a.py", '"""Doc.\n\ndef one(): pass\n"""\nx = """\ndef two(): pass\n"""\nreturn = 1\n', []),
+        ("A.java", "class A {\n  int one() { return 1; }\n  int two() { return x with { a = 1; }; }\n}\n", []),
+    ],
+)
+def test_what_a_broken_text_has_lost_is_told_with_its_lines(path, text, lines):
+    read = read_file(SourceFile("", path, text.encode()))
+    said = "; 1 function from line {} on is left out"
+    assert read.left_out.startswith("partly parsed, line ")
+    assert read.left_out.partition("whole file")[2] == "".join(map(said.format, lines))

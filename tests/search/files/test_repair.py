@@ -1,12 +1,14 @@
 """Half-typed sources: what follows, and what is around, is found with its lines, in every language."""
 
 import time
+from functools import cache
 
 import pytest
 
 from data_prep.languages.registry import language_of
 from data_prep.records import SourceFile
 from search.files.languages import read_file
+from search.files.parts import repaired_by_parts
 from search.files.repair import repaired
 
 WHOLE = {
@@ -130,7 +132,8 @@ func inOther() {}
 HALVES = [
     "foo(", "foo(bar,", "if (x", "if (this.isOpen(", "x = [1, 2", "obj.", 'x = "abc', "return (", "while (a(",
     "foo({ a: 1,", "foo(bar(1, [2, 3", "x = ", "a b c", "foo(]", 'print("a" +', "for (int i = 0; i <", "if x {",
-    "if (x) {", "x = {", "@", "if x == ", "/* half", "items.map(x => ",
+    "if (x) {", "x = {", "@", "if x == ", "/* half", "items.map(x => ", "Map<String, List<", "let x: Map<A, B<",
+    'x = r"""abc', 'String x = """', "x = `abc", "x = `a ${b",
 ]  # fmt: skip
 """What is typed last. In Python, a brace is as a bracket."""
 
@@ -143,6 +146,11 @@ def names(path, text):
     found = read_file(SourceFile("", path, text.encode()))
     units = [unit.pair.method for unit in found.units]
     return found, {each.name: (each.start_line, each.end_line) for each in units if each.kind != "file"}
+
+
+@cache
+def names_of_whole(path):
+    return names(path, WHOLE[path].replace("{half}", "b = 2;"))
 
 
 @pytest.mark.parametrize("half", HALVES)
@@ -158,13 +166,74 @@ def test_what_is_around_half_typed_code_is_found_with_its_lines(path, half, clos
         text = text[:end].rstrip() + "\n" + text[end + 1 :].lstrip("\n")
         text = text.replace(half + "\n", half + "\n\n")
     found, lines = names(path, text)
-    expected, whole = names(path, WHOLE[path].replace("{half}", "b = 2;"))
+    expected, whole = names_of_whole(path)
     assert not expected.left_out
     moved = text.count("\n") - WHOLE[path].count("\n")
     for name in ("before", "after", "last", "inOther"):
         start, end = whole[name]
         assert lines.get(name) == ((start, end) if name == "before" else (start + moved, end + moved)), (name, lines)
     assert found.units[0].pair.method.kind == "file"
+
+
+BESIDE = {
+    "A.java": [
+        "private Map<String, List<",
+        "Map<String, List<",
+        "public <T extends",
+        "public void half(",
+        "class Half {",
+        'String s = """',
+        "try {",
+        "int x = foo(1, new int[] {",
+        "}",
+        "private int half",
+        "case 1:",
+    ],
+    "a.py": ["def half(", "class Half", "x: Dict[str, List[", 'x = r"""abc', "x = '''", "@deco(", "else:", "lambda x:"],
+    "a.ts": [
+        "private half: Map<string, Array<",
+        "half<T extends",
+        "half(a: string, b",
+        "half = `abc",
+        "}",
+        "foo({ a: 1,",
+    ],
+    "a.js": ["half(a, b", "half = `abc", "static half = [", "}", "async half(", "get half() {"],
+    "a.go": [
+        "var half map[string][]",
+        "func half(",
+        "type Half struct {",
+        "var half = `abc",
+        "}",
+        "func (a *A) half() {",
+    ],
+}
+"""What is typed between two declarations."""
+
+
+@pytest.mark.parametrize(("path", "half"), [(path, half) for path, halves in BESIDE.items() for half in halves])
+def test_what_is_around_a_half_typed_declaration_is_found_with_its_lines(path, half):
+    text = WHOLE[path].replace("{half}", "b = 2;")
+    lines = text.split("\n")
+    place = next(number for number, line in enumerate(lines) if "broken(" in line) - 1
+    margin = next(line[: len(line) - len(line.lstrip())] for line in lines if "broken(" in line)
+    _, found = names(path, "\n".join([*lines[:place], margin + half, *lines[place:]]))
+    _, whole = names(path, text)
+    for name in ("before", "broken", "after", "last", "inOther"):
+        start, end = whole[name]
+        assert found.get(name) == ((start, end) if start <= place else (start + 1, end + 1)), name
+
+
+@pytest.mark.parametrize("path", WHOLE)
+def test_a_lost_bracket_or_quote_loses_no_other_declaration(path):
+    text = WHOLE[path].replace("{half}", "b = 2;")
+    _, whole = names(path, text)
+    for place in [place for place, letter in enumerate(text) if letter in "()[]{}\"'"][::2]:
+        line = text.count("\n", 0, place) + 1
+        _, found = names(path, text[:place] + text[place + 1 :])
+        for name, lines in whole.items():
+            if not lines[0] <= line <= lines[1]:
+                assert found.get(name) == lines, (line, text.split("\n")[line - 1], name)
 
 
 def test_the_files_of_broken_sources_are_named_and_their_sources_are_as_written():
@@ -218,6 +287,7 @@ HOSTILE = ["(" * 50_000, "/*" * 50_000, '"""' * 30_000, "`" * 50_001, "'\\" * 40
 def test_hostile_texts_are_repaired_in_linear_time(path, hostile):
     started = time.process_time()
     repaired(hostile.encode(), language_of(path))
+    repaired_by_parts(hostile.encode(), language_of(path), lambda _: False)
     assert time.process_time() - started < 3
 
 
@@ -242,3 +312,34 @@ def test_stray_and_missing_brackets_take_nothing_with_them(path, half, after):
     line = next(number for number, each in enumerate(text.split("\n"), 1) if "last(" in each)
     start, end = names(path, text)[1]["last"]
     assert line - 1 <= start <= line < end  # with its decorator
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "found"),
+    [
+        (
+            "a.js",
+            "inst.catch = function (e) { b(); };\nclass A {\n  delete() { c(); }\n  return(v) { c(); }\n}\n",
+            "catch",
+        ),
+        ("a.js", "const a = {\n  catch(e) { c(); },\n  async for(x) { c(); },\n  throw: (e) => { c(); },\n};\n", "for"),
+        ("a.ts", "class A {\n  static new(a: B): A { return c(); }\n  with(b: B): A { return c(); }\n}\n", "with"),
+        ("a.py", "class A:\n    def catch(self):\n        return 1\n\n    def new(self):\n        return 2\n", "new"),
+    ],
+)
+@pytest.mark.parametrize("half", ["foo(bar, [1", ""])
+def test_functions_that_are_called_like_statements_are_found_in_broken_files(path, text, found, half):
+    _, whole = names(path, text)
+    _, broken = names(path, f"{text}{half}\n")
+    assert found in whole
+    assert whole.items() <= broken.items()
+
+
+def test_statements_of_broken_files_are_no_methods():
+    text = (
+        WHOLE["a.js"]
+        .replace("{half}", "")
+        .replace("broken(a) {", "")
+        .replace("const b = a;", "if (x) {\n      b();\n    }")
+    )
+    assert not {"if", "const"} & names("a.js", text)[1].keys()

@@ -1,15 +1,18 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from data_prep.languages.java.declarations import find_methods, parse_java
+from data_prep.worker_process import FILE
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.index import build
@@ -132,15 +135,25 @@ def test_a_folder_without_methods_has_an_empty_index(tmp_path):
     assert len(open_index(tmp_path / "index")) == 0
 
 
+@pytest.fixture(scope="module")
+def few(java_folder, tmp_path_factory):
+    """Two files, and their index."""
+    root = tmp_path_factory.mktemp("few")
+    for name in ("Stream.java", "Collectors.java"):
+        shutil.copy(java_folder / "java.base/java/util/stream" / name, root)
+    made(root, path := tmp_path_factory.mktemp("few index") / "index")
+    return root, path
+
+
 @pytest.mark.parametrize("damage", ["cut", "flipped", "zeroed", "swapped", "version", "head", "rows", "nothing"])
-def test_a_damaged_index_is_refused_and_made_anew(tree, tmp_path, damage):
-    path = tmp_path / "index"
-    made(tree, path)
-    whole = path.read_bytes()
+def test_a_damaged_index_is_refused_and_made_anew(few, tmp_path, damage):
+    root, path = few[0], tmp_path / "index"
+    whole = shutil.copy(few[1], path).read_bytes()
+    rows = read_head(path).rows
     flipped = bytearray(whole)
     flipped[-len(whole) // 3] ^= 1
     block = len(whole) // 3 // 4096 * 4096
-    rows = read_head(path).rows
+    assert block > 8192
     damaged = {
         "cut": whole[:-100],
         "flipped": bytes(flipped),
@@ -160,8 +173,8 @@ def test_a_damaged_index_is_refused_and_made_anew(tree, tmp_path, damage):
         open_index(path)
     assert "\n" not in str(error.value)
     assert len(damaged[damage]) in (len(whole), len(whole) - 100, 0)
-    done, told = made(tree, path)
-    assert (done.written, done.read, len(told)) == (True, 12, 1)
+    done, told = made(root, path)
+    assert (done.written, done.read, len(told)) == (True, 2, 1)
     assert "rebuilt" in told[0][1]
     assert path.read_bytes() == whole
 
@@ -274,7 +287,10 @@ HOSTILE = {
 """Of each language a text whose parsing takes the square of its length: of 24 KiB tens of seconds."""
 
 
-def test_a_file_that_no_parser_can_afford_is_found_as_a_whole_and_stops_nothing(tmp_path):
+def test_a_file_that_no_parser_can_afford_is_found_as_a_whole_and_stops_nothing(tmp_path, monkeypatch):
+    assert build._GUARD.limits == FILE
+    soon = replace(build._GUARD, limits=replace(FILE, seconds=0.5, seconds_per_mib=0.0))
+    monkeypatch.setattr(build, "_GUARD", soon)
     (tmp_path / "code").mkdir()
     for name, part in HOSTILE.items():
         line = part.strip() * (150 // len(part))

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from serving import indexed
 
 from cli.main import main
 from data_prep.files.sealed import write_sealed
@@ -406,7 +407,7 @@ def test_the_score_of_the_vectors_is_added_on_one_scale(index, reranker, near, e
 
 
 def test_answers_in_the_shortlist_are_counted(index, reranker, near):
-    rows = np.flatnonzero(index.asks)[:25]
+    rows = np.flatnonzero(index.asks)[:12]
     words = [index.split.word_list("query", row) for row in rows.tolist()]
     questions = Questions(rows, words, [" ".join(each) for each in words], "comment")
     ranking = replace(RANKING, shortlist=3)
@@ -537,8 +538,7 @@ def flipped(path, place):
 
 @pytest.mark.parametrize("place", [-1, -2000, 40])
 def test_damaged_vectors_are_found_and_made_anew_by_the_model_that_made_them(tree, run, capsys, place):
-    path = index_place(tree)
-    assert main(["index", str(tree), f"--vectors={run}"]) == 0
+    path = indexed(tree, str(run))
     there = vectors_path(path)
     whole = there.read_bytes()
     flipped(there, place)
@@ -554,8 +554,7 @@ def test_damaged_vectors_are_found_and_made_anew_by_the_model_that_made_them(tre
 
 
 def test_a_damaged_name_of_a_run_does_not_stand_in_the_way(tree, run, capsys):
-    path = index_place(tree)
-    assert main(["index", str(tree), f"--vectors={run}"]) == 0
+    path = indexed(tree, str(run))
     flipped(vectors_path(path), vectors_path(path).read_bytes().index(str(run).encode()) + 3)
     assert maker_of(path) is None
     assert main(["index", str(tree)]) == 0
@@ -595,8 +594,7 @@ def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
         pytest.skip("faiss is not installed: bash run.sh install vectors")
     monkeypatch.setattr("search.retrieval.ann.faiss_index.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
-    path = index_place(tree)
-    assert main(["index", str(tree), f"--vectors={run}"]) == 0
+    path = indexed(tree, str(run))
     clusters = clusters_path(vectors_path(path))
     assert {each.stat().st_mode & 0o777 for each in (path, vectors_path(path), clusters)} == {0o600}
     whole = clusters.read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from repositories import run_git, write
-from serving import ask, index_of, running
+from serving import ask, index_of, indexed, running
 
 from cli.main import main
 from data_prep.files.folder_lock import sole_holder
@@ -30,7 +30,7 @@ def root(tmp_path, monkeypatch):
     monkeypatch.setattr(updating, "BUDGET", 60.0)
     found = write(tmp_path / "code", FILES)
     monkeypatch.chdir(found)
-    assert main(["index", ".", "--vectors=none"]) == 0
+    indexed(found)
     return found
 
 
@@ -167,6 +167,18 @@ def test_a_server_answers_for_the_files_as_they_are(root, monkeypatch):
         told = ask(port, "/api/search", question).told
         assert "open_the_gate" not in names(told)
         assert "freshness" not in told
+
+
+def test_a_look_of_a_server_that_finds_nothing_changed_holds_for_a_moment(root, monkeypatch):
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 60.0)
+    path = index_place(root)
+    live = LiveIndex(path, lambda _: None, seconds_between_looks=60.0, updates=updating.Updates(path, root, print))
+    assert live.ready() is None
+    assert live.catch_up() == CURRENT
+    assert live.ready() is live.opened()
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 0.0)
+    live.catch_up()
+    assert live.ready() is None
 
 
 def test_a_server_says_what_it_still_reads_and_what_fails(root, monkeypatch):

@@ -63,7 +63,7 @@ def test_a_link_in_place_of_the_former_folder_leads_nowhere(tmp_path, target):
     (root / ".galm").symlink_to(target)
     commit(root, {})
     before = state(tmp_path)
-    assert run("index", str(root), "--vectors=none") == 0
+    assert run("index", str(root), "--vectors=none", "--processes=1") == 0
     assert state(tmp_path) == before
 
 

@@ -10,6 +10,7 @@ from repositories import write
 from serving import index_of
 
 from cli.main import main
+from data_prep.traces.trace import read_trace
 from search.engine.engine import Engine
 from search.engine.show import body
 from search.index.index_file import open_index
@@ -17,7 +18,7 @@ from search.quality.code_questions import measure_pieces, of_halves, of_namesake
 from search.quality.questions import FEWEST
 from search.quality.trace_questions import Call, TraceQuestion, frames_found, measure_traces, of_traces, printed
 from search.snippets.code_search import CodeHit
-from search.traces.trace import FrameLocator, read_trace
+from search.traces.frame_locator import FrameLocator
 
 ROOT = Path(importlib.util.find_spec("tqdm").origin).parent
 
@@ -97,12 +98,16 @@ def test_copies_first_find_the_half_and_without_them_words_do(engine):
     )  # there are no vectors
 
 
-def test_the_frames_of_a_trace_are_calls_and_their_lines_move(engine):
+@pytest.fixture(scope="module")
+def traces(engine):
+    return of_traces(engine.index, ROOT, 25, 0)
+
+
+def test_the_frames_of_a_trace_are_calls_and_their_lines_move(engine, traces):
     index = engine.index
     locator = FrameLocator(index)
-    found = of_traces(index, ROOT, 25, 0)
-    assert len(found) == 25
-    for each in found:
+    assert len(traces) == 25
+    for each in traces:
         plain, moved = read_trace(each.text), read_trace(each.moved)
         assert [frame.path for frame in plain.frames] == [frame.path for frame in moved.frames]
         assert [frame.code for frame in plain.frames] == [frame.code for frame in moved.frames]
@@ -116,11 +121,11 @@ def test_the_frames_of_a_trace_are_calls_and_their_lines_move(engine):
             assert (ROOT / path).read_text().split("\n")[frame.line - 1].strip() == frame.code
         for frame, callee in zip(frames, each.rows[1:-1], strict=False):
             assert f"{index.names[callee].rpartition('.')[2]}(" in frame.code.replace(" (", "(")
-    assert [each.text for each in of_traces(index, ROOT, 25, 0)] == [each.text for each in found]
+    assert [each.text for each in of_traces(index, ROOT, 25, 0)] == [each.text for each in traces]
 
 
-def test_frames_are_found_though_lines_have_moved(engine):
-    measured, frames = measure_traces(engine, of_traces(engine.index, ROOT, 25, 0))
+def test_frames_are_found_though_lines_have_moved(engine, traces):
+    measured, frames = measure_traces(engine, traces)
     assert [*frames] == ["lines as in the index", "lines moved"]
     plain, moved = frames.values()
     assert plain.right.mean() == 1.0
@@ -168,8 +173,10 @@ def test_shares_of_frames():
     assert (found.elsewhere, found.outside, found.frames) == (pytest.approx(1 / 3), 0.5, 3)
 
 
-def test_the_command_prints_the_table(capsys):
-    plain = ["quality", str(ROOT), "--queries=20", "--vectors=none"]
+def test_the_command_prints_the_table(tmp_path, capsys):
+    steps = "".join(f"def step{n}(old):\n    new = step{n + 1}(old)\n    return new\n\n\n" for n in range(FEWEST + 5))
+    root = write(tmp_path / "tree", {"steps.py": steps})
+    plain = ["quality", str(root), "--queries=20", "--vectors=none"]
     assert main([*plain, "--ask=trace"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("20 stack traces whose innermost function answers, each ranked among ")

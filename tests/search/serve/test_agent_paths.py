@@ -51,13 +51,23 @@ def index(root):
         ("src/store.py#L4-L5", "src/store.py", 4),
         ("{root}/src/store.py:5", "src/store.py", 5),
         ("src\\store.py:5:", "src/store.py", 5),
+        ("src/store.py:5:9: a message", "src/store.py", 5),
+        ("src/store.py(5,9)", "src/store.py", 5),
+        ("src/store.py(5): error: a message", "src/store.py", 5),
+        ("src/store.py#L5C1-L5C9", "src/store.py", 5),
+        ("src/store.py:5-9", "src/store.py", 5),
+        ("file://{root}/src/store.py#L5", "src/store.py", 5),
+        ("C:\\work\\{name}\\src\\store.py:5:9", "src/store.py", 5),
+        ("c:/work/lib/store.py(5)", "lib/store.py", 5),
+        ("file:///C:/work/src/store.py:5", "src/store.py", 5),
+        ("\\\\wsl$\\x\\src\\store.py:5", "src/store.py", 5),
         ("odd:12.py", "odd:12.py", 4),
         ("odd:12.py:5", "odd:12.py", 5),
     ],
 )
 def test_an_indexed_file_is_found_however_it_is_named(index, root, typed, path, line):
     typed = typed.format(root=root, name=root.name, link=root.parent / "link")
-    assert place_of(index, root, typed, 0 if re.search(r"\.py[:#]", typed) else 4) == (path, line)
+    assert place_of(index, root, typed, 0 if re.search(r"\.py[:#(]", typed) else 4) == (path, line)
 
 
 def test_a_line_of_its_own_counts_more(index, root):
@@ -72,16 +82,17 @@ def test_a_line_of_its_own_counts_more(index, root):
         ("{root}/src/Store.py:4", "the nearest are 'src/store.py'"),
         ("notes.txt:1", "'notes.txt' is not indexed"),
         ("{root}/notes.txt:1", "is not indexed"),
-        ("{root}/../outside.py:1", "there is no indexed file"),
-        ("../outside.py:1", "there is no indexed file '../outside.py'"),
+        ("{root}/../outside.py:1", "/outside.py': it lies outside of the indexed folder"),
+        ("../outside.py:1", "there is no indexed file '../outside.py': it lies outside of the indexed folder"),
+        ("C:\\other\\store.py:1", "there is no indexed file 'C:\\\\other\\\\store.py'"),
         ("../../../../etc/passwd:1", "there is no indexed file"),
         ("/etc/passwd:1", "there is no indexed file '/etc/passwd'"),
-        (":1", "there is no indexed file ''"),
+        (":1", "there is no indexed file ':1'"),
         (".:1", "there is no indexed file"),
         ("/:1", "there is no indexed file"),
         ("a\0b:1", "there is no indexed file 'a\\x00b'"),
         ("/a\0b:1", "there is no indexed file"),
-        ("\n\x1b[31m:1", "there is no indexed file '\\n\\x1b[31m'"),
+        ("\n\x1b[31m:1", "there is no indexed file '\\x1b[31m'"),
         ("a/" * 2000 + "b.py:1", "there is no indexed file"),
         ("x" * 4000 + ":1", "there is no indexed file"),
         ("src/store.py", "expected a line, from 1: give line, or the path as src/store.py:12"),

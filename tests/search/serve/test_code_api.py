@@ -53,6 +53,9 @@ def test_a_place_has_related_code(port):
         "another_name",
         "sum_of_basket",
     )
+    for path in ("shop/copied.py:2:5", "shop/copied.py(2,5)", "C:\\dev\\shop\\copied.py#L2"):
+        assert ask(port, "/api/related", {"path": path}).told["place"] == told["place"]
+        assert ask(port, "/api/file", {"path": path}).told["path"] == "shop/copied.py"
     row = told["results"][0]["row"]
     kinds = ask(port, "/api/unit", {"row": row, "index": told["index"]}).told["kinds"]
     source = told["results"][0]["source"]

@@ -149,7 +149,8 @@ def test_code_a_trace_and_a_place_are_questions(tmp_path):
 
 
 @pytest.mark.parametrize("writes", [False, True])
-def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree, writes):
+def test_a_client_that_goes_away_while_it_asks_ends_the_server(tmp_path, writes):
+    (tmp_path / "a.py").write_text("def a(): return 1\n")
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
@@ -162,7 +163,7 @@ def test_a_client_that_goes_away_while_it_asks_ends_the_server(tree, writes):
         },
     ]
     server = subprocess.Popen(
-        [sys.executable, "-m", "cli.main", "mcp", str(tree)],
+        [sys.executable, "-m", "cli.main", "mcp", str(tmp_path)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
     )  # fmt: skip
@@ -199,13 +200,14 @@ def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
         assert tools.search("juggle the pineapples")["results"] == []
 
 
-def test_it_ends_with_its_client_and_says_nothing_else(tree):
+def test_it_ends_with_its_client_and_says_nothing_else(tmp_path):
     hello = {
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
     }  # fmt: skip
+    (tmp_path / "a.py").write_text("def a(): return 1\n")
     done = subprocess.run(
-        [sys.executable, "-m", "cli.main", "mcp", str(tree)], input=json.dumps(hello) + "\nno json\n",
+        [sys.executable, "-m", "cli.main", "mcp", str(tmp_path)], input=json.dumps(hello) + "\nno json\n",
         capture_output=True, text=True, timeout=60, check=False,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
     )  # fmt: skip

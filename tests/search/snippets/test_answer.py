@@ -12,12 +12,13 @@ from serving import index_of
 
 from evaluation.fusion import z_scores
 from search.engine.engine import Engine
+from search.index.build import refresh
 from search.index.dense_retriever import near_rows
 from search.index.index_file import open_index, read_head
 from search.index.vector_file import update_vectors
 from search.snippets.answer import Wanted, answer_place, answer_text, file_of, query_of_row
 from search.snippets.code_search import SHORTLIST, CodeSearch, CodeWeights
-from search.snippets.show import as_json, as_record, as_text
+from search.snippets.show import as_json, as_record, as_text, code_result
 from search.terminal.hits import View
 
 OTHER = """\
@@ -174,3 +175,18 @@ def test_what_a_terminal_would_obey_is_not_shown(tmp_path):
         answer = answer_text(engine, text)
         assert not {"\x1b", "\x07", "\x9b"} & set(as_text(View.of(engine, "", None), answer, 0.0))
         assert json.loads(as_json(engine, answer, 0.0))["results"] is not None
+
+
+def test_identical_text_is_one_hit_with_its_copies(tmp_path):
+    folder = tmp_path / "code"
+    body = "def read_rows(path):\n    with open(path) as lines:\n        return [each.split() for each in lines]\n"
+    for name in ("a/deep/rows.py", "b.py", "c/rows.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"X = '{name}'\n\n\n{body}\n\ndef other_{name[0]}(rows):\n    return len(rows)\n")
+    refresh(folder, tmp_path / "index", processes=0, tell=lambda *_: None)
+    engine = Engine(open_index(tmp_path / "index"), None)
+    for answer in (answer_text(engine, body), answer_place(engine, "c/rows.py", 4)):
+        own = [hit for hit in answer.hits if engine.index.names[hit.row] == "read_rows"]
+        assert len(own) == 1
+        assert len({own[0].row, *own[0].copies}) == (3 if answer.kind == "code" else 2)
+        assert code_result(engine, own[0])["copies"]

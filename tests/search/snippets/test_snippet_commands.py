@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 
 import pytest
@@ -161,6 +162,18 @@ def test_options_that_have_no_part_are_refused(pasted, capsys, more, message):
     assert message in refused(capsys, "search", *more)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+@pytest.mark.usefixtures("folder")
+def test_a_log_is_decoded_and_says_what_is_not_read_of_it(tmp_path, capsys, encoding):
+    log = 'Traceback (most recent call last):\r\n  File "main.py", line 3, in main\r\nKeyError: 1\r\n'
+    log += "#0 /a.php(3): f()\r\n"
+    (tmp_path / "log.txt").write_bytes(log.encode(encoding))
+    found = told(capsys, "search", f"--snippet={tmp_path / 'log.txt'}")
+    assert (found["kind"], found["frames"], found["frames_not_read"]) == ("trace", 1, 1)
+    assert main(["search", f"--snippet={tmp_path / 'log.txt'}"]) == 0
+    assert "1 line looks like a frame and is not read" in capsys.readouterr().out
+
+
 @pytest.mark.usefixtures("folder")
 def test_code_like_that_at_a_place(capsys):
     found = told(capsys, "related", "app/store.py:16")
@@ -177,8 +190,18 @@ def test_a_place_is_found_from_elsewhere(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = told(capsys, "related", f"{folder}/app/store.py:16")
     assert found["place"]["path"] == "app/store.py"
-    found = told(capsys, "related", "store.py:16", f"--index={index_place(folder)}")
-    assert found["place"]["path"] == "app/store.py"
+    index, near = f"--index={index_place(folder)}", os.path.relpath(folder, tmp_path)
+    monkeypatch.setenv("HOME", f"{folder}")
+    for place in (
+        "store.py:16",
+        f"{folder}/app/store.py:16",
+        f"./{near}/./app/store.py(16,8)",
+        "~/app/store.py#L16",
+    ):
+        assert told(capsys, "related", place, index)["place"]["path"] == "app/store.py"
+    assert told(capsys, "related", "C:\\dev\\app\\store.py:16:8", index)["place"]["path"] == "app/store.py"
+    for place in (f"{folder}/../store.py:16", "../store.py:16", "~/../store.py:16"):
+        assert "it lies outside of the indexed folder" in refused(capsys, "related", place, index)
 
 
 def test_a_file_that_has_changed_and_is_not_read_in_time_is_told(tmp_path, capsys, monkeypatch):

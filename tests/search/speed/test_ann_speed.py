@@ -66,6 +66,7 @@ def test_what_is_given_up_is_said_and_the_others_go_on(tmp_path, monkeypatch):
 
 def test_the_command_measures_the_vectors_of_an_index(tree, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(ann, "ENGINES", {"exact": ENGINES["exact"]})
+    monkeypatch.setattr(ann, "in_own_process", lambda measure, *about, **_: measure(*about))
     index_of(tree, index_place(tree))
     update_vectors("", index_place(tree), lambda *_: None)
     monkeypatch.setattr(results_folder, "APART", tmp_path / "apart")

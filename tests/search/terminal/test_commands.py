@@ -4,6 +4,7 @@ import json
 
 import pytest
 from repositories import commit, write
+from serving import indexed
 
 from cli.main import main
 
@@ -17,7 +18,7 @@ FILES = {
 @pytest.fixture
 def folder(tmp_path, monkeypatch, capsys):
     root = commit(tmp_path / "tree", FILES)
-    assert main(["index", str(root), "--vectors=none"]) == 0
+    indexed(root)
     monkeypatch.chdir(root / "src")
     capsys.readouterr()
     return root

@@ -26,13 +26,25 @@ export interface Language {
   readonly quotes: readonly Quote[];
   /** Whether a slash may begin a regular expression. */
   readonly slashExpressions: boolean;
+  /** Whether markup may stand in its code: in JavaScript, and in TypeScript for React. */
+  readonly markup: boolean;
   /** A regular expression of what begins the last line of a declaration; "": nothing, as in Python. */
   readonly closing: string;
 }
 
 /** Identifier in VS Code -> language. */
 export const LANGUAGES: Readonly<Record<string, Language>> = Object.fromEntries(
-  (table as unknown as readonly Language[]).flatMap((each) => each.editorNames.map((name) => [name, each] as const)),
+  (table as unknown as readonly Language[]).flatMap((each) =>
+    each.editorNames.map((name) => {
+      const markup = each.slashExpressions && name !== "typescript";
+      return [name, { ...each, markup }] as const;
+    }),
+  ),
+);
+
+/** The server's name -> language. */
+export const BY_NAME: Readonly<Record<string, Language>> = Object.fromEntries(
+  Object.values(LANGUAGES).map((each) => [each.name, each]),
 );
 
 /** The language with an identifier of VS Code; undefined if there is none. */
@@ -42,5 +54,5 @@ export function languageOf(identifier: string): Language | undefined {
 
 /** The title of a language by the server's name for it; that name, if there is none. */
 export function titleOf(name: string): string {
-  return Object.values(LANGUAGES).find((language) => language.name === name)?.title ?? name;
+  return (Object.hasOwn(BY_NAME, name) ? BY_NAME[name]?.title : undefined) ?? name;
 }

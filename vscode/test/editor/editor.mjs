@@ -52,6 +52,7 @@ export async function startEditor({ entry, vsix, folder, settings }) {
     "extensions.autoCheckUpdates": false,
     "extensions.ignoreRecommendations": true,
     "files.autoSave": "off",
+    "remote.autoForwardPorts": false,
     "security.workspace.trust.enabled": false,
     "telemetry.telemetryLevel": "off",
     "update.mode": "none",

@@ -87,16 +87,18 @@ export class Person {
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
   }
 
-  /** Wait for a document of results that begins so. */
+  /** Wait for a document of results that begins with `head`, which leaves out the name of the folder. */
   async results(head, timeout = 10_000 * SLOWER) {
-    await this.document().getByText(head, { exact: false }).first().waitFor({ timeout });
+    const [what, query] = head.split(": ").map((text) => text.replaceAll(/[^\w ]/g, "\\$&").replaceAll(" ", "\\s"));
+    const begun = new RegExp(`${what}(\\sin\\s[^:]+)?:\\s${query}`);
+    await this.document().getByText(begun).first().waitFor({ timeout });
     await this.document().getByText("Example 1 of 15").waitFor({ timeout });
   }
 
   /** The titles above the first lines of the results. */
   async lenses() {
-    await this.document().locator(".codelens-decoration a", { hasText: "Copy" }).first().waitFor();
-    const all = await this.document().locator(".codelens-decoration a").allInnerTexts();
+    await this.document().locator(".codelens-decoration a:visible", { hasText: "Copy" }).first().waitFor();
+    const all = await this.document().locator(".codelens-decoration a:visible").allInnerTexts();
     return all
       .map((title) => title.replaceAll("\u00a0", " ").trim())
       .filter(Boolean)
@@ -104,7 +106,7 @@ export class Person {
   }
 
   async lens(title) {
-    await this.document().locator(".codelens-decoration a", { hasText: title }).first().click();
+    await this.document().locator(".codelens-decoration a:visible", { hasText: title }).first().click();
   }
 
   async thumb(icon) {

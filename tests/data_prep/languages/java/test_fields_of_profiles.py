@@ -17,7 +17,7 @@ def only(method: str) -> FoundMethod:
 
 @pytest.fixture(scope="module")
 def methods(java_folder) -> list[FoundMethod]:
-    files = sorted(java_folder.rglob("*.java"))[::2]
+    files = sorted(java_folder.rglob("*.java"))[4::6]
     return [found for file in files for found in find_methods(parse_java(file.read_bytes()))]
 
 
@@ -35,7 +35,7 @@ def test_real_methods_have_the_fields_of_both_profiles_and_their_statement_trees
         trees = {"statements": statement_trees(method)}
         assert clean == clean_fields(found) | trees
         assert published == {field: words[:LONGEST] for field, words in (fields_of(method) | trees).items()}
-    assert len(methods) > 500
+    assert len(methods) > 200
     assert 0 < unread < len(methods) / 20
 
 

@@ -1,7 +1,4 @@
-"""A stack trace in a text: its errors, the frames of each as they are printed, and their rows of an index.
-
-A format is a function of the lines of a text, which its language names. What is around a trace, such as a log, is
-skipped. Nothing of it is run or opened.
+"""The rows of an index that the frames of a stack trace lie in. Nothing of a trace is run or opened.
 
 The file of a frame is the one whose path shares most of the frame's last folders, all of the shorter path at least. Of
 a package that is installed elsewhere (``site-packages/shop/cart.py``, here ``src/shop/cart.py``) one folder is enough,
@@ -12,100 +9,16 @@ that does. Where there is none, the last part of the name or the line of code is
 only if its path says enough: it shares a folder, is relative, or begins as that of another frame that was found.
 """
 
-import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from pkgutil import resolve_name
-from typing import Final, Literal
+from typing import Final
 
-from data_prep.languages.registry import languages
+from data_prep.traces.form import TOP, Frame
 from search.index.code_index import Index
 
-Relation = Literal["", "caused by", "suppressed", "raised from", "raised in handling", "grouped"]
-"""What an error is to the one printed before it: its cause; suppressed by it; raised from it; raised while it was
-handled; of the same group. "" for the first."""
-TOP: Final = "<module>"
-"""The name of a frame that is known to be at the top level of its file."""
-MOST_FRAMES: Final = 1000
-"""Maximum frames of a trace, half from each end."""
 _FILES: Final = 20
 """Files with an equally good path that are looked at."""
-_LONGEST_LINE: Final = 2000  # characters
-_ADDRESS: Final = re.compile(r"[A-Za-z][\w+.-]*://[^/]*(/.*)")
-_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A call in a trace."""
-
-    path: str  # of its file as printed, "/"-separated, or made from its package; "" if it is not stated
-    line: int  # from 1; 0 if it is not stated
-    name: str  # as units are named, ``Client.send``; TOP; "" for functions without a name
-    code: str = ""  # the line of code that is printed with it
-    package: str = ""  # before the name, where the language prints it
-
-
-@dataclass(frozen=True, slots=True)
-class TracedError:
-    """An error and its frames."""
-
-    error: str  # its type as printed, "" if it is not stated
-    message: str
-    frames: Sequence[Frame]
-    relation: Relation = ""
-    left_out: int = 0  # frames that the trace itself only counts, such as "... 12 more"
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """The errors of a text, as printed."""
-
-    language: str
-    errors: Sequence[TracedError]
-    innermost_last: bool  # whether the last frame of an error is where it was raised
-
-    @property
-    def frames(self) -> list[Frame]:
-        """All frames, as printed."""
-        return [frame for error in self.errors for frame in error.frames]
-
-
-def read_trace(text: str) -> Trace | None:
-    """The trace in a text, in the format by which most frames are found; None if there is no frame."""
-    lines = [line[:_LONGEST_LINE].rstrip() for line in _COLOUR.sub("", text).splitlines()]
-    best: Trace | None = None
-    for language in languages():
-        found: Trace | None = resolve_name(language.traces)(lines) if language.traces else None
-        if found and (best is None or len(found.frames) > len(best.frames)):
-            best = replace(found, language=language.name)
-    return _shortened(best) if best else None
-
-
-def _shortened(trace: Trace) -> Trace:
-    """The trace without the middle frames of errors that have more than their share."""
-    most = max(2, MOST_FRAMES // len(trace.errors))
-    errors = []
-    for error in trace.errors[:MOST_FRAMES]:
-        frames, over = error.frames, max(0, len(error.frames) - most)
-        if over:
-            frames = [*frames[: most // 2], *frames[len(frames) - (most - most // 2) :]]
-        errors.append(replace(error, frames=tuple(frames), left_out=error.left_out + over))
-    return replace(trace, errors=tuple(errors))
-
-
-def plain_path(path: str) -> str:
-    """A path of a trace without the scheme, host and query of an address, with "/" between folders."""
-    if found := _ADDRESS.fullmatch(path):
-        path = re.split(r"[?#]", found[1], maxsplit=1)[0]
-    return path.replace("\\", "/")
-
-
-def split_message(text: str) -> tuple[str, str]:
-    """The type and the message of ``TypeError: x is not a function``."""
-    error, _, message = text.partition(": ")
-    return error.rstrip(":").strip(), message.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +59,19 @@ class FrameLocator:
         return self._nearest(rows, frame) if rows else None
 
     def _nearest(self, rows: Sequence[int], frame: Frame) -> Located:
-        best = min(rows, key=lambda row: (self._distance(row, frame), -row))
+        best = min(self._inner(rows), key=lambda row: (self._distance(row, frame), -row))
         return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
+
+    def _inner(self, rows: Sequence[int]) -> list[int]:
+        """The rows that contain no other one of these: a type has the code and the names of its functions."""
+        texts = {row: self._index.split.text(row) for row in rows[:_FILES]}
+        around = {
+            row
+            for row, outer in texts.items()
+            for other, inner in texts.items()
+            if other > row and outer.path == inner.path and inner.end_line <= outer.end_line
+        }
+        return [row for row in rows if row not in around]
 
     def _by_line(self, frame: Frame, roots: Collection[str]) -> Located:
         """The frame at its line, whatever is there, if its path is certain."""

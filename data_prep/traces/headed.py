@@ -1,0 +1,197 @@
+"""Stack traces that state an error before its frames, of which the first is the innermost: Java, JavaScript, Go.
+
+A language is a record, :class:`HeadedForm`. Whatever stands before an error in its line, such as what a logger prints,
+is no part of it.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from data_prep.traces.form import MESSAGE_LINES, NEXT_RECORD, STRONG, Frame, Reading, Relation, TracedError, number
+
+Groups = Mapping[str, str]
+"""The named groups of a frame, "" for those that did not match, and ``call``, what the line before it says."""
+NEVER: Final = re.compile(r"(?!)")
+_NAME: Final = re.compile(r"Error|Exception|Throwable|Failure|Panic|panic|fatal error|runtime")
+_STATED: Final = re.compile(
+    rf"(?<![\w.$/\\'\"(-])(?P<error>(?:[\w$]+\.)*(?:[A-Z][\w$]*)?{STRONG})(?: \[\w+\])?(?:: ?(?P<message>.*)|\s*$)"
+)
+"""An error behind what a logger or a console prints before it."""
+_NOT_TOLD: Final = re.compile(r"\s*(?:(?:>\s*)?\d+\s*[|│]|[|│]|❯|[-=_⎯─~^]{3,}|[\])}]*\s*$)")
+"""Lines behind a message that are none of it: code frames, rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadedForm:
+    """How a language prints its traces; all expressions are of whole lines."""
+
+    frames: Sequence[re.Pattern[str]]
+    """Lines with a frame: groups such as ``path``, ``line``, ``name``, ``place``."""
+    frame: Callable[[Groups], Frame | None]
+    """The frame of the groups; None: it is none."""
+    error: re.Pattern[str]
+    """A line that states an error: groups ``error``, ``message`` and ``relation``."""
+    looks: str
+    near: str = r"(?!)"
+    relations: Mapping[str, Relation] = field(default_factory=dict)
+    """Text of ``relation`` -> what it says."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Names of errors that are the start of a message -> the name of the error."""
+    more: re.Pattern[str] = NEVER
+    """A line that counts frames (group 1)."""
+    skipped: re.Pattern[str] = NEVER
+    """A line that looks like a frame, but is none."""
+    call: re.Pattern[str] = NEVER
+    """A line with the function (``name``) whose place is in the next one."""
+    behind: re.Pattern[str] = NEVER
+    """A line with the function (``name``) and ``code`` of the place before it."""
+    starts: re.Pattern[str] = NEVER
+    """A line that begins an error without a name; group ``message``, if it states one."""
+    part: re.Pattern[str] = NEVER
+    """A line that begins other frames of the same failure, those of a thread in a state (group 1)."""
+    members: re.Pattern[str] = NEVER
+    """A line behind which the errors of a group are."""
+    members_end: re.Pattern[str] = NEVER
+
+    def read(self, lines: Sequence[str]) -> Reading | None:
+        """The errors of lines that have no prefix; None if there is no frame."""
+        looks = re.compile(self.looks)
+        reader = _Reader(self, looks)
+        for place, line in enumerate(lines):
+            if reader.is_frame(line) or reader.is_count(line):
+                reader.read.add(place)
+            elif not reader.is_head(line):
+                reader.text(line)
+            elif looks.search(line):
+                reader.read.add(place)
+        return reader.reading()
+
+
+class _Reader:
+    """The errors of the lines so far."""
+
+    def __init__(self, form: HeadedForm, looks: re.Pattern[str]) -> None:
+        self.read: set[int] = set()
+        self._form, self._looks = form, looks
+        self._errors: list[TracedError] = []
+        self._head: TracedError | None = None
+        self._told: list[str] = []  # lines of the message behind the first
+        self._frames: list[Frame] = []
+        self._left_out = 0
+        self._call = ""  # the function that a place may follow
+        self._full = False  # whether no line goes on with the message
+        self._next: Relation = ""  # of the next error, where that is a line of its own
+        self._grouped = False  # whether errors are those of a group
+
+    def is_frame(self, line: str) -> bool:
+        """Add the frame of a line, if it has one."""
+        form = self._form
+        if form.skipped.fullmatch(line):
+            return True
+        for pattern in form.frames:
+            if (found := pattern.fullmatch(line)) and (
+                frame := form.frame({"call": self._call, **found.groupdict(default="")})
+            ):
+                if self._call and not self._frames and self._told and self._told[-1].startswith(self._call):
+                    self._told.pop()  # the line that names the function is none of the message
+                self._frames.append(frame)
+                self._call = ""
+                return True
+        if self._frames and not self._frames[-1].name and (found := form.behind.fullmatch(line)):
+            named = form.frame({"call": found["name"], "path": "", "line": "", "name": ""})
+            last = self._frames[-1]
+            self._frames[-1] = replace(last, name=named.name if named else "", code=found["code"].strip())
+            return True
+        return False
+
+    def is_count(self, line: str) -> bool:
+        """Add frames that are only counted."""
+        if not (found := self._form.more.fullmatch(line)):
+            return False
+        if self._head or self._frames:
+            self._left_out += number(found[1]) if found[1].isdigit() else 1
+        return True
+
+    def is_head(self, line: str) -> bool:
+        """Begin an error, if a line states one."""
+        if self._is_beginning(line):
+            return True
+        form = self._form
+        if found := form.error.fullmatch(line):
+            return self._state(found, form.relations.get(found.groupdict("").get("relation", "").strip(), ""))
+        if self._told_begun or not (found := _STATED.search(line)):
+            return False
+        before = line[: found.start()].strip()
+        return self._state(found, next((said for sign, said in form.relations.items() if before.endswith(sign)), ""))
+
+    def _is_beginning(self, line: str) -> bool:
+        """Begin what has no error in its own line: an error that the next one states, other frames, a group."""
+        form = self._form
+        if found := form.part.fullmatch(line):
+            self._call, self._full = "", True
+            if self._frames:
+                self._begin("goroutine", found[1], "grouped")
+        elif found := form.starts.fullmatch(line):
+            self._begin("", found["message"] or "", "")
+        elif line.strip() in form.relations:
+            self._next = form.relations[line.strip()]
+        elif form.members.fullmatch(line):
+            self._close(even_empty=True)
+            self._grouped = True
+        elif form.members_end.fullmatch(line):
+            self._grouped = False
+        else:
+            return False
+        return True
+
+    @property
+    def _told_begun(self) -> bool:
+        """Whether an error is stated, and its frames have not begun."""
+        return self._head is not None and not self._frames and bool(_NAME.search(self._head.error))
+
+    def _state(self, found: re.Match[str], relation: Relation) -> bool:
+        """Begin an error; what is not as certainly one as that before it is a part of its message."""
+        error, message = found["error"], found["message"] or ""
+        if error in self._form.kinds:
+            error, message = self._form.kinds[error], f"{error}: {message}"
+        begun = self._told_begun or (self._head and not self._head.error and self._told)
+        if begun and not (relation or self._next or _NAME.search(error)):
+            return False
+        self._begin(error, message, relation or self._next or ("grouped" if self._grouped else ""))
+        return True
+
+    def _begin(self, error: str, message: str, relation: Relation) -> None:
+        self._close()
+        self._head, self._told, self._next = TracedError(error, message.strip(), (), relation), [], ""
+        self._full = error == "goroutine"
+
+    def text(self, line: str) -> None:
+        """Another line: it names a function, or, behind a head, it goes on with the message."""
+        if found := self._form.call.fullmatch(line):
+            self._call = found["name"]
+        elif self._frames and self._form.call is not NEVER and line[:1].strip() and not NEXT_RECORD.match(line):
+            self._begin("", line, "")  # the message of the next error
+        if line.strip() and not line.strip("^~ "):
+            del self._told[-1:]  # the code that is underlined
+            return
+        ended = self._full or self._frames or self._left_out
+        goes_on = self._head and not ended and len(self._told) < MESSAGE_LINES
+        if goes_on and not _NOT_TOLD.match(line) and not self._looks.search(line):
+            self._told.append(line.strip())
+
+    def reading(self) -> Reading | None:
+        """The errors, if there was a frame."""
+        self._close()
+        if not any(error.frames for error in self._errors):
+            return None
+        first, *others = self._errors
+        return Reading((replace(first, relation=""), *others), innermost_last=False, lines=self.read)
+
+    def _close(self, *, even_empty: bool = False) -> None:
+        if self._frames or self._left_out or (even_empty and self._head):
+            head = self._head or TracedError("", "", ())
+            message = " ".join(filter(None, (head.message, *self._told)))
+            self._errors.append(replace(head, message=message, frames=tuple(self._frames), left_out=self._left_out))
+            self._head, self._told, self._frames, self._left_out = None, [], [], 0

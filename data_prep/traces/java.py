@@ -1,0 +1,60 @@
+"""Java's stack traces, with causes and suppressed exceptions; also as loggers and other virtual machines print them."""
+
+import re
+from typing import Final
+
+from data_prep.traces.form import Frame, number
+from data_prep.traces.headed import Groups, HeadedForm
+
+_PLACE: Final = re.compile(r"(?:[\w.]+@[\w.+-]+/)?(?:(?P<file>[\w$.-]+\.\w+)|(?P<said>[^:]*))(?::(?P<line>\d+).*)?")
+_LAMBDA: Final = re.compile(r"lambda\$(\w+?)(?:\$[\w$]*)?")
+_SUFFIX: Final = re.compile(r"(?<=\w)(?:\$lambda[\w$-]*|\$default|\$suspendImpl|-[\w$]{7})$")
+_ANONYMOUS: Final = re.compile(r"\d+|lambda.*|inlined|Lambda.*")
+_MADE: Final = re.compile(r"\$\$(?:Lambda|FastClassBy|EnhancerBy|Proxy)|\$Proxy\d|^jdk\.internal\.reflect\.Generated")
+"""In the names of types that have no source."""
+
+
+def _frame(groups: Groups) -> Frame:
+    """A frame of ``com.acme.Outer$Inner.method`` at ``Outer.java:12``, ``Native Method``, or whatever is printed."""
+    dotted, place = groups["name"], groups["place"]
+    qualified, _, method = dotted.rpartition(".")
+    package, _, types = qualified.rpartition(".")
+    made = _MADE.search(qualified)
+    names = [part for part in types.partition("$$")[0].split("$") if part and not _ANONYMOUS.fullmatch(part)]
+    found = _PLACE.fullmatch(place)
+    file, line = (found["file"], number(found["line"])) if found else ("", 0)
+    if not file and not made and names and (line or not place.endswith("Native Method")):
+        file = f"{names[0]}.java"  # what is printed for it names no file
+    path = "/".join(filter(None, (*package.split("."), file))) if file else ""
+    return Frame(path, line, ".".join(_named(names, types, method)), package=package)
+
+
+def _named(names: list[str], types: str, method: str) -> list[str]:
+    """The parts of a method's name as units are named: a constructor has the name of its type."""
+    found = _LAMBDA.fullmatch(method)
+    method = found[1] if found else _SUFFIX.sub("", method)
+    if method in ("<init>", "new"):
+        return names[-2:] if _ANONYMOUS.fullmatch(types.rpartition("$")[2]) else [*names, *names[-1:]]
+    if method in ("<clinit>", "static"):
+        return names
+    return [*names, method]
+
+
+JAVA: Final = HeadedForm(
+    frames=(
+        re.compile(
+            r"\W*at (?:[^\s()/]*/)*(?P<name>(?!\d)[\w$<>-]+(?:(?:\.|(?<=\d)/)[\w$<>-]+(?: [\w$<>,'!-]+)*)+)"
+            r"\((?P<place>[^()\s]+|[^()]*:\d+|(?:[\w.]+@[\w.+-]+/)?(?:[A-Z][\w.]* ?){2,})\)"
+            r"(?! in )(?:[\s~\[{<\\\"'(,].*)?"
+        ),
+    ),
+    frame=_frame,
+    error=re.compile(
+        r"\s*(?P<relation>Caused by: |Suppressed: |Wrapped by: )?(?:Exception in thread \".*\" )?"
+        r"(?:\[CIRCULAR REFERENCE: ?)?(?P<error>(?:[\w$-]+\.)*[A-Z][\w$]*)(?:: ?(?P<message>.*))?"
+    ),
+    looks=r"at (?:[^\s()/]{1,200}/)*[\w$<>.-]{1,300}\.[\w$<>. /-]{1,200}\([^()]{0,300}\)",
+    relations={"Caused by:": "caused by", "Suppressed:": "suppressed", "Wrapped by:": "raised from"},
+    starts=re.compile(r'"(?P<message>[^"]*)" (?:#\d+ |daemon |prio=).*'),
+    more=re.compile(r"\s*\.\.\. (\d+) (?:more|common frames omitted|frames? (?:truncated|omitted|excluded)).*"),
+)

@@ -1,0 +1,151 @@
+"""A stack trace in a text: its errors and the frames of each, as they are printed.
+
+What is around a trace, such as a log, is skipped: only lines near those that look like frames are read. Each language's
+form reads them, and that which finds most frames counts. Lines that look like frames and that it did not read are
+counted, so that no answer looks more complete than it is. Nothing of a text is run or opened.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pkgutil import resolve_name
+from typing import Final
+
+from data_prep.languages.registry import languages
+from data_prep.traces.form import Frame, Reading, TracedError, TraceForm
+from data_prep.traces.prefixes import without_prefixes
+from data_prep.traces.written_out import as_shown, plain_lines, without_colours
+
+MOST_FRAMES: Final = 1000
+"""Maximum frames of a trace, half from each end."""
+_LONGEST_LINE: Final = 2000  # characters
+_NEAR: Final = 40
+"""Lines before and behind one that looks like a frame that may belong to its trace."""
+_SIGNS: Final = (
+    "at ",
+    "File ",
+    ".py",
+    ".go:",
+    "goroutine ",
+    "Cell In",
+    "@",
+    "❯",
+    "Traceback",
+    "#",
+    "://",
+    ":in ",
+    " in ",
+)
+"""One of these is in each line that looks like a frame."""
+_OTHERS: Final = r"\.\w{1,5}:\d+:in |#\d{1,4} \S.*\(\d+\): |at .*\) in \S.*:line \d+|\.rs:\d+"
+"""What lines with frames have in languages that are not read: Ruby, PHP, C#, Rust."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The errors of a text, as printed."""
+
+    language: str
+    errors: Sequence[TracedError]
+    innermost_last: bool  # whether the last frame of an error is where it was raised
+    unread: int = 0  # lines that look like frames and are none of these
+
+    @property
+    def frames(self) -> list[Frame]:
+        """All frames, as printed."""
+        return [frame for error in self.errors for frame in error.frames]
+
+
+def read_trace(text: str) -> Trace | None:
+    """The trace in a text, in the form by which most frames are found; None if there is no frame."""
+    best: Trace | None = None
+    for lines in _lines_of(text):
+        for language, form in _forms().items():
+            found = form.read(lines)
+            if found and (best is None or found.frames > len(best.frames)):
+                unread = _unread(lines, found)
+                best = Trace(language, found.errors, found.innermost_last, unread)
+    return _shortened(best) if best else None
+
+
+def plain_text(text: str) -> str:
+    """A text as its trace is read: without colours and the prefixes of a log, with what is escaped written out."""
+    if not any(sign in text for sign in _SIGNS):
+        return without_colours(text)
+    shown = next((each for each in as_shown(text) if any(map(_looks_at, each.splitlines()))), text)
+    return "\n".join(without_prefixes([*plain_lines(shown, _looks_at)], _starts()))
+
+
+def frames_like(text: str) -> int:
+    """How many lines of a text without a trace that can be read look like frames."""
+    return max((_unread(lines, None) for lines in _lines_of(text)), default=0)
+
+
+def _lines_of(text: str) -> Iterator[list[str]]:
+    """The lines near frames, without their prefixes: of a page as it is shown, and of the text as it is."""
+    for shown in as_shown(text) if any(sign in text for sign in _SIGNS) else ():
+        lines = [line[:_LONGEST_LINE].rstrip() for line in plain_lines(shown, _looks_at)]
+        if near := _near_frames(lines):
+            yield without_prefixes(near, _starts())
+
+
+def _near_frames(lines: Sequence[str]) -> list[str]:
+    """The lines that may belong to a trace, with a blank one where others were between them."""
+    kept: list[str] = []
+    end = 0  # of what is kept
+    for place in (place for place, line in enumerate(lines) if _looks_at(line)):
+        if place + _NEAR < end:
+            continue
+        start = max(end, place - _NEAR)
+        kept += [""] if start > end else []
+        end = min(len(lines), place + 2 * _NEAR)
+        kept += lines[start:end]
+    return kept
+
+
+def _looks_at(line: str) -> bool:
+    """Whether a line looks like a frame, or begins a traceback."""
+    return any(sign in line for sign in _SIGNS) and bool(_frames().search(line) or "Traceback (most" in line)
+
+
+def _unread(lines: Sequence[str], reading: Reading | None) -> int:
+    return sum(
+        bool(_frames().search(line))
+        for place, line in enumerate(lines)
+        if not (reading and place in reading.lines) and any(sign in line for sign in _SIGNS)
+    )
+
+
+@cache
+def _starts() -> re.Pattern[str]:
+    """What a line with a frame begins with, or one that begins a traceback, in any language."""
+    return re.compile(rf"(?:Exception Group )?Traceback \(most recent call last\)|{_begins()}")
+
+
+@cache
+def _begins() -> str:
+    return rf"(?<![\w./\\$-])(?:{'|'.join(dict.fromkeys(form.looks for form in _forms().values()))})"
+
+
+@cache
+def _frames() -> re.Pattern[str]:
+    near = "|".join(dict.fromkeys(form.near for form in _forms().values()))
+    return re.compile(f"{_begins()}|{near}|{_OTHERS}")
+
+
+@cache
+def _forms() -> dict[str, TraceForm]:
+    return {each.name: resolve_name(each.traces) for each in languages() if each.traces}
+
+
+def _shortened(trace: Trace) -> Trace:
+    """The trace without the middle frames of errors that have more than their share."""
+    most = max(2, MOST_FRAMES // len(trace.errors))
+    errors = []
+    for error in trace.errors[:MOST_FRAMES]:
+        frames, over = error.frames, max(0, len(error.frames) - most)
+        if over:
+            frames = [*frames[: most // 2], *frames[len(frames) - (most - most // 2) :]]
+        errors.append(replace(error, frames=tuple(frames), left_out=error.left_out + over))
+    return replace(trace, errors=tuple(errors))

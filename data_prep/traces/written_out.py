@@ -1,0 +1,149 @@
+"""The lines of a text as they were printed first: without colours, and with what JSON, strings and HTML escape.
+
+A log may have a trace as a string of a JSON object, in one of its objects or in one per line, and such a string may be
+in another one. It is written out where a line of it looks like a frame.
+"""
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+_ESCAPES: Final = re.compile(r"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]")
+"""Sequences that a terminal obeys: colours, links."""
+_BARE_COLOURS: Final = re.compile(r"(?:\^\[|␛|\\e|\\033|\\x1b|\\u001b)?\[(?:\d{1,3}(?:;\d{1,3})*)?m", re.IGNORECASE)
+"""Colours whose first character is lost or written out."""
+_LEVELS: Final = 3
+"""Strings in strings that are written out."""
+_STRING: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|$)')
+_ESCAPED: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_ONE: Final = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
+_MARKED_UP: Final = re.compile(r"<(?:pre|br|code|li|html)\b|&(?:quot|lt|gt|amp|nbsp|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
+_LINE_TAGS: Final = re.compile(
+    r"<br\s*/?>|</?(?:pre|p|div|li|ul|ol|tr|td|table|h\d|title|html|failure|error|testcase|testsuites?|system-(?:out|err)|head|body|blockquote|textarea)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_TAGS: Final = re.compile(
+    r"</?(?:code|span|a|b|i|em|strong|small|font|samp|kbd|tt|u|mark|button)\b[^<>]*>", re.IGNORECASE
+)
+_FENCE: Final = re.compile(r"\s*(?:>\s*)*(?:```|~~~)[\w ]*")
+
+
+def as_shown(text: str) -> Iterator[str]:
+    """A page as a browser shows it, if the text may be one, then the text itself."""
+    if _MARKED_UP.search(text):
+        yield html.unescape(_TAGS.sub("", _LINE_TAGS.sub("\n", text))).replace("\xa0", " ")
+    yield text
+
+
+def without_colours(text: str) -> str:
+    """A text without what a terminal would obey, also where the first character of that is lost."""
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    return _BARE_COLOURS.sub("", text) if "m" in text and "[" in text else text
+
+
+def plain_lines(text: str, looks: Callable[[str], bool]) -> Iterator[str]:
+    """The lines of a text without colours, and those of the strings in it that have frames.
+
+    Args:
+        text: any text.
+        looks: whether a line looks like a frame.
+    """
+    lines: Sequence[str] = without_colours(text).splitlines()
+    if text.lstrip()[:1] in ("{", "[") and len(lines) > 1:
+        lines = _of_objects([text.strip()], looks) or lines
+    for _ in range(_LEVELS):
+        if (written := _of_objects(lines, looks)) is None:
+            break
+        lines = written
+    for line in lines:
+        if _FENCE.fullmatch(line):
+            yield ""
+        elif "\\n" in line:
+            yield from _written_out(line, looks, _LEVELS)
+        else:
+            yield line
+
+
+def _of_objects(lines: Sequence[str], looks: Callable[[str], bool]) -> list[str] | None:
+    """The lines with JSON objects as the texts of the field that has most frames; None if none has."""
+    found = {place: _strings(line) for place, line in enumerate(lines) if '{"' in line or line[:1] in ("{", "[")}
+    frames: dict[str, int] = {}
+    for strings in found.values():
+        for name, string in strings.items():
+            frames[name] = frames.get(name, 0) + sum(map(looks, string.splitlines() if len(string) > 9 else ()))
+    best = max(frames, key=lambda name: frames[name], default="")
+    if not frames.get(best):
+        return None
+    written: list[str] = []
+    for place, line in enumerate(lines):
+        strings = found.get(place, {})
+        written += without_colours(strings.get(best, "")).splitlines() or [""] if strings else [line]
+    return written
+
+
+def _strings(line: str) -> Mapping[str, str]:
+    """The strings of a line that is a JSON object, by the names that lead to them; none, if it is no object."""
+    try:
+        value = json.loads(line[max(0, line.find('{"')) if line[:1] not in ("{", "[") else 0 :])
+    except (ValueError, RecursionError):
+        return {}
+    todo: list[tuple[str, Any]] = [("", value)]
+    strings: dict[str, str] = {}
+    while todo:
+        name, each = todo.pop()
+        if isinstance(each, dict):
+            if isinstance(each.get("frames"), list):
+                strings[f"{name}.frames"] = "\n".join((_printed(each), strings.get(f"{name}.frames", "")))
+            todo += [(f"{name}.{key}", inner) for key, inner in each.items() if len(name) < 100]
+        elif isinstance(each, list) and all(isinstance(inner, str) for inner in each):
+            strings[name] = "\n".join(each)
+        elif isinstance(each, list):
+            todo += [(name, inner) for inner in each if isinstance(inner, dict)]
+        elif isinstance(each, str):
+            strings[name] = f"{strings[name]}\n{each}" if name in strings else each
+    return strings
+
+
+def _printed(error: Mapping[str, Any]) -> str:
+    """An error with its frames as fields, of structlog or Sentry, as Python prints it."""
+    lines = ["Traceback (most recent call last):"]
+    for each in error["frames"]:
+        if isinstance(each, dict) and isinstance(path := each.get("abs_path") or each.get("filename"), str):
+            name = each.get("function") or each.get("name") or "?"
+            lines.append(f'  File "{path}", line {each.get("lineno", 0)}, in {name}')
+            lines.append(f"    {each.get('context_line') or each.get('line') or ''}".rstrip())
+    named, value = error.get("exc_type") or error.get("type") or "", error.get("exc_value") or error.get("value") or ""
+    return "\n".join([*lines, f"{named}: {value}", *map(str, error.get("exc_notes") or ())])
+
+
+def _written_out(line: str, looks: Callable[[str], bool], levels: int) -> list[str]:
+    """The lines of the strings in a line that have frames, and what is between them; else the line."""
+    written: list[str] = []
+    end = 0
+    for string in _STRING.finditer(line):
+        if "\\n" in string[1] and (inner := _inner(string[1], looks, levels)):
+            written += [line[end : string.start()], *inner, ""]
+            end = string.end()
+    if not written and (whole := _inner(line, looks, 1, quoted=False)):
+        return whole
+    return [*written, line[end:]]
+
+
+def _inner(escaped: str, looks: Callable[[str], bool], levels: int, *, quoted: bool = True) -> list[str]:
+    """The lines of a string as it stands between its quotes, if it has frames: without them not in its first line."""
+    text = without_colours(_ESCAPED.sub(_unescaped, escaped))
+    lines = text.split("\n")
+    if len(lines) > 1 and any(map(looks, lines[1 - quoted :])):
+        return lines
+    if levels <= 1 or "\\n" not in text:
+        return []
+    inner = _written_out(text, looks, levels - 1)
+    return inner if len(inner) > 1 else []
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    sign = found[1]
+    return chr(int(sign[1:], 16)) if len(sign) > 1 else _ONE.get(sign, sign)
