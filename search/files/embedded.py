@@ -37,6 +37,7 @@ _TOO_LONG: Final = f"longer than {LARGEST_SOURCE >> 20} MiB: the cells behind th
 _MAGIC: Final = re.compile(r"(?:%[%\w]|!(?!=)|\?|[\w.]+\?\??[ \t]*$|[\w., \t]+=[ \t]*(?:%\w|!(?!=)))")
 _SEEN: Final = 200
 """Characters of a line that say what it is."""
+_LINES: Final = re.compile(r"\blines? \d+(?:, \d+)*")
 _TIMED: Final = re.compile(r"%%(?:time|timeit|capture|prun|memit|mprun|px|skip|debug)\b")
 """What makes a cell no other language."""
 _KERNELS: Final[Mapping[str, str]] = {"c++": "cpp", "c#": "csharp", "ipython": "python", "sos": "python"}
@@ -53,6 +54,11 @@ class Cells:
         """Units by the lines of the file; the first line of each says its cell and line there, behind a ``mark``."""
         whole = [_moved(each, 1, self.lines[-1], "") for each in units[:1]]
         return [*whole, *(self._placed(each, mark) for each in units[1:])]
+
+    def said(self, text: str) -> str:
+        """What is said of lines of the code, of those of the file."""
+        line_of = lambda found: str(self.lines[min(int(found[0]), len(self.lines)) - 1])  # noqa: E731
+        return _LINES.sub(lambda found: re.sub(r"\d+", line_of, found[0]), text)
 
     def _placed(self, unit: Unit, mark: str) -> Unit:
         method = unit.pair.method

@@ -13,12 +13,8 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
-<<<<<<< HEAD
-from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
-from data_prep.languages.registry import language as language_named
-=======
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, left_out_lines, words
->>>>>>> 4e140691c0b933c770d6f54219d49fd082fd4d17
+from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.embedded import embedded
@@ -123,16 +119,13 @@ def read_functions(file: SourceFile) -> Units:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
         found = [_named(each, data, file.path, language) for each in read.declared(test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
-<<<<<<< HEAD
-    if inner and inner.cells:
-        units = inner.cells.placed(units, language.line_comment)
-    left_out = "; ".join(filter(None, (inner.left_out if inner else "", read.left_out)))
-    return Units(units, left_out, counted, language.name)
-=======
         lost = left_out_lines(_lost(data, found, read.comments)) if parsed.broken_line or read.fixed else ""
         read.left_out = "; ".join(filter(None, (read.left_out, lost)))
-    return Units(units, read.left_out, counted)
->>>>>>> 4e140691c0b933c770d6f54219d49fd082fd4d17
+    if inner and inner.cells:
+        units = inner.cells.placed(units, language.line_comment)
+        read.left_out = inner.cells.said(read.left_out)
+    left_out = "; ".join(filter(None, (inner.left_out if inner else "", read.left_out)))
+    return Units(units, left_out, counted, language.name)
 
 
 def _lost(data: bytes, found: Sequence[FoundFunction], comments: Sequence[tuple[int, int]]) -> list[int]:

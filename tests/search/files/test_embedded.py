@@ -125,6 +125,9 @@ def test_of_a_broken_notebook_the_cells_are_read_and_that_is_said():
     long = read("a.ipynb", text[:-2] + ' "x": "' + "A" * LARGEST_SOURCE)
     assert (len(declared(long)), long.left_out[:17]) == (2, "longer than 4 MiB")
     assert read("a.ipynb", '{"cells": []}').units == []
+    half = notebook(("markdown", "# A\n\n# B"), ("code", ["def f(:\n", "    g((\n"]))
+    number = next(line for line, text in enumerate(half.split("\n"), 1) if "def f" in text)
+    assert f"line {number} was not understood" in read("a.ipynb", half).left_out
 
 
 @pytest.mark.parametrize("part", ["[", '{"cells":', '"', "\\", '{"a":', "null,", "\0"])
