@@ -28,6 +28,7 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "properties": (".properties",),
     "gradle": (".gradle",),
     "xml": (".xml",),
+    "sql": (".sql",),
 }
 """Name -> suffixes of texts and configuration, which are indexed if asked for, as whole files."""
 LANGUAGES: Final[Mapping[str, str]] = {
@@ -60,6 +61,7 @@ class Units:
     units: Sequence[Unit]
     left_out: str = ""  # which part of it was not read, in a sentence; "" if all was
     words: FileWords | None = None  # of the whole file, if reading it has counted them
+    language: str = ""  # of its code, if reading it has told it
 
 
 def language_names() -> list[str]:

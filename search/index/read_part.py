@@ -125,5 +125,6 @@ def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Se
         raise_if_passing(error)
         read, words = Units((), getattr(error, "strerror", None) or str(error)), FileWords()
     test, rows = is_test(found.path), len(read.units)
+    script = script or (read.language if read.language != language_name(found.path) else "")
     indexed = IndexedFile(*found, licence, test, False, rows, read.left_out, blobs, encoding, script)
     return indexed, read.units, words
