@@ -42,6 +42,7 @@ DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
 _KIND: Final = {suffix: name for name, suffixes in _DOCUMENTS.items() for suffix in suffixes}
 _START: Final = 1 << 16
 """Bytes of a file by which two languages of one suffix are told apart."""
+_SHOWN: Final = 8
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
 
@@ -72,6 +73,12 @@ def language_names() -> list[str]:
 def indexed_suffixes(*, documents: bool) -> Sequence[str]:
     """The suffixes of files that are indexed: those of source files, and if asked for those of documents."""
     return (*LANGUAGES, *(DOCUMENTS if documents else ()))
+
+
+def known_suffixes() -> str:
+    """Suffixes of some languages, and how many others there are, for a message."""
+    shown = [f"*{each.suffixes[0]}" for each in languages()[:_SHOWN]]
+    return f"{', '.join(shown)} and of {len(languages()) - _SHOWN} other languages"
 
 
 def language_name(path: str) -> str:

@@ -19,7 +19,7 @@ from data_prep.store.ragged_lists import edges
 from data_prep.worker_process import FILE, limited
 from search.files.encodings import text_of
 from search.files.file_words import FileWords, file_words
-from search.files.languages import Unit, Units, language_inside, read_file
+from search.files.languages import Unit, Units, language_inside, language_name, read_file
 from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.retrieval.bm25_index import FileIndex
