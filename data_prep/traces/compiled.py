@@ -101,9 +101,8 @@ C: Final = HeadedForm(
     ),
     frame=_c,
     error=re.compile(
-        r".*?(?:(?:ERROR|WARNING): \w+Sanitizer: |Program received signal |what\(\):  )"
-        r"(?P<error>[^\s,]+(?: leaks| race)?)"
-        r"(?:,? (?P<message>.*))?|.*stop reason = (?P<stop>.*)"
+        r".*?(?:(?:ERROR|WARNING): \w+Sanitizer: |received signal |throwing an instance of '|stop reason = )"
+        r"(?P<error>[^\s,']+(?: leaks| race)?)(?:[,']? ?(?P<message>.*))?"
     ),
     places=(
         re.compile(
@@ -136,7 +135,7 @@ _ARITY: Final = re.compile(r"`\d+|\[[^\[\]]*\]")
 
 def _csharp(groups: Groups) -> Frame:
     """A frame of ``Shop.Cart.<>c__DisplayClass3_0.<Total>b__0``, in its method."""
-    name = groups["name"].replace("+", ".").replace("..ctor", ".!ctor").replace("..cctor", ".!cctor")
+    name = groups["name"].replace("+", ".").replace(":", ".").replace("..ctor", ".!ctor").replace("..cctor", ".!cctor")
     name = _ARITY.sub("", _MADE.sub(lambda made: made["name"], _LOCAL.sub(lambda local: local["name"], name)))
     if "<Main>$" in groups["name"] or name.endswith("Main$"):
         return Frame(_path(groups), number(groups["line"]), TOP)
@@ -153,9 +152,10 @@ def _csharp(groups: Groups) -> Frame:
 CSHARP: Final = HeadedForm(
     frames=(
         re.compile(
-            r"\W*at (?P<name>[^\s()]+(?:\.[^\s()]+)+)\((?P<arguments>[^():]*)\)"
+            r"\W*at (?P<name>[^\s()]+(?:\.[^\s()]+)+) ?\((?P<arguments>[^():]*)\)(?: \[0x[0-9a-f]+\])?"
             r"(?: in (?P<path>.+?):(?:line )?(?P<line>\d+))?(?:<---)?[\s\"',]*"
         ),
+        re.compile(r"\s*(?P<name>[^\s()]+) ?\((?P<arguments>[^()]*)\) \(at (?P<path>[^()]+\.cs):(?P<line>\d+)\)"),
     ),
     frame=_csharp,
     error=re.compile(
@@ -163,7 +163,8 @@ CSHARP: Final = HeadedForm(
         r"(?P<error>(?:\w+[.+])*\w*(?:Exception|Error))(?: \(\w+\))?(?:: ?(?P<message>.*))?"
     ),
     looks=(
-        r"at [^\s()]{1,500}\([^():]{0,1000}\) in .{1,1000}:(?:line )?\d+"
+        r"[^\s()]{1,300} ?\([^()]{0,300}\) \(at [^()]+\.cs:\d+\)"
+        r"|at [^\s()]{1,500} ?\([^():]{0,1000}\)(?: \[0x[0-9a-f]+\])? in .{1,1000}:(?:line )?\d+"
         r"|at [^\s()]{1,500}\((?:[^\s(),:]+ [^\s(),:]+(?:, )?)+\)"
     ),
     relations={"--->": "caused by"},
@@ -216,10 +217,13 @@ ZIG: Final = HeadedForm(
 HASKELL: Final = HeadedForm(
     frames=(re.compile(r"\W*(?P<name>\S+), called at (?P<path>\S.*\.l?hs):(?P<line>\d+):\d+ in \S+"),),
     frame=_dotted,
-    places=(re.compile(r"(?P<path>[^\s:]+\.l?hs):(?P<line>\d+):\d+: (?P<error>error):?(?: \[.*\])?(?P<message>.*)"),),
+    places=(
+        re.compile(r"(?P<path>[^\s:]+\.l?hs):(?P<line>\d+):\d+: (?P<error>error):?(?: \[.*\])?(?P<message>.*)"),
+        re.compile(r"(?:[\w.-]+: )?(?P<path>[^\s:]+\.l?hs):\(?(?P<line>\d+)[:,]\d+\)?-\(?[\d,]+\)?: (?P<message>.*)"),
+    ),
     named_by_next=True,
     looks=r"[^\s,]{1,100}, called at \S.*hs:\d+",
-    at_path=r"\.l?hs:\d+:\d+: error",
+    at_path=r"\.l?hs:(?:\d+:\d+: error|\(?\d+[:,]\d+\)?-\(?[\d,]+\)?: )",
     starts=re.compile(r"(?:[\w.-]+: )?(?P<message>\S.*)"),
     message_end=re.compile(r"\s*(?:CallStack|HasCallStack backtrace).*"),
 )

@@ -149,11 +149,11 @@ class _Reader:
 
     def is_head(self, line: str) -> bool:
         """Begin an error, if a line states one."""
-        if self._is_beginning(line):
-            return True
         form = self._form
         if found := next(filter(None, (each.fullmatch(line) for each in form.places)), None):
             return self._state_placed({"call": "", **found.groupdict(default="")})
+        if self._is_beginning(line):
+            return True
         if found := form.error.fullmatch(line):
             return self._state(found, form.relations.get(found.groupdict("").get("relation", "").strip(), ""))
         if self._told_begun or not (found := _STATED.search(line)):

@@ -44,7 +44,9 @@ def _other_frame(package: str, types: str, method: str, place: str) -> Frame:
     """A frame of Kotlin or Scala: their files may be in any folder, their functions outside of types."""
     found = _PLACE.fullmatch(place)
     file, line = (found["file"] or "", number(found["line"])) if found else ("", 0)
-    parts = [part for part in re.split(r"\$+", types) if part and not _IN_OTHERS.fullmatch(part)]
+    parts = [
+        part for part in re.split(r"\$+", types.partition("$$inlined")[0]) if part and not _IN_OTHERS.fullmatch(part)
+    ]
     if parts and (parts[0].endswith("Kt") or parts[0].endswith("package")):
         parts = parts[1:]
     name = _named(parts, types, method.replace("$mcV$sp", ""))

@@ -30,13 +30,19 @@ PHP: Final = HeadedForm(
     frames=(
         re.compile(rf"\W*?#\d+ (?:{_PHP_PLACE}\((?P<line>\d+)\)|\[internal function\]): (?P<name>[^\s(]*)(?:\(.*)?"),
         re.compile(r"\W*?#\d+ (?P<name>\{main\}).*"),
+        re.compile(r"\s*(?P<path>(?:/|[A-Za-z]:\\)\S.*\.php):(?P<line>\d+)"),
         re.compile(rf"(?:PHP)?\s+\d+\.(?: +[\d.]+ +\d+)? +(?P<name>[^\s(]+)\(.*\) +{_PHP_PLACE}:(?P<line>\d+)"),
     ),
     frame=_php,
     error=re.compile(r".*?(?:Uncaught |exception ')?(?P<error>(?:\w+\\)*[A-Z]\w*(?:Error|Exception)): (?P<message>.*)"),
     places=(
         re.compile(
-            r"(?:.*\bUncaught |(?P<relation>Next ))(?P<error>[\w\\]+)(?:: "
+            r".*\bUncaught exception '(?P<error>[\w\\]+)' with message '(?P<message>.*)'"
+            rf" in {_PHP_PLACE}:(?P<line>\d+)"
+        ),
+        re.compile(
+            r"(?:.*\bUncaught |(?P<relation>Next )|(?:.*: )?"
+            r"(?=(?:\w+\\)+\w+: |\w*(?:Error|Exception)\b))(?P<error>[\w\\]+)(?:: "
             rf"(?P<message>.*))? in {_PHP_PLACE}:(?P<line>\d+)"
         ),
         re.compile(
@@ -61,6 +67,7 @@ PHP: Final = HeadedForm(
         r"|\d{1,4}\.(?: +[\d.]+ +\d+)? +[^\s(]{1,300}\(.*\) +\S+\.\w{1,5}:\d+|thrown in \S+ on line \d+"
         r"|\[object\] \(\S+\(code: "
     ),
+    at_path=r"\.php:\d+$",
 )
 
 _BLOCK: Final = re.compile(r"(?:block|rescue|ensure|each)(?: \(\d+ levels\))? in ")
@@ -108,15 +115,15 @@ _ELIXIR_NAME: Final = re.compile(r"/\d+(?:-.*|$)|\(.*")
 
 def _elixir(groups: Groups) -> Frame:
     """A frame of ``anonymous fn/2 in Shop.Cart.total/1``."""
-    name = groups["name"].rpartition(" in ")[2]
+    name = groups.get("name", "").rpartition(" in ")[2]
     return _frame(groups, _ELIXIR_NAME.sub("", name.replace('"', "")).lstrip(":").replace(".-", ".").strip("."))
 
 
 ELIXIR: Final = HeadedForm(
     frames=(
         re.compile(
-            r"\W*?(?:\((?P<app>[\w.]+)(?: [\w.+-]+)?\) )?(?P<path>[^\s:()]+\.(?:exs?|erl|l?eex|heex)):"
-            r"(?P<line>\d+): (?P<name>.*)"
+            r"(?!.*\*\* \()\W*?(?:\((?P<app>[\w.]+)(?: [\w.+-]+)?\) )?(?P<path>[^\s:()]+\.(?:exs?|erl|l?eex|heex)):"
+            r"(?P<line>\d+):(?:\d+:)? (?P<name>.*)"
         ),
     ),
     frame=_elixir,
@@ -128,7 +135,7 @@ ELIXIR: Final = HeadedForm(
         ),
     ),
     looks=r"\([\w.]+(?: [\w.+-]+)?\) [^\s:()]{1,300}\.(?:exs?|erl|l?eex|heex):\d+: \S",
-    at_path=r"\.(?:exs?|erl|l?eex|heex):\d+: \S",
+    at_path=r"\.(?:exs?|erl|l?eex|heex):\d+:(?:\d+:)? \S",
     message_end=re.compile(
         r"\s*(?:code: .*|:?[\w.]+\.[\w!?]+(?:\(.*\)|/\d+)|stacktrace:|The following arguments .*|State: .*)"
     ),
@@ -140,6 +147,8 @@ def _lua(groups: Groups) -> Frame | None:
     if groups.get("kind") == "main chunk":
         return _frame(groups, TOP)
     name = groups.get("name", "").strip("'`<>?")
+    if groups.get("path", "").startswith("..."):
+        groups = {**groups, "path": groups["path"].partition("/")[2] or groups["path"]}  # its start is left out
     name = "" if re.search(r"[/\\]|:\d+$", name) else name.replace(":", ".").removeprefix("_G.")
     return _frame(groups, name) if name or groups.get("path") else None
 
@@ -174,9 +183,9 @@ BASH: Final = HeadedForm(
     frames=(),
     frame=lambda groups: _frame(groups, ""),
     places=(
-        re.compile(r"(?:.*\s)?(?P<path>[^\s:]+\.(?:(?:ba|z|k)?sh|bats)): line (?P<line>\d+): (?P<message>.*)"),
+        re.compile(r"(?:.*\s)?(?P<path>[^\s:]+\.(?:(?:ba|z|k)?sh|bats)): (?:line )?(?P<line>\d+): (?P<message>.*)"),
         re.compile(rf"(?:.*\s)?(?P<path>[^\s:]+): line (?P<line>\d+): (?P<message>.*(?:{_SAID}).*)"),
     ),
     looks=r"(?!)",
-    at_path=rf"(?:\.(?:ba|z|k)?sh|\.bats): line \d+: |: line \d+: .*(?:{_SAID})",
+    at_path=rf"(?:\.(?:ba|z|k)?sh|\.bats): (?:line )?\d+: |: line \d+: .*(?:{_SAID})",
 )
