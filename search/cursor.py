@@ -21,7 +21,7 @@ from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.contexts import context_words
 from data_prep.worker_pool import CALLS
 from data_prep.worker_process import EndedByItemError
-from search.files.languages import LANGUAGES, language_name, language_names
+from search.files.languages import LANGUAGES, known_suffixes, language_name, language_names
 
 LONGEST: Final = 1 << 16
 """Characters of a text; more are the nearest of a longer one."""
@@ -106,7 +106,7 @@ def cursor_at(typed: str, query: str = "") -> Cursor:
     path, line = next((each for each in places if os.path.isfile(each[0])), places[0])  # noqa: PTH113 - knows no error
     language = language_name(path.name)
     if path.suffix not in LANGUAGES:
-        raise UserError(f"--at takes a source file ({', '.join(f'*{end}' for end in LANGUAGES)}), not {path}")
+        raise UserError(f"--at takes a source file ({known_suffixes()}), not {path}")
     lines = _lines(path)
     if not 1 <= line <= len(lines) + 1:
         raise UserError(f"{path} has the lines 1 to {len(lines)}, not {line}")

@@ -182,7 +182,7 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
         raise UserError(
             f"--path={paths} matches none of the index's {len(index.files):,} files, such as {index.files[0].path}"
         )
-    if languages and not any(file.language in languages for file in index.files):
+    if languages and not any(not file.languages.isdisjoint(languages) for file in index.files):
         there = sorted({file.language for file in index.files})
         raise UserError(
             f"--language={','.join(sorted(languages))} matches none of the index's {len(index.files):,} files, "

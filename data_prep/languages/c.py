@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.easing import Easing, eased, ended_calls, near, without, without_call
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -21,30 +22,85 @@ from data_prep.languages.language import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MACRO: Final = re.compile(
-    rb"(?m)^(?P<indent>[ \t]*(?:(?:static|inline|extern|template *<[^<>\n]*>)[ \t]+)*)"
-    rb"(?P<macro>(?!(?:FILE|DIR|BOOL|DWORD|HANDLE|VOID|INT|UINT|LONG|ULONG|SSIZE_T|SIZE_T)\b)[A-Z][A-Z0-9]*_[A-Z0-9_]+"
-    rb"(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?)"
-    rb"(?=[ \t]*$|[ \t]+(?!\()(?:[\w:<>]+[ \t*&]+)+[\w:~]+\s*\(|[ \t]+(?:class|struct|enum|static|inline|template)\b)"
+_NAME: Final = rb"\b(?:_*[A-Z][A-Z0-9_]*[A-Z0-9_]|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)\b"
+_LONG_NAME: Final = rb"\b(?:_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)\b"
+_OWN_TYPES: Final = rb"(?!(?:SIZE_T|SSIZE_T|LARGE_INTEGER|ULONG_PTR|DWORD_PTR|LONG_PTR|UINT_PTR)\b)"
+_STORAGE: Final = (
+    rb"(?:static|inline|typedef|friend|explicit|virtual|extern(?:\s*\"+)?|\[\[\w+\]\]|template\s*<[^<>;{}]*>)"
 )
-"""A macro before a declaration, such as one that exports it, or alone in its line."""
-_ATTRIBUTE: Final = re.compile(rb"\b(?:class|struct)[ \t]+(?P<macro>[A-Z][A-Z0-9]*_[A-Z0-9_]+)[ \t]+(?=\w)")
+_KEYWORDS: Final = (
+    rb"(?:static|inline|extern|constexpr|struct|class|enum|union|template|virtual|explicit|unsigned|signed|int|char"
+    rb"|void|bool|long|short|size_t|typedef|auto|friend|float|double)"
+)
+_BEHIND: Final = rb"(?m)^[ \t]*(?:extern|virtual)\b[^;{}=]{0,500}?\)\s*(?:const\s*)?"
+"""A declaration without a body."""
+_NO_TYPE: Final = (
+    rb"\b(?!(?:static|inline|extern|const|volatile|constexpr|virtual|explicit|friend|typedef|struct|class|enum|union|new"
+    rb"|return|else|do|case|goto|throw|typename|using|namespace|unsigned|signed|delete|public|private|protected)\b)"
+)
 _CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
-_CLEAR: Final = re.compile(rb"[^\n]")
+_WRAPPED: Final = re.compile(
+    rb"(?m)^(?:" + _STORAGE + rb"\s+)*(?P<name>" + _NAME + rb"[ \t]*\()"
+    rb"(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\(|[\w \t*:<>]+\)\s*[*&]*\w+\s*(?:\(|\[\]|;))"
+)
+_ALONE: Final = re.compile(rb"(?m)^[ \t]*(?P<name>" + _OWN_TYPES + _NAME + rb")[ \t]*(?P<open>\(?)")
+_LINE_END: Final = re.compile(rb"[ \t]*(?:\n|\Z)")
 
 
-def without_macros(data: bytes) -> bytes:
-    """The text with blanks in the place of macros that make it none of the grammar's."""
-    for pattern in (_MACRO, _ATTRIBUTE):
-        data = pattern.sub(_cleared, data)
-    return data
+def _unwrapped(easing: Easing) -> None:
+    """``static int f(void) {`` of ``UNUSED(static int f(void)) {``, and ``int f(void)`` of ``API(int) f(void)``."""
+    text = easing.text
+    for found in _WRAPPED.finditer(text):
+        end = easing.closing(found.end() - 1)
+        behind = near(text, end + 1, 1)
+        if end > 0 and (behind in (b"{", b";") or b"(" not in text[found.end() : end]):
+            easing.clear(*found.span("name"))
+            easing.clear(end, end + 1)
 
 
-def _cleared(found: re.Match[bytes]) -> bytes:
-    start, end = found.span("macro")
-    before, after = found[0][: start - found.start()], found[0][end - found.start() :]
-    return before + _CLEAR.sub(b" ", found["macro"]) + after
+def _without_lines(easing: Easing) -> None:
+    """Without macros alone in their lines, which are no part of an expression and have no body."""
+    text = easing.text
+    for found in _ALONE.finditer(text):
+        end = easing.closing(found.end() - 1) + 1 if found["open"] else found.end("name")
+        is_macro = bool(end) and (b"_" in found["name"] or bool(found["open"])) and _LINE_END.match(text, end)
+        before, behind = near(text, found.start("name"), -1), near(text, end, 1)
+        if (
+            is_macro
+            and (not before or before not in b",(=+-*/&|<?!^%[")
+            and (not behind or behind not in b"{=+-/&|<>?.,)]:")
+        ):
+            easing.clear(found.start("name"), end)
+
+
+MACROS: Final = (
+    without(rb"\b(__(?:ptr32|ptr64|stdcall|cdecl|fastcall|forceinline|restrict|extension__|inline|unaligned)\b)"),
+    without_call(b"", b"", name=rb"\b(?:__declspec|__attribute__|__attribute)\b"),
+    without_call(rb"(?m)^", rb"[ \t]+" + _NAME + rb"[ \t]*\([\w \t*]+\)\s*[*&]*\w+", name=_LONG_NAME),
+    _unwrapped,
+    _without_lines,
+    without_call(rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*", rb"\s+" + _KEYWORDS + rb"\b", name=_NAME),
+    without_call(
+        rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*",
+        rb"\s+(?:const\b|~|[\w:]+(?:<[^<>;{}()]*>)?(?:[ \t\n]+[*&]*|[*&]+[ \t]*)"
+        rb"(?:operator\s*(?:[^\s\w(]+|\(\))|[\w:~]+)\s*[(=;\[{])",
+        name=_OWN_TYPES + _LONG_NAME,
+    ),
+    without_call(_NO_TYPE + rb"\w+(?:\s+[*&]*|[*&]+\s*)", rb"\s+[*&]*[\w:~]+\s*\(", name=_NAME),
+    without_call(_NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", name=_LONG_NAME + rb"(?=[ \t]*\()"),
+    *[without_call(_BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", name=rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
+    without_call(rb"\)\s*(?:const\s*)?", rb"\s*\{", name=_LONG_NAME),
+    without_call(rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", name=_NAME),
+    without_call(
+        rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", name=_NAME
+    ),
+    without(
+        rb"[(,]\s*((?:struct|union|enum)\s+)(?=\w+\s*\**\s*[,)])",
+        rb",\s*(?:const\s+)?\w+\s*(\*+)(?=\s*\))",
+    ),
+)
+"""Rules for macros, attributes and types that are given to macros."""
 
 
 def declarator(node: "Node") -> "Node | None":
@@ -98,7 +154,9 @@ LANGUAGE: Final = Language(
     typical=r"^\s*#\s*(?:include|define|if|else|endif|undef)\b|\b(?:struct \w+ ?\*|void ?\*|char ?\*|unsigned|\w+_t\b)"
     r"|\bNULL\b|\w->\w|\bsizeof\b|\breturn -?\w+;|\b[a-z]+(?:_[a-z0-9]+)+\(|[(, ]&\w+[,)]",
     grammar="tree_sitter_c:language",
-    eased=without_macros,
+    eased=eased(
+        (*MACROS, ended_calls(rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("))
+    ),
     plain_doc=lambda doc: _BRIEF.sub("", doc),
     functions=words("function_definition preproc_function_def"),
     other_types=words("struct_specifier union_specifier enum_specifier type_definition"),

@@ -1,16 +1,55 @@
 """C++: what C has, and methods, constructors and operators, inside of their class or outside; classes and templates."""
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.c import LANGUAGE as C
-from data_prep.languages.c import c_type, declarator
+from data_prep.languages.c import MACROS, c_type, declarator
+from data_prep.languages.easing import Easing, eased, ended_calls, without, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_OPERATOR: Final = re.compile(
+    rb"(?:->\s*|\.|\breturn\s+)operator(?P<sign>\s*(?:\(\)|\[\]|[-+*/%^&|~!=<>,]{1,3}))(?=\s*\()"
+)
+_OF_EXPRESSION: Final = re.compile(rb"\bdecltype\s*\(")
+_COMMA: Final = re.compile(rb"->|[()\[\]{}<>,]")
 _OUTSIDE: Final = words("template_declaration friend_declaration")
+
+
+def _named_operators(easing: Easing) -> None:
+    """``a.operator_ (b)`` of ``a.operator[](b)``."""
+    for found in _OPERATOR.finditer(easing.text):
+        easing.put(found.start("sign"), b"_".ljust(len(found["sign"])))
+
+
+def _joined_types(easing: Easing) -> None:
+    """``decltype(f(a)+ g(b))`` of ``decltype(f(a), g(b))``."""
+    text = easing.text
+    for found in _OF_EXPRESSION.finditer(text):
+        depth = 0
+        for each in _COMMA.finditer(text, found.end(), max(found.end(), easing.closing(found.end() - 1))):
+            if each[0] == b"," and not depth:
+                easing.put(each.start(), b"+")
+            depth += (each[0] in b"([{<") - (each[0] in b")]}>")
+
+
+_EASED: Final = (
+    *MACROS,
+    _named_operators,
+    _joined_types,
+    ended_calls(rb"(?mi)^[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\("),  # another call may be a constructor
+    without_call(rb"(?m)^[ \t}]*", rb"\s*\{", name=rb"\b[A-Z][A-Z0-9_]*_(?:TRY|CATCH)\b"),
+    without(
+        rb"(?m)^[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]+:)(?=[ \t]*$)",
+        rb"\b(typename\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
+        rb"(=\s*\{[^{};]*\})(?=\s*[,)])",
+        rb">\s*(\*)\s*=\s*nullptr",
+    ),
+)
 
 
 def _whole(node: "Node") -> "Node":
@@ -58,6 +97,10 @@ def _scope_name(node: "Node") -> str:
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
+    """A type, or another name of one outside of functions."""
+    is_local = node.parent is not None and node.parent.type == "compound_statement"
+    if is_local and node.type in ("alias_declaration", "type_definition"):
+        return None
     if node.type in ("alias_declaration", "concept_definition"):
         return Declaration(name_of(node), _whole(node))
     found = c_type(node)
@@ -88,6 +131,7 @@ LANGUAGE: Final = replace(
     typical=r"\b(?:std::|template ?<|namespace \w|constexpr|nullptr|auto[ &]|const \w+& |noexcept|static_cast)"
     r"|^\s*(?:[\w:<>*&~]+ )*[\w:~]+::[\w~]+\(|<<|^\s*public:|\bcase [\w:]+::\w+:",
     grammar="tree_sitter_cpp:language",
+    eased=eased(_EASED),
     types=words("class_specifier struct_specifier union_specifier"),
     other_types=words("enum_specifier type_definition alias_declaration concept_definition"),
     declaration=_declaration,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.easing import Easing, eased, without
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
 _SUMMARY: Final = re.compile(r"(?s)<summary>(.*?)(?:</summary>|\Z)")
 _REFERENCE: Final = re.compile(r"<(?:see|seealso|paramref|typeparamref)\s+\w+=\"(?:[A-Z]:)?([^\"]*)\"\s*/?>(?:</\w+>)?")
 _TAG: Final = re.compile(r"</?(?:c|code|para|list|item|description|term|b|i|inheritdoc|remarks|value)\b[^<>]*>")
+_POINTED: Final = re.compile(rb"[;{}):]\s*\*(?P<cast>\([\w.]+\*\))(?P<open>\(?)")
+_RESULT: Final = re.compile(
+    rb"[;{}):]\s*(?!(?:if|for|foreach|while|switch|using|lock|fixed|catch)\b)[\w.]+(?P<open>\()"
+)
+_GIVEN: Final = re.compile(rb"\s*=(?![=>])")
+_WORD: Final = re.compile(rb"\w+")
 _OTHERS: Final = words(
     "destructor_declaration operator_declaration conversion_operator_declaration indexer_declaration"
 )
@@ -22,6 +29,21 @@ def _plain_doc(doc: str) -> str:
     found = _SUMMARY.search(doc)
     text = _TAG.sub(" ", _REFERENCE.sub(r"\1", found[1] if found else doc))
     return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
+def _plain_targets(easing: Easing) -> None:
+    """``*       p     = 1`` of ``*(int*)(p + 1) = 1``, and ``At    = 1`` of ``At(i) = 1``."""
+    text = easing.text
+    for found in _POINTED.finditer(text):
+        end = easing.closing(found.start("open")) + 1
+        easing.clear(*found.span("cast"))
+        if end and (name := _WORD.search(text, found.end())) and name.start() == found.end():
+            easing.clear(found.start("open"), found.end())
+            easing.clear(name.end(), end)
+    for found in _RESULT.finditer(text):
+        end = easing.closing(found.start("open")) + 1
+        if end and _GIVEN.match(text, end):
+            easing.clear(found.start("open"), end)
 
 
 def _body(node: "Node") -> "Node | None":
@@ -94,6 +116,14 @@ LANGUAGE: Final = Language(
     r"|\b(?:ref|out) \w|\bis null\b|\bnameof\(|\bthrow new [A-Z]\w+Exception|^\s*\{ ?$",
     doubt=0.1,
     grammar="tree_sitter_c_sharp:language",
+    eased=eased(
+        (
+            _plain_targets,
+            without(
+                rb"(\*)(?=\([\w.]+\*\))", rb"[;{}):]\s*\*\w+(\+\+|--)(?=\s*=)", rb"\b(ref\s)(?=\s*partial\s+struct\b)"
+            ),
+        )
+    ),
     functions=words(
         "method_declaration constructor_declaration property_declaration local_function_statement "
         "destructor_declaration operator_declaration conversion_operator_declaration indexer_declaration"

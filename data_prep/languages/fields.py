@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from tree_sitter import Node
-
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.language import Language, part_of
+from data_prep.languages.own_tree import Node
 
 LONGEST: Final = 1000
 """Maximum words of a field."""

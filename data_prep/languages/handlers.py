@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tree_sitter import Node
-
 from data_prep.languages.language import Declaration, name_of, node_text, words
+from data_prep.languages.own_tree import Node
 
 _LITERALS: Final = words("arrow_function function_expression generator_function func_literal lambda_expression")
 _CALLS: Final = words("call_expression method_invocation")

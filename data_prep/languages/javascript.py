@@ -101,6 +101,8 @@ LANGUAGE: Final = Language(
     editor_names=("javascript", "javascriptreact"),
     suffixes=(".js", ".mjs", ".cjs", ".jsx"),
     other_suffixes=(".es6", ".jsm"),
+    shared_suffixes=(".vue", ".svelte"),
+    is_shared=r"(?is)\A(?!.*<script\b[^<>]{0,300}\blang\s*=\s*[\"']?ts)",
     interpreters=words("node nodejs iojs zx gjs qjs rhino jjs osascript"),
     quotes=(Quote("`", lines=True), Quote('"'), Quote("'")),
     slash_expressions=True,

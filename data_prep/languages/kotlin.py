@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
+from data_prep.languages.easing import Easing, eased, near, without
+from data_prep.languages.language import Declaration, Language, Quote, first_before, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,13 +18,56 @@ _UNKNOWN: Final = re.compile(
     rb"|@\w+(?:\([^()\n]*\))?)"
     rb"[ \t]+)*)(fun[ \t]+interface|interface|object)(?=[ \t]+[A-Za-z_`])"
 )
+_CONSTRUCTOR: Final = re.compile(
+    rb"\bclass[ \t]+\w+(?:\s*<[^{}();]{0,500}>)?(?P<between>\s*\n\s*(?:@\w+(?:\([^()\n]*\))?\s+)*"
+    rb"(?:(?:actual|expect|internal|private|protected|public)\s+)*constructor[ \t]*\()"
+)
+_CALL: Final = re.compile(
+    rb"(?m)^[ \t]*(?P<blank>[ \t])(?:get[ \t]*(?:\{|\([ \t]*[^\s)])|set[ \t]*\((?!\s*\w+\s*(?::[^()\n]*)?\)\s*[{=]))"
+)
+"""What is no accessor of the property in the line before."""
+_AT_END: Final = re.compile(rb"\$(?=\w+\"{3}\Z)")
+_LAST: Final = re.compile(rb"(?m)[^\s{;,>]( )\}")
 _BODIES: Final = words("function_body class_body enum_class_body block")
+_ANNOTATED: Final = words("annotated_expression")
 _ACCESSORS: Final = words("getter setter property_delegate")
 
 
-def _eased(data: bytes) -> bytes:
-    """The text with interfaces and objects as classes."""
-    return _UNKNOWN.sub(lambda found: found[1] + b"class".ljust(len(found[2])), data)
+def _as_classes(easing: Easing) -> None:
+    """Interfaces and objects are read as classes."""
+    for found in _UNKNOWN.finditer(easing.text):
+        easing.put(found.start(2), b"class".ljust(len(found[2])))
+
+
+def _plain_strings(easing: Easing) -> None:
+    """Texts without quotes inside of three quotes, and without places of ``$`` where two begin one."""
+    for start, end in easing.strings:
+        text = bytes(easing.data[start:end])
+        bare = text.lstrip(b"$")
+        if bare != text:
+            text = b" " * (len(text) - len(bare)) + bare.replace(b"$", b"_")
+        if bare[:3] == b'"""' and len(bare) > 5:
+            place = len(text) - len(bare) + 3
+            text = text[:place] + text[place:-3].replace(b'"', b"'") + text[-3:]
+            text = _AT_END.sub(b"_", text)
+        easing.data[start:end] = text
+
+
+def _near_constructors(easing: Easing) -> None:
+    """Line breaks between a class and its constructor are put behind what opens its parameters."""
+    for found in _CONSTRUCTOR.finditer(easing.text):
+        lines = found["between"].count(b"\n")
+        easing.put(found.start("between"), (b"(" + b"\n" * lines).rjust(len(found["between"])))
+
+
+def _ended_values(easing: Easing) -> None:
+    """``{ val a = 1;}`` of ``{ val a = 1 }``, and ``;get(1)`` behind a value, which is no accessor."""
+    text = easing.text
+    for found in _CALL.finditer(text):
+        if near(text, found.start("blank"), -1) not in b"{;>":
+            easing.put(found.start("blank"), b";")
+    for found in _LAST.finditer(easing.text):
+        easing.put(found.start(1), b";")
 
 
 def _body(node: "Node") -> "Node | None":
@@ -35,14 +79,19 @@ def _declaration(node: "Node") -> Declaration | None:
     """A function with a body, by the type that it extends; a constructor; a property with code."""
     if node.type == "property_declaration":
         has_code = any(child.type in _ACCESSORS for child in node.named_children)
-        return Declaration(_variable(node), node, _receiver(node)) if has_code else None
+        return Declaration(_variable(node), node, _receiver(node), first=_first(node)) if has_code else None
     if _body(node) is None:
         return None
     if node.type == "secondary_constructor":
         body = node.parent
         owner = body.parent if body is not None else None
         return Declaration(name_of(owner) if owner is not None else "", node, kind="constructor")
-    return Declaration(name_of(node).strip("`"), node, _receiver(node))
+    return Declaration(name_of(node).strip("`"), node, _receiver(node), first=_first(node))
+
+
+def _first(node: "Node") -> "Node":
+    """The first annotation in lines before, which the grammar takes for a statement of its own in a file."""
+    return first_before(node, _ANNOTATED)
 
 
 def _receiver(node: "Node") -> str:
@@ -68,13 +117,13 @@ def _variable(node: "Node") -> str:
 def _type_declaration(node: "Node") -> Declaration | None:
     if node.type == "type_alias":
         return Declaration(node_text(node.child_by_field_name("type") or part_of(node, "0")), node)
-    return None if node.type == "companion_object" else Declaration(name_of(node).strip("`"), node)
+    return None if node.type == "companion_object" else Declaration(name_of(node).strip("`"), node, first=_first(node))
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
         if each.type == "property_declaration" and not any(child.type in _ACCESSORS for child in each.named_children):
-            yield Declaration(_variable(each), each)
+            yield Declaration(_variable(each), each, first=_first(each))
 
 
 LANGUAGE: Final = Language(
@@ -96,7 +145,20 @@ LANGUAGE: Final = Language(
     r"|\bsuspend\b|\?\.let\b|\{ it\b",
     doubt=0.25,
     grammar="tree_sitter_kotlin:language",
-    eased=_eased,
+    eased=eased(
+        (
+            _as_classes,
+            _plain_strings,
+            _near_constructors,
+            without(
+                rb"(?m)^[ \t]*(context[ \t]*\([^()\n]*\))[ \t]*$",
+                rb"(?m)^[ \t]*(@\w+(?:\([^()\n]*\))?[ \t]+)(?=[sg]et\b)",
+                rb"\b(suspend)(?=[ \t]*[{(])",
+                rb"\b([A-Z]\w*(?:<[^<>\n]*>)?\.)(?=\([^()\n]*\)\s*->)",
+            ),
+            _ended_values,
+        )
+    ),
     functions=words("function_declaration secondary_constructor property_declaration"),
     types=words("class_declaration object_declaration companion_object"),
     other_types=words("type_alias"),

@@ -184,7 +184,7 @@ class Language:
     """Regular expression of what begins the last line of a declaration, as its first; "": nothing, as in Python."""
 
     # its grammar
-    grammar: str  # "module:function"; the module's distribution is named like it; "": there is none
+    grammar: str  # "module:function"; the module's distribution is named like it, if it is none of this folder
     grammars: Mapping[str, str] = field(default_factory=dict)  # suffix -> another one
     piece_grammar: str = ""  # another one, of pieces of a file
     parser: str = "data_prep.languages.parsing:parse"  # (language, content, path) -> ParsedSource
@@ -252,5 +252,6 @@ class Language:
 
     @property
     def distribution(self) -> str:
-        """The distribution with its grammar, whose version is part of prepared data; "" if there is none."""
-        return self.grammar.partition(":")[0].replace("_", "-")
+        """The distribution with its grammar, whose version is part of prepared data; "" if it is of this program."""
+        module = self.grammar.partition(":")[0]
+        return "" if "." in module else module.replace("_", "-")

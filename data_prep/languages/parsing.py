@@ -9,7 +9,7 @@ from pkgutil import resolve_name
 from typing import Final
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Parser, Query, QueryCursor
 
 from data_prep.errors import UserError
 from data_prep.languages.comments import Comments, first_sentence, plain_comment
@@ -23,6 +23,7 @@ from data_prep.languages.language import (
     is_docstring,
     node_text,
 )
+from data_prep.languages.own_tree import Node, Tree
 
 LARGEST_FILE: Final = 2 << 20
 """Maximum size of a parsed file in bytes; larger ones are data or made by programs."""
@@ -43,6 +44,19 @@ _HASHES: Final = re.compile(r"(?m)^#+:? ?")
 def loaded_grammar(place: str) -> Grammar:
     """The grammar that "module:function" gives."""
     return Grammar(resolve_name(place)())
+
+
+def is_own(grammar: str) -> bool:
+    """Whether a grammar is a function of this program, which makes the tree itself."""
+    return grammar.startswith(f"{__package__}.")
+
+
+def syntax_tree(grammar: str, data: bytes) -> Tree:
+    """The tree of a text by the grammar "module:function"."""
+    if is_own(grammar):
+        own: Tree = resolve_name(grammar)(data)
+        return own
+    return Parser(loaded_grammar(grammar)).parse(data)
 
 
 def _marks(language: Language) -> tuple[tuple[str, frozenset[str]], ...]:
@@ -91,9 +105,9 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
 
 def _parsed(language: Language, data: bytes, path: str) -> ParsedSource:
     grammar = language.grammar_of(path)
-    tree = Parser(loaded_grammar(grammar)).parse(data)
+    tree = syntax_tree(grammar, data)
     root = tree.root_node
-    if root.has_error:
+    if root.has_error or is_own(grammar):
         captures = captures_of_broken(tree, _mark_of(language))
     else:
         captures = QueryCursor(_query(language, grammar)).captures(root)

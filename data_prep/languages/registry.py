@@ -29,6 +29,7 @@ LANGUAGES: Final[Mapping[str, str]] = {
     "elixir": "data_prep.languages.elixir:LANGUAGE",
     "haskell": "data_prep.languages.haskell:LANGUAGE",
     "zig": "data_prep.languages.zig:LANGUAGE",
+    "r": "data_prep.languages.r:LANGUAGE",
 }
 """Name -> its Language."""
 _FIRST: Final = (b"#!", b"//usr/bin/env ", b"///usr/bin/env ")

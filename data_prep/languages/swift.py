@@ -1,18 +1,27 @@
 """Swift: functions, initializers, subscripts and computed properties; types and protocols; global constants."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.easing import Easing, eased
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_NOTHING: Final = re.compile(rb"(?:[(,=]|\?\?|\breturn)\s*(?P<value>\(\))(?!\s*(?:->|throws|rethrows|async|\{))")
 _NAMELESS: Final = {
     "init_declaration": "init",
     "deinit_declaration": "deinit",
     "subscript_declaration": "subscript",
 }
+
+
+def _named_nothing(easing: Easing) -> None:
+    """``f([])`` of ``f(())``, a value that the grammar does not know."""
+    for found in _NOTHING.finditer(easing.text):
+        easing.put(found.start("value"), b"[]")
 
 
 def _body(node: "Node") -> "Node | None":
@@ -74,6 +83,7 @@ LANGUAGE: Final = Language(
     r"|@\w+ (?:var|func|class|struct)|\w+: \[?[A-Z]\w*\]?[?!]|\btry (?:await|\w)|^\s*(?:switch|if"
     r"|for) [^(]*\{$|\bcase \.\w",
     grammar="tree_sitter_swift:language",
+    eased=eased((_named_nothing,)),
     functions=words(
         "function_declaration init_declaration deinit_declaration subscript_declaration property_declaration"
     ),

@@ -12,7 +12,8 @@ LANGUAGE: Final = replace(
     title="TypeScript",
     editor_names=("typescript", "typescriptreact"),
     suffixes=(".ts", ".tsx", ".mts", ".cts"),
-    other_suffixes=(),
+    other_suffixes=(".vue", ".svelte", ".astro"),
+    shared_suffixes=(),
     interpreters=words("ts-node ts-node-esm tsx deno bun"),
     keywords=JAVASCRIPT.keywords
     | words(

@@ -74,7 +74,7 @@ class Counts(Sums):
 def extraction_program(names: tuple[str, ...]) -> str:
     """Checksum of the program that extracts functions of some languages, with the versions of their grammars."""
     read = [each for each in languages() if each.in_corpora or each.name in names]
-    grammars = " ".join(f"{each.distribution}={version(each.distribution)}" for each in read if each.grammar)
+    grammars = " ".join(f"{each.distribution}={version(each.distribution)}" for each in read if each.distribution)
     return hashlib.sha256(f"{program_sha256(__name__)} {grammars}".encode()).hexdigest()
 
 

@@ -280,14 +280,14 @@ class Engine:
         return np.repeat(np.array([file.test for file in self.index.files], np.bool_), np.diff(self.index.file_edges))
 
     @cached_property
-    def _languages(self) -> Sequence[str]:
-        """The language of each file."""
-        return [file.language for file in self.index.files]
+    def _languages(self) -> Sequence[frozenset[str]]:
+        """The languages by which each file is found."""
+        return [file.languages for file in self.index.files]
 
-    @property
+    @cached_property
     def languages(self) -> Mapping[str, int]:
         """The number of files of each language, by name."""
-        return dict(sorted(Counter(self._languages).items()))
+        return dict(sorted(Counter(file.language for file in self.index.files).items()))
 
     def allowed(
         self, path: str, languages: Collection[str], files: Collection[str] | None = None

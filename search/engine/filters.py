@@ -148,14 +148,14 @@ def path_filter(pattern: str) -> Callable[[str], bool]:
 
 
 def allowed_rows(
-    index: Index, path: str, spoken: Sequence[str], languages: Collection[str], files: Collection[str] | None
+    index: Index, path: str, spoken: Sequence[frozenset[str]], languages: Collection[str], files: Collection[str] | None
 ) -> Bool[np.ndarray, " rows"]:
     """Which rows are in the files that are asked for.
 
     Args:
         index: of the rows.
         path: as :func:`path_filter` takes it; empty: all.
-        spoken: the language of each file; read only if some are asked for.
+        spoken: the languages of each file; read only if some are asked for.
         languages: those that are asked for; empty: all.
         files: paths of files; None: all.
     """
@@ -163,7 +163,7 @@ def allowed_rows(
     if path:
         allowed &= np.fromiter(map(path_filter(path), (file.path for file in index.files)), np.bool_, len(allowed))
     if languages:
-        allowed &= np.fromiter((each in languages for each in spoken), np.bool_, len(allowed))
+        allowed &= np.fromiter((not each.isdisjoint(languages) for each in spoken), np.bool_, len(allowed))
     if files is not None:
         allowed &= np.fromiter((file.path in files for file in index.files), np.bool_, len(allowed))
     return np.repeat(allowed, np.diff(index.file_edges))
@@ -200,7 +200,7 @@ def _holding(index: Index, wanted: Filter) -> Bool[np.ndarray, " rows"]:
         return np.logical_or.reduce([_of_type(index, value) for value in wanted.values])
     tests: Mapping[str, Callable[[IndexedFile], bool]] = {
         "path": lambda file: any(matches(file.path) for matches in matchers),
-        "lang": lambda file: file.language in wanted.values,
+        "lang": lambda file: not file.languages.isdisjoint(wanted.values),
         "ext": lambda file: any(file.path.endswith(f".{value}") for value in wanted.values),
         "test": lambda file: file.test or wanted.values[0] == "yes",
     }

@@ -28,6 +28,7 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "properties": (".properties",),
     "gradle": (".gradle",),
     "xml": (".xml",),
+    "sql": (".sql",),
 }
 """Name -> suffixes of texts and configuration, which are indexed if asked for, as whole files."""
 LANGUAGES: Final[Mapping[str, str]] = {
@@ -41,6 +42,7 @@ DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
 _KIND: Final = {suffix: name for name, suffixes in _DOCUMENTS.items() for suffix in suffixes}
 _START: Final = 1 << 16
 """Bytes of a file by which two languages of one suffix are told apart."""
+_SHOWN: Final = 8
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
 
@@ -60,6 +62,7 @@ class Units:
     units: Sequence[Unit]
     left_out: str = ""  # which part of it was not read, in a sentence; "" if all was
     words: FileWords | None = None  # of the whole file, if reading it has counted them
+    language: str = ""  # of its code, if reading it has told it
 
 
 def language_names() -> list[str]:
@@ -70,6 +73,12 @@ def language_names() -> list[str]:
 def indexed_suffixes(*, documents: bool) -> Sequence[str]:
     """The suffixes of files that are indexed: those of source files, and if asked for those of documents."""
     return (*LANGUAGES, *(DOCUMENTS if documents else ()))
+
+
+def known_suffixes() -> str:
+    """Suffixes of some languages, and how many others there are, for a message."""
+    shown = [f"*{each.suffixes[0]}" for each in languages()[:_SHOWN]]
+    return f"{', '.join(shown)} and of {len(languages()) - _SHOWN} other languages"
 
 
 def language_name(path: str) -> str:
@@ -110,12 +119,25 @@ def language_of_file(path: str, data: bytes) -> Language:
     Raises:
         UserError: it has neither.
     """
-    suffix, start = PurePosixPath(path).suffix, data[:_START].decode("utf-8", "replace")
-    sharing = (each for each in languages() if suffix in each.shared_suffixes and re.search(each.is_shared, start))
-    found = next(sharing, None) or language_of(path) or language_of_script(data)
+    suffix = PurePosixPath(path).suffix
+    sharing = [each for each in languages() if suffix in each.shared_suffixes]
+    start = data[:_START].decode("utf-8", "replace") if sharing else ""
+    found = next((each for each in sharing if re.search(each.is_shared, start)), None)
+    found = found or language_of(path) or language_of_script(data)
     if found is None:
         raise UserError(f"{path} is of no language whose functions are read")
     return found
+
+
+def language_inside(path: str, data: bytes) -> str:
+    """The language of a file's content, where its name has none or another one: of a script, of a C++ header ``.h``.
+
+    Raises:
+        UserError: it has none.
+    """
+    named = language_name(path)
+    inside = named if named in _DOCUMENTS else language_of_file(path, data).name
+    return "" if inside == named else inside
 
 
 def path_matcher(pattern: str) -> Callable[[str], bool]:

@@ -47,7 +47,7 @@ def parseable(data: bytes) -> bytes:
 
 def is_minified(data: bytes) -> bool:
     """Whether a file is minified or data: nothing is declared outside of its long lines, which are most of it."""
-    lines = data.split(b"\n")
+    lines = [line.rstrip() for line in data.split(b"\n")]
     short = [line for line in lines if len(line) <= LONG]
     if sum(map(len, short)) > _MEAN * max(1, len(short)):
         return True

@@ -25,7 +25,7 @@ _SEEN: Final = 300
 _DECLARES: Final = re.compile(
     rb"@\w|/\*\*|(?:(?:export|default|public|private|protected|static|final|abstract|synchronized|async|declare"
     rb"|override|readonly)\s+)*(?:def|class|interface|enum|record|func|function|type|namespace|import|package)\b"
-    rb"|(?:export|public|private|protected)\b|(?!(?:if|for|while|switch|catch|else|return|do|try|with|throw|new)\b)"
+    rb"|(?:export|public|private|protected)\b|[\w.`]+\s*<-\s*function\b|(?!(?:if|for|while|switch|catch|else|return|do|try|with|throw|new)\b)"
     rb"[\w$<>\[\], .?*]+\([^;{}]*\)[\w\s.,<>:|\[\]]*\{"
 )
 _OF_FUNCTION: Final = re.compile(rb"[^(]*\([^{]*\{")

@@ -14,8 +14,10 @@ from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import LONGEST_WORD, query_words, split_identifier
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, left_out_lines, words
+from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
+from search.files.embedded import embedded
 from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
 from search.files.recovery import LONG, best_of, declared_in, is_minified, parseable, placed, plausible
@@ -106,18 +108,24 @@ def read_functions(file: SourceFile) -> Units:
         UserError: no language has the suffix of its name.
     """
     language = language_of_file(file.path, file.data)
-    data = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
+    data = text = file.data.replace(b"\r\n", b"\n").removeprefix(_BOM)
+    if inner := embedded(file.path, data):
+        language, data, text = language_named(inner.language or language.name), inner.data, inner.text
     read = _Read.of(data, file.path, language)
     parsed = read.parsed
-    counted = file_words(data, read.comments)
-    units = whole_file(file, data, counted)
+    counted = file_words(text, read.comments)
+    units = whole_file(file, text, counted)
     if parsed:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
         found = [_named(each, data, file.path, language) for each in read.declared(test=is_test(file.path))]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
         lost = left_out_lines(_lost(data, found, read.comments)) if parsed.broken_line or read.fixed else ""
         read.left_out = "; ".join(filter(None, (read.left_out, lost)))
-    return Units(units, read.left_out, counted)
+    if inner and inner.cells:
+        units = inner.cells.placed(units, language.line_comment)
+        read.left_out = inner.cells.said(read.left_out)
+    left_out = "; ".join(filter(None, (inner.left_out if inner else "", read.left_out)))
+    return Units(units, left_out, counted, language.name)
 
 
 def _lost(data: bytes, found: Sequence[FoundFunction], comments: Sequence[tuple[int, int]]) -> list[int]:

@@ -23,7 +23,7 @@ from data_prep.store.derived_splits import joined_texts
 from data_prep.worker_pool import Guard, map_ordered
 from experiments.terminal.progress import progress
 from search.files.ignore_files import Tell
-from search.files.languages import indexed_suffixes
+from search.files.languages import indexed_suffixes, known_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
 from search.files.tree_stamps import Seen
 from search.files.unread import Unread
@@ -139,7 +139,7 @@ def refresh(
         noticed(differing(record.files if record else (), found))
         origin, head = asked.result() if asked else None, summed.result()
     if not found and (head is None or record is None or record.root != os.path.realpath(root)):
-        raise UserError(f"{root} has no source file ({', '.join(f'*{end}' for end in suffixes)}) to index")
+        raise UserError(f"{root} has no source file ({known_suffixes()}) to index")
     wanted = record.vectors if record else True
     new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted, everything)
     if head and (head.tree, head.documents, head.everything) == (

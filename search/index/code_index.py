@@ -67,12 +67,17 @@ class IndexedFile:
     trouble: str  # why it could not be read, or what was left out of it; "" if it was read completely
     blobs: str = ""  # hashes of its content (:func:`search.files.tree.blob_names`), "" if it was not read
     encoding: str = ""  # of its text; "": UTF-8
-    script: str = ""  # its language, if only its first line says so
+    script: str = ""  # its language, if its content says so, and not its name
 
     @property
     def language(self) -> str:
         """The name of its language or kind of document."""
         return self.script or language_name(self.path)
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Those by which it is found: of its content and of its name, which are two for a C++ header ``.h``."""
+        return frozenset((self.language, language_name(self.path)))
 
     @property
     def parsed(self) -> bool:

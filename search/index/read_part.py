@@ -19,7 +19,7 @@ from data_prep.store.ragged_lists import edges
 from data_prep.worker_process import FILE, limited
 from search.files.encodings import text_of
 from search.files.file_words import FileWords, file_words
-from search.files.languages import Unit, Units, language_name, language_of_file, read_file
+from search.files.languages import Unit, Units, language_inside, language_name, read_file
 from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.retrieval.bm25_index import FileIndex
@@ -111,7 +111,7 @@ def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Se
     try:
         raw = read_source(task.root, found)
         data, encoding = text_of(raw)
-        script = "" if language_name(found.path) else language_of_file(found.path, data).name
+        script = language_inside(found.path, data)
         file = SourceFile("", found.path, data)
         if task.parsed:
             with limited(len(data)):
@@ -125,5 +125,6 @@ def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Se
         raise_if_passing(error)
         read, words = Units((), getattr(error, "strerror", None) or str(error)), FileWords()
     test, rows = is_test(found.path), len(read.units)
+    script = script or (read.language if read.language != language_name(found.path) else "")
     indexed = IndexedFile(*found, licence, test, False, rows, read.left_out, blobs, encoding, script)
     return indexed, read.units, words

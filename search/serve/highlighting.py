@@ -9,13 +9,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal
 
 import numpy as np
-from tree_sitter import Node, Parser, TreeCursor
 
 from data_prep.array_types import Int64
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.language import Language
-from data_prep.languages.parsing import loaded_grammar
+from data_prep.languages.own_tree import Node, TreeCursor
+from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of
+from search.files.embedded import scripts_alone
 
 Kind = Literal["comment", "string", "keyword", "number", "type", "annotation"]
 Span = tuple[int, int, str]
@@ -73,13 +74,12 @@ def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tup
     language = language_of(path)
     if language is None or not language.grammar:
         return
-    parser = Parser(loaded_grammar(language.grammar_of(path)))
-    data = source.encode("utf-8", "replace")
+    data = scripts_alone(source, path).encode("utf-8", "replace")
     places = _character_places(data)
     first, last = np.searchsorted(places, [start, len(source) if end is None else end]).tolist()
     covered = 0
     whole = {"string_content", *(each for each, colour in language.colours.items() if colour == "annotation")}
-    for node in _visited(parser.parse(data).walk(), first, last, whole):
+    for node in _visited(syntax_tree(language.grammar_of(path), data).walk(), first, last, whole):
         kind = _kind(node, language)
         begin, stop = node.start_byte, _end_of_name(node) if kind == "annotation" else node.end_byte
         if kind and begin >= covered and stop > begin:

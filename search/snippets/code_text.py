@@ -13,11 +13,10 @@ from functools import cache, lru_cache
 from math import sqrt
 from typing import Final, Literal
 
-from tree_sitter import Node, Parser, Tree
-
 from data_prep.languages.fields import LONGEST, code_fields
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
-from data_prep.languages.parsing import loaded_grammar
+from data_prep.languages.own_tree import Node, Tree
+from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import LANGUAGES, languages
 from data_prep.languages.registry import language as language_named
 from data_prep.worker_pool import CALLS
@@ -161,7 +160,7 @@ def _defined(root: Node, definitions: frozenset[str]) -> tuple[str, ...]:
 def _parse(text: str, language: str) -> Tree:
     found = language_named(language)
     grammar = found.grammar if "<?php" in text else found.piece_grammar or found.grammar
-    return Parser(loaded_grammar(grammar)).parse(text.encode(errors="replace"))
+    return syntax_tree(grammar, text.encode(errors="replace"))
 
 
 def shortened(text: str, longest: int = LONGEST_TEXT) -> str:

@@ -234,7 +234,7 @@ def test_json_is_ascii_without_anything_that_a_terminal_obeys(tmp_path, capsys):
         (["search", "a thing", "nowhere"], "there is no folder nowhere"),
         (["search", "a thing", "--index=/nowhere"], "there is no index at /nowhere"),
         (["quality"], "expected a folder"),
-        (["quality", "."], "has no source file (*.py, *.pyi"),
+        (["quality", "."], "has no source file (*.py, *.js"),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, tmp_path, monkeypatch, capsys):

@@ -65,7 +65,7 @@ def test_a_colon_in_a_name_and_any_line_end_and_bytes_are_read(root):
         ("work.py:7", "is no comment like"),
         ("Work.java:1", "is no comment like `// search: retry with backoff`"),
         ("none.py:1", "cannot be read: No such file or directory"),
-        ("notes.txt:1", "--at takes a source file (*.py, *.pyi"),
+        ("notes.txt:1", "--at takes a source file (*.py, *.js"),
         (".:1", "--at takes a source file"),
         ("pipe.py:1", "cannot be read: not a regular file"),
         ("folder.py:1", "cannot be read: "),

@@ -178,3 +178,12 @@ def test_a_path_is_a_pattern_or_a_part(pattern, path, expected):
 @pytest.mark.parametrize("pattern", [".", "./", "/", "./src/*", "/src/*.py", "./src/*/"])
 def test_a_pattern_may_begin_at_the_top(pattern):
     assert path_filter(pattern)("src/deep/store.py")
+
+
+def test_a_header_is_of_the_language_of_its_content_and_of_its_name(tmp_path):
+    headers = {"one.h": "int load_item(void);\n", "two.h": "class Store { int load_item() { return 1; } };\n"}
+    engine = Engine(open_index(index_of(write(tmp_path / "tree", headers), tmp_path / "index")), None)
+    assert engine.languages == {"c": 1, "cpp": 1}
+    assert paths(engine, "lang:c load item") == paths(engine, "load item", languages=("c",)) == {"one.h", "two.h"}
+    assert paths(engine, "lang:cpp load item") == paths(engine, "load item", languages=("cpp",)) == {"two.h"}
+    assert paths(engine, "-lang:cpp load item") == {"one.h"}

@@ -82,7 +82,7 @@ def test_a_line_of_its_own_counts_more(index, root):
         ("{root}/src/Store.py:4", "the nearest are 'src/store.py'"),
         ("notes.txt:1", "'notes.txt' is not indexed"),
         ("{root}/notes.txt:1", "is not indexed"),
-        ("{root}/../outside.py:1", "/outside.py': it lies outside of the indexed folder"),
+        ("{root}/../outside.py:1", ": it lies outside of the indexed folder"),
         ("../outside.py:1", "there is no indexed file '../outside.py': it lies outside of the indexed folder"),
         ("C:\\other\\store.py:1", "there is no indexed file 'C:\\\\other\\\\store.py'"),
         ("../../../../etc/passwd:1", "there is no indexed file"),

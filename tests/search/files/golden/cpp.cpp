@@ -81,7 +81,7 @@ namespace detail {
 
 /* Hashes text. */
 inline std::size_t hash_of(std::string_view text) noexcept {
-  std::size_t hash = 5381;
+  using Hash = std::size_t; Hash hash = 5381;
   for (unsigned char c : text) hash = hash * 33 + c;
   return hash;
 }

@@ -120,3 +120,12 @@ inline fun <reified T> routes(path: String, crossinline block: T.() -> Unit) {
     }
     register(path, found)
 }
+
+/** Forgets a session. */
+@OptIn(Unsafe::class)
+@Deprecated("close it")
+fun forget(key: String) = store.remove(key)
+
+/** The oldest session. */
+@Volatile
+internal var oldest: Session? = null

@@ -1,0 +1,183 @@
+"""Blanks in a text for what its grammar does not know: branches of ``#if``, macros, and the like of a language.
+
+Rules see the text without comments, strings and directives, so they change nothing there. Places stay as they are.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeAlias
+
+_LITERAL: Final = re.compile(
+    rb"(?s)(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|(?<!\$)\$*\"\"\".*?(?:\"{3,}|\Z)"
+    rb"|\bR\"(?P<end>[^()\\\s\"]{0,16})\(.*?(?:\)(?P=end)\"|\Z)|(?P<hashes>(?<!#)#+)\".*?(?:\"(?P=hashes)|\Z)"
+    rb"|@\$?\"(?:[^\"]|\"\")*\"?|(?<!\$)\$*\"(?:[^\"\\\n]|\\.)*\"?|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'?"
+)
+_DIRECTIVE: Final = re.compile(rb"(?sm)^[ \t]*#[ \t]*(?P<name>\w+)(?P<rest>(?:[^\n\\]|\\.)*)")
+_IS_ITSELF: Final = re.compile(rb"\s*(\w+)\s+\1\s*")
+"""``#define A A``, which is found among the values of an ``enum``."""
+_BRACKET: Final = re.compile(rb"[()\[\]{}]")
+_PAREN: Final = re.compile(rb"[()]")
+_CLEAR: Final = re.compile(rb"[^\n]")
+_BEGIN: Final = (b"if", b"ifdef", b"ifndef")
+_GO_ON: Final = (b"elif", b"else", b"elseif", b"elifdef", b"elifndef", b"endif")
+_LEFT: Final = (b"define", b"include", b"pragma", b"undef", b"error", b"warning", b"line", b"import")
+"""Directives that grammars know."""
+_DEEPEST: Final = 30
+"""Nested conditions whose branches are looked at; each is read once more."""
+
+Rule: TypeAlias = Callable[["Easing"], None]
+
+
+class Easing:
+    """A text while blanks are put into it."""
+
+    def __init__(self, data: bytes) -> None:
+        """``data``: of which comments, strings and directives are hidden from the rules."""
+        self.data = bytearray(data)
+        self.strings: list[tuple[int, int]] = []
+        self._comments: list[tuple[int, int]] = []
+        self._seen = bytearray(_LITERAL.sub(self._hidden, data))
+        self._comments_inside()
+        self._conditions()
+        self._closing: dict[int, int] | None = None
+
+    def _hidden(self, found: re.Match[bytes]) -> bytes:
+        (self._comments if found["comment"] else self.strings).append(found.span())
+        return _CLEAR.sub(b" " if found["comment"] else b'"', found[0])
+
+    @property
+    def text(self) -> bytes:
+        """What the rules see."""
+        return bytes(self._seen)
+
+    def clear(self, start: int, end: int) -> None:
+        """Put blanks from one place to another."""
+        self.put(start, _CLEAR.sub(b" ", self.data[start:end]))
+
+    def put(self, start: int, text: bytes) -> None:
+        """Put a text in the place of another one of its length."""
+        self.data[start : start + len(text)] = self._seen[start : start + len(text)] = text
+
+    def closing(self, start: int) -> int:
+        """Where the parenthesis at a place is closed; -1 if it is not, or is none."""
+        if self._closing is None:
+            self._closing = {}
+            opened: list[int] = []
+            for found in _PAREN.finditer(self._seen):
+                if found[0] == b"(":
+                    opened.append(found.start())
+                elif opened:
+                    self._closing[opened.pop()] = found.start()
+        return self._closing.get(start, -1)
+
+    def _conditions(self) -> None:
+        """Blank the conditions; of branches that are no whole statements together, all but one as well."""
+        around: list[list[tuple[int, int, bool]]] = []  # the branches of each: start, end, whether it is never compiled
+        for found in _DIRECTIVE.finditer(self.text):
+            name, is_never = found["name"], found["rest"].strip() in (b"0", b"false")
+            if name in _BEGIN:
+                around.append([(found.end(), found.end(), is_never)])
+            elif around and name in _GO_ON:
+                start, _, was_never = around[-1][-1]
+                around[-1][-1] = (start, found.start(), was_never)
+                if name == b"endif":
+                    self._drop(around.pop(), len(around))
+                else:
+                    around[-1].append((found.end(), found.end(), is_never))
+            if name in _LEFT and not _IS_ITSELF.fullmatch(found["rest"]):
+                self._seen[found.start() : found.end()] = _CLEAR.sub(b" ", found[0])
+            else:
+                self.clear(*found.span())
+
+    def _comments_inside(self) -> None:
+        """Blank comments inside of directives that go on in the next line: for the grammar, they end these."""
+        directives = [*_DIRECTIVE.finditer(self.text)][::-1]
+        for start, end in self._comments:
+            while directives and directives[-1].end() <= start:
+                directives.pop()
+            if (
+                directives
+                and directives[-1].start() <= start
+                and b"\n" in directives[-1]["rest"] + self.data[start:end]
+            ):
+                self.clear(start, end)
+
+    def _drop(self, branches: Sequence[tuple[int, int, bool]], depth: int) -> None:
+        kept = next((number for number, each in enumerate(branches) if not each[2]), -1)
+        several = len(branches) > 1 and depth < _DEEPEST
+        together = not several or all(self._is_whole(start, end) for start, end, _ in branches)
+        for number, (start, end, is_never) in enumerate(branches):
+            if is_never or (number != kept and not together):
+                self.clear(start, end)
+
+    def _is_whole(self, start: int, end: int) -> bool:
+        text = bytes(self._seen[start:end]).strip()
+        depth = 0
+        for found in _BRACKET.finditer(text):
+            depth += 1 if found[0] in b"([{" else -1
+            if depth < 0:
+                return False
+        return not text or (depth == 0 and text[-1] in b";},:" and text[:1] != b"{")
+
+
+def near(text: bytes, start: int, step: int) -> bytes:
+    """The character before (-1) or from (1) a place on that is no blank; nothing at the text's end."""
+    place = start if step > 0 else start - 1
+    while 0 <= place < len(text) and text[place] in b" \t\n":
+        place += step
+    return text[place : place + 1] if place >= 0 else b""
+
+
+def eased(rules: Sequence[Rule]) -> Callable[[bytes], bytes]:
+    """What puts blanks into a text, by rules in their order."""
+    return partial(_eased, rules)
+
+
+def _eased(rules: Sequence[Rule], data: bytes) -> bytes:
+    easing = Easing(data)
+    for rule in rules:
+        rule(easing)
+    return bytes(easing.data)
+
+
+def without(*patterns: bytes) -> Rule:
+    """Blank the last group of some patterns."""
+    compiled = [re.compile(pattern) for pattern in patterns]
+
+    def rule(easing: Easing) -> None:
+        for pattern in compiled:
+            for found in pattern.finditer(easing.text):
+                easing.clear(*found.span(found.re.groups))
+
+    return rule
+
+
+def without_call(before: bytes, behind: bytes, *, name: bytes) -> Rule:
+    """Blank a name, with the parentheses that follow it directly, where what is before and behind match."""
+    head = re.compile(before + rb"(?P<name>" + name + rb")(?P<open>[ \t]*\()?")
+    tail = re.compile(behind)
+
+    def rule(easing: Easing) -> None:
+        text = easing.text
+        for found in head.finditer(text):
+            for end in (easing.closing(found.end() - 1) + 1 if found["open"] else 0, found.end("name")):
+                if end and tail.match(text, end):
+                    easing.clear(found.start("name"), end)
+                    break
+
+    return rule
+
+
+def ended_calls(head: bytes) -> Rule:
+    """``each(a, b);{`` of a macro ``each(a, b) {`` that is a loop; ``head``: what begins it, with its parenthesis."""
+    compiled = re.compile(head)
+
+    def rule(easing: Easing) -> None:
+        text = easing.text
+        for found in compiled.finditer(text):
+            end = easing.closing(found.end() - 1) + 1
+            if end and text[end : end + 2] == b" {":
+                easing.put(end, b";")
+
+    return rule

@@ -1,0 +1,238 @@
+"""R: functions by what they are assigned to, classes of S4, R6, S7 and ggproto with their methods, and variables."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from data_prep.languages.language import Declaration, Language, Quote, node_text, part_of, words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CLASSES: Final = words("setClass setRefClass setClassUnion R6Class new_class ggproto proto")
+"""Called functions that make a type."""
+_GENERICS: Final = words("setGeneric new_generic setMethod setReplaceMethod setValidity")
+"""Called functions that name the function that they are given."""
+_NAMING: Final = _GENERICS | words("method")
+"""Called functions that are no part of the function that they name."""
+_LISTS: Final = words("list alist list2")
+_SIGNATURES: Final = words("signature c list")
+_OF_TYPE: Final = words("methods set")
+"""Functions of a class that add methods to it: ``Stack$set("public", "push", function(x) ...)``."""
+_IMPORTS: Final = words("library require import")
+_DEEPEST: Final = 4
+"""Lists in lists in which a function is named by its place."""
+_MARKUP: Final = re.compile(r"\\[a-zA-Z]+(?:\[[^\]\n]{0,200}\])?\{([^{}\n]{0,500})\}|\[`?([\w.:]+(?:\(\))?)`?\](?!\()")
+_MARK: Final = re.compile(r"(?m)^['*] ?|^[-=#]{3,}[ \t]*|[ \t]*[-=#]{4,}[ \t]*$")
+_TAG: Final = re.compile(r"(?m)^@(?:title|description|details)\b")
+"""What begins a paragraph of documentation."""
+
+
+def _plain_doc(doc: str) -> str:
+    """Documentation without the marks of roxygen, and without the lines of headings."""
+    doc = _TAG.sub("\n", _MARK.sub("", doc)).strip()
+    for _ in range(2):
+        doc = _MARKUP.sub(lambda found: found[1] or found[2] or "", doc)
+    return doc
+
+
+def _plain(node: "Node | None") -> str:
+    """A name or a text without its quotes."""
+    text = node_text(node)
+    quote = text[:1]
+    return text[1:-1] if quote in ("'", '"', "`") and len(text) > 1 and text.endswith(quote) else text
+
+
+def _called(call: "Node") -> str:
+    """The name of a called function, without its package or object."""
+    called = call.child_by_field_name("function")
+    if called is not None and called.type in ("namespace_operator", "extract_operator"):
+        called = called.child_by_field_name("rhs")
+    return _plain(called) if called is not None and called.type in ("identifier", "string") else ""
+
+
+def _given(call: "Node", name: str, place: int) -> "Node | None":
+    """The argument of a name, or else the one at a place among those without one."""
+    unnamed, arguments = [], call.child_by_field_name("arguments")
+    for each in arguments.named_children if arguments is not None else ():
+        if each.type != "argument":
+            unnamed.append(each)
+        elif name and _plain(each.child_by_field_name("name")) == name:
+            return each.child_by_field_name("value")
+    unnamed = [each for each in unnamed if each.type not in ("comment", "ERROR")]
+    return unnamed[place] if place < len(unnamed) else None
+
+
+def _first_name(node: "Node | None") -> str:
+    """The name that a node is, or the first one of a signature."""
+    if node is not None and node.type == "call" and _called(node) in _SIGNATURES:
+        arguments = node.child_by_field_name("arguments")
+        node = part_of(arguments, "0") if arguments is not None else None
+        node = node.child_by_field_name("value") if node is not None and node.type == "argument" else node
+    return _plain(node) if node is not None and node.type in ("identifier", "string", "namespace_operator") else ""
+
+
+def _target(node: "Node | None") -> tuple[str, str]:
+    """The name and the owner that the target of an assignment states."""
+    if node is None:
+        return "", ""
+    if node.type == "extract_operator":
+        owner = node.child_by_field_name("lhs")
+        return _plain(node.child_by_field_name("rhs")), _plain(owner) if owner and owner.type == "identifier" else ""
+    if node.type == "call":  # method(speak, Dog) <- function(x) ... of S7
+        is_method = _called(node) == "method"
+        return (
+            (_first_name(_given(node, "generic", 0)), _first_name(_given(node, "class", 1))) if is_method else ("", "")
+        )
+    if node.type == "subset":
+        inner = node.named_children[-1]
+        while inner.type == "subset" and inner.named_children:
+            inner = inner.named_children[-1]
+        return (_plain(inner), "") if inner.type == "string" else ("", "")
+    return (_plain(node), "") if node.type in ("identifier", "string") else ("", "")
+
+
+def _call_around(node: "Node") -> "Node | None":
+    """The call that a node is an argument of."""
+    parent = node.parent
+    parent = parent.parent if parent is not None and parent.type == "argument" else parent
+    return parent.parent if parent is not None and parent.type == "arguments" else None
+
+
+def _assigned(node: "Node") -> "Node | None":
+    """The assignment whose value a node is, in brackets or not."""
+    parent = node.parent
+    if parent is not None and parent.type == "parenthesized_expression":
+        parent = parent.parent
+    return parent if parent is not None and parent.type in ("assignment", "definition") else None
+
+
+def _declaration(node: "Node") -> Declaration | None:
+    """A function by what it is assigned to, or the argument that it is."""
+    around, body = _assigned(node), node.child_by_field_name("body")
+    if around is None and body is not None and body.type == "assignment" and _is_right(body):
+        return Declaration(_target(body.child_by_field_name("name"))[0], node)
+    if around is not None:
+        name, owner = _target(around.child_by_field_name("name"))
+        return Declaration(name, around, owner if owner not in _SELF else "") if name else None
+    parent = node.parent
+    if parent is not None and parent.type == "argument":
+        return _named_argument(parent)
+    call = _call_around(node)
+    return _of_call(call) if call is not None else None
+
+
+def _is_right(assignment: "Node") -> bool:
+    """Whether an assignment has its name behind its value."""
+    return any(each.type in ("->", "->>") for each in assignment.children)
+
+
+def _named_argument(argument: "Node") -> Declaration | None:
+    """A function in a list, or in the description of a class."""
+    name, call = _plain(argument.child_by_field_name("name")), _call_around(argument)
+    outer = _call_around(argument)
+    for _ in range(_DEEPEST):
+        if outer is None or _called(outer) not in _LISTS:
+            break
+        outer = _call_around(outer)
+    if call is not None and _called(call) in _GENERICS:
+        return _of_call(call)
+    owner = _owner(outer) if outer is not None and _called(outer) in _OF_TYPE else ""
+    is_part = call is not None and (owner or _called(call) in _LISTS or _called(call) in _CLASSES)
+    body = part_of(argument, "-1")
+    first = part_of(body.children[-1], "0") if body is not None and body.children else None
+    doc = first if first is not None and first.type == "string" else None
+    return Declaration(name, argument, owner, doc=doc) if is_part and name else None
+
+
+def _owner(call: "Node") -> str:
+    """The object whose function is called."""
+    called = call.child_by_field_name("function")
+    return _plain(called.child_by_field_name("lhs")) if called is not None and called.type == "extract_operator" else ""
+
+
+def _of_call(call: "Node") -> Declaration | None:
+    """A function that a call names, or that is all that a call is given: ``memoise(function(x) ...)``."""
+    called = _called(call)
+    whole = _assigned(call) or call
+    if called == "setValidity":
+        return Declaration("validity", whole, _first_name(_given(call, "Class", 0)))
+    if called in ("setMethod", "setReplaceMethod"):
+        name = _first_name(_given(call, "f", 0)) + "<-" * (called == "setReplaceMethod")
+        return Declaration(name, whole, _first_name(_given(call, "signature", 1)))
+    if called in _GENERICS:
+        return Declaration(_first_name(_given(call, "name", 0)), whole)
+    if called == "set" and _owner(call):
+        return Declaration(_first_name(_given(call, "name", 1)), call, _owner(call))
+    arguments = call.child_by_field_name("arguments")
+    if whole is call or arguments is None or arguments.named_child_count != 1:
+        return None
+    name, owner = _target(whole.child_by_field_name("name"))
+    return Declaration(name, whole, owner) if name else None
+
+
+def _type_name(call: "Node") -> str:
+    """The name of a class: the text that it is given, or what it is assigned to."""
+    stated = next(filter(None, (_given(call, each, 9) for each in ("Class", "classname", "name"))), None)
+    stated = stated or _given(call, "", 0)
+    around = _assigned(call)
+    if stated is not None and stated.type == "string":
+        return _plain(stated)
+    return _target(around.child_by_field_name("name"))[0] if around is not None else ""
+
+
+def _is_one(node: "Node", mark: str) -> bool:
+    return mark == "function" or (_called(node) in _CLASSES if mark == "type" else _called(node) not in _NAMING)
+
+
+def _type_declaration(call: "Node") -> Declaration | None:
+    name = _type_name(call)
+    return Declaration(name, _assigned(call) or call) if name else None
+
+
+def _constants(root: "Node") -> Iterator[Declaration]:
+    """What a file assigns outside of functions, without functions and classes."""
+    for each in root.named_children:
+        value = each.child_by_field_name("value") if each.type == "assignment" else None
+        if value is not None and not (value.type == "call" and _called(value) in _CLASSES | _IMPORTS):
+            name = each.child_by_field_name("name")
+            if name is not None and name.type in ("identifier", "string"):
+                yield Declaration(_plain(name), each)
+
+
+_SELF: Final = words("self private super .self")
+
+LANGUAGE: Final = Language(
+    name="r",
+    title="R",
+    editor_names=("r",),
+    suffixes=(".R", ".r"),
+    interpreters=words("Rscript littler R r"),
+    line_comment="#",
+    block_comment=None,
+    quotes=(Quote('"', lines=True), Quote("'", lines=True), Quote("`", lines=True)),
+    keywords=words("if else repeat while function for next break TRUE FALSE NULL Inf NaN NA in return"),
+    typical=r"^\s*[\w.$]+ *<<?- |%>%| %[^%\s]+% |\|>\s*$|\b(?:library|is[._]\w+|stopifnot|c|paste0?|[slv]apply|nrow"
+    r"|ncol|seq_\w+|tryCatch|missing|invisible|data\.frame|stop|caller_env)\(|^#'|\b(?:TRUE|FALSE|NULL)\b|\w\$\w"
+    r"|\b[a-z]\w+::[a-z]\w+\(|\bfunction\([\w., ]*\) (?![{\w]*$)",
+    doubt=0.05,
+    grammar="data_prep.languages.r_tree:tree",
+    functions=words("function_definition"),
+    types=words("call"),
+    nested=False,
+    plain_doc=_plain_doc,
+    is_one=_is_one,
+    declaration=_declaration,
+    type_declaration=_type_declaration,
+    scope_name=_type_name,
+    constants=_constants,
+    is_stub=lambda body: body.type == "braced_expression" and all(each.type == "comment" for each in body.children),
+    identifiers=words("identifier"),
+    calls={"call": "function"},
+    members={"namespace_operator": ("lhs", "rhs"), "extract_operator": ("lhs", "rhs")},
+    self_names=_SELF,
+    definitions=words("definition"),
+    test_words=words("test tests testthat"),
+    colours={"return": "keyword"},
+    capital_types=False,
+)
