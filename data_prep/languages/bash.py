@@ -48,5 +48,6 @@ LANGUAGE: Final = Language(
     members={"command_name": ("", "0")},
     definitions=words("function_definition"),
     test_words=words("test tests spec fixtures"),
+    traces="data_prep.traces.scripts:BASH",
     colours={"variable_name": "type", "raw_string": "string", "test_operator": "keyword"},
 )

@@ -172,6 +172,7 @@ LANGUAGE: Final = Language(
     test_words=words("test tests testing unittest benchmark benchmarks fuzz"),
     declaration_suffixes=(".h",),
     built_folders=words("vendor third_party 3rdparty deps"),
+    traces="data_prep.traces.compiled:C",
     colours={
         "primitive_type": "type",
         "system_lib_string": "string",

@@ -153,6 +153,7 @@ LANGUAGE: Final = Language(
     test_words=words("test tests testing unittests specs benchmark benchmarks fixtures"),
     common_names=words("ToString GetHashCode Equals Dispose"),
     built_folders=words("bin obj packages"),
+    traces="data_prep.traces.compiled:CSHARP",
     colours={
         "predefined_type": "type",
         "implicit_type": "keyword",

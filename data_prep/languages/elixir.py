@@ -158,5 +158,6 @@ LANGUAGE: Final = Language(
     test_words=words("test tests fixtures"),
     common_names=words("inspect"),
     built_folders=words("deps _build"),
+    traces="data_prep.traces.scripts:ELIXIR",
     colours={"alias": "type", "atom": "string", "quoted_content": "string", "keyword": "string", "boolean": "keyword"},
 )

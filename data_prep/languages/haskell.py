@@ -90,6 +90,7 @@ LANGUAGE: Final = Language(
     members={"qualified": ("module", "id")},
     definitions=words("function bind data_type newtype class"),
     test_words=words("test tests spec benchmarks bench"),
+    traces="data_prep.traces.compiled:HASKELL",
     colours={
         "operator": "keyword",
         "name": "type",

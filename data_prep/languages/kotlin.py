@@ -176,6 +176,7 @@ LANGUAGE: Final = Language(
     test_words=words("test tests testing unittest androidtest jvmtest commontest benchmark benchmarks fixtures"),
     common_names=words("toString hashCode equals"),
     built_folders=words("build"),
+    traces="data_prep.traces.java:JAVA",
     colours={
         "annotation": "annotation",
         "number_literal": "number",

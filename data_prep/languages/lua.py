@@ -82,5 +82,6 @@ LANGUAGE: Final = Language(
     definitions=words("function_declaration"),
     test_words=words("test tests spec specs fixtures"),
     gathering_files=words("init.lua"),
+    traces="data_prep.traces.scripts:LUA",
     colours={"self": "keyword"},
 )

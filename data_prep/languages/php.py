@@ -88,5 +88,6 @@ LANGUAGE: Final = Language(
     test_words=words("test tests testing spec fixtures"),
     common_names=words("__toString __get __set __call"),
     built_folders=words("vendor"),
+    traces="data_prep.traces.scripts:PHP",
     colours={"variable_name": "type", "boolean": "keyword", "primitive_type": "type", "attribute_group": "annotation"},
 )

@@ -92,6 +92,7 @@ LANGUAGE: Final = Language(
     test_words=words("test tests spec specs testing fixtures features"),
     common_names=words("to_s inspect hash initialize"),
     built_folders=words("vendor"),
+    traces="data_prep.traces.scripts:RUBY",
     colours={
         "simple_symbol": "string",
         "hash_key_symbol": "string",

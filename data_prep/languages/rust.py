@@ -73,6 +73,7 @@ LANGUAGE: Final = Language(
     test_words=words("test tests testing benches bench fixtures"),
     common_names=words("fmt clone eq default hash drop"),
     built_folders=words("target"),
+    traces="data_prep.traces.compiled:RUST",
     colours={
         "primitive_type": "type",
         "attribute_item": "annotation",

@@ -92,5 +92,6 @@ LANGUAGE: Final = Language(
     common_names=words("toString hashCode equals apply unapply"),
     gathering_files=words("package.scala"),
     built_folders=words("target"),
+    traces="data_prep.traces.java:JAVA",
     colours={"annotation": "annotation", "boolean_literal": "keyword", "modifiers": "keyword"},
 )

@@ -104,6 +104,7 @@ LANGUAGE: Final = Language(
     test_words=words("test tests testing benchmark benchmarks fixtures"),
     common_names=words("hash encode init"),
     gathering_files=words("Package.swift"),
+    traces="data_prep.traces.compiled:SWIFT",
     colours={
         "attribute": "annotation",
         "boolean_literal": "keyword",

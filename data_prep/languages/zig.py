@@ -71,5 +71,6 @@ LANGUAGE: Final = Language(
     test_words=words("test tests testing bench fuzz"),
     common_names=words("format deinit init"),
     built_folders=words("zig-out zig-cache"),
+    traces="data_prep.traces.compiled:ZIG",
     colours={"builtin_type": "type", "builtin_identifier": "keyword", "multiline_string": "string"},
 )

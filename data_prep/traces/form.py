@@ -5,7 +5,7 @@ is named by ``traces`` of the language (:mod:`data_prep.languages`).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
@@ -72,11 +72,23 @@ class TraceForm(Protocol):
         """Regular expression of what a line with a frame begins with, behind what prefix it may have."""
 
     @property
+    def at_path(self) -> str:
+        """What follows the path that it begins with, from the suffix on."""
+
+    @property
     def near(self) -> str:
         """The same for what only some part of a line has."""
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix any more; None if there is no frame."""
+
+
+def begins(forms: Iterable[TraceForm]) -> str:
+    """Regular expression of what lines with frames of any of these forms begin with."""
+    some = [*forms]
+    looks = "|".join(dict.fromkeys(form.looks for form in some))
+    at_path = "|".join(dict.fromkeys(form.at_path for form in some))
+    return rf"(?<![\w./\\$-])(?:{looks}|(?:[A-Za-z]:)?[^\s:]{{1,300}}(?:{at_path}))"
 
 
 def plain_path(path: str) -> str:

@@ -37,7 +37,8 @@ GO: Final = HeadedForm(
         r"(?!\s*\t\s*panic: )(?:.*?\s)??"
         r"(?P<error>panic|fatal error|runtime(?: error)?)(?: serving \S+| recovered)?:(?: |$)(?P<message>.*)"
     ),
-    looks=r"goroutine \d+ [^\[\n]{0,80}\[[^\]]{1,80}\]:|(?:[A-Za-z]:)?[^\s:]{1,1000}\.go:\d+(?: \+0x| \(0x|\s*$)",
+    looks=r"goroutine \d+ [^\[\n]{0,80}\[[^\]]{1,80}\]:",
+    at_path=r"\.(?:go|s):\d+(?: \+0x| \(0x|\s*$)",
     more=re.compile(r"\s*\.\.\.(\d+|additional) frames elided\.\.\."),
     kinds={"runtime error": "panic"},
     call=re.compile(

@@ -1,4 +1,4 @@
-"""Stack traces that state an error before its frames, of which the first is the innermost: Java, JavaScript, Go.
+"""Stack traces that state an error before its frames, of which the first is the innermost: all but Python's.
 
 A language is a record, :class:`HeadedForm`. Whatever stands before an error in its line, such as what a logger prints,
 is no part of it.
@@ -9,7 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from data_prep.traces.form import MESSAGE_LINES, NEXT_RECORD, STRONG, Frame, Reading, Relation, TracedError, number
+from data_prep.traces.form import (
+    MESSAGE_LINES,
+    NEXT_RECORD,
+    STRONG,
+    TOP,
+    Frame,
+    Reading,
+    Relation,
+    TracedError,
+    begins,
+    number,
+)
 
 Groups = Mapping[str, str]
 """The named groups of a frame, "" for those that did not match, and ``call``, what the line before it says."""
@@ -31,9 +42,18 @@ class HeadedForm:
     """Lines with a frame: groups such as ``path``, ``line``, ``name``, ``place``."""
     frame: Callable[[Groups], Frame | None]
     """The frame of the groups; None: it is none."""
-    error: re.Pattern[str]
-    """A line that states an error: groups ``error``, ``message`` and ``relation``."""
     looks: str
+    error: re.Pattern[str] = NEVER
+    """A line that states an error: groups ``error``, ``message`` and ``relation``."""
+    places: Sequence[re.Pattern[str]] = ()
+    """Lines that state an error with its place: also the groups of a frame. What follows a message is none of it."""
+    place_repeats: bool = False
+    """Whether the place of an error is that of one of its frames too."""
+    named_by_next: bool = False
+    """Whether a frame says which function is called there: that of the frame before it."""
+    follows: Relation = ""
+    """What an error with a place is to the one whose frames the line before it ends."""
+    at_path: str = r"(?!)"
     near: str = r"(?!)"
     relations: Mapping[str, Relation] = field(default_factory=dict)
     """Text of ``relation`` -> what it says."""
@@ -49,6 +69,12 @@ class HeadedForm:
     """A line with the function (``name``) and ``code`` of the place before it."""
     starts: re.Pattern[str] = NEVER
     """A line that begins an error without a name; group ``message``, if it states one."""
+    outermost_first: re.Pattern[str] = NEVER
+    """A line behind which frames are the other way round."""
+    message_end: re.Pattern[str] = NEVER
+    """A line behind a message that is none of it, as all that follows."""
+    inner_end: re.Pattern[str] = NEVER
+    """A line that ends an error inside of the one that was stated before it, whose frames follow."""
     part: re.Pattern[str] = NEVER
     """A line that begins other frames of the same failure, those of a thread in a state (group 1)."""
     members: re.Pattern[str] = NEVER
@@ -57,7 +83,9 @@ class HeadedForm:
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix; None if there is no frame."""
-        looks = re.compile(self.looks)
+        looks = re.compile(begins([self]))
+        if not any(map(looks.search, lines)):
+            return None
         reader = _Reader(self, looks)
         for place, line in enumerate(lines):
             if reader.is_frame(line) or reader.is_count(line):
@@ -78,7 +106,12 @@ class _Reader:
         self._errors: list[TracedError] = []
         self._head: TracedError | None = None
         self._told: list[str] = []  # lines of the message behind the first
+        self._place: Frame | None = None  # of the error, where its line states that
         self._frames: list[Frame] = []
+        self._at: int | None = None  # the number of the error, if that stands already
+        self._outer: list[int] = []  # numbers of the errors whose frames follow those of an inner one
+        self._is_last = False  # whether the line before this was a frame
+        self._reversed = False  # whether the outermost frame is the first
         self._left_out = 0
         self._call = ""  # the function that a place may follow
         self._full = False  # whether no line goes on with the message
@@ -97,7 +130,7 @@ class _Reader:
                 if self._call and not self._frames and self._told and self._told[-1].startswith(self._call):
                     self._told.pop()  # the line that names the function is none of the message
                 self._frames.append(frame)
-                self._call = ""
+                self._call, self._is_last = "", True
                 return True
         if self._frames and not self._frames[-1].name and (found := form.behind.fullmatch(line)):
             named = form.frame({"call": found["name"], "path": "", "line": "", "name": ""})
@@ -116,9 +149,11 @@ class _Reader:
 
     def is_head(self, line: str) -> bool:
         """Begin an error, if a line states one."""
+        form = self._form
+        if found := next(filter(None, (each.fullmatch(line) for each in form.places)), None):
+            return self._state_placed({"call": "", **found.groupdict(default="")})
         if self._is_beginning(line):
             return True
-        form = self._form
         if found := form.error.fullmatch(line):
             return self._state(found, form.relations.get(found.groupdict("").get("relation", "").strip(), ""))
         if self._told_begun or not (found := _STATED.search(line)):
@@ -126,10 +161,21 @@ class _Reader:
         before = line[: found.start()].strip()
         return self._state(found, next((said for sign, said in form.relations.items() if before.endswith(sign)), ""))
 
+    def _state_placed(self, groups: Groups) -> bool:
+        """Begin an error whose line states its place."""
+        form = self._form
+        relation = form.relations.get(groups.get("relation", "").strip(), form.follows if self._is_last else "")
+        place, error = form.frame(groups), groups.get("error", "")
+        self._begin(form.kinds.get(error, error), groups.get("message", ""), relation)
+        self._place, self._full = place, bool(groups.get("message"))
+        return True
+
     def _is_beginning(self, line: str) -> bool:
         """Begin what has no error in its own line: an error that the next one states, other frames, a group."""
         form = self._form
-        if found := form.part.fullmatch(line):
+        if self._is_turn(line):
+            pass
+        elif found := form.part.fullmatch(line):
             self._call, self._full = "", True
             if self._frames:
                 self._begin("goroutine", found[1], "grouped")
@@ -146,10 +192,26 @@ class _Reader:
             return False
         return True
 
+    def _is_turn(self, line: str) -> bool:
+        """Whether a line ends a message or an inner error, or begins frames in the other order."""
+        form = self._form
+        if form.outermost_first.fullmatch(line):
+            if self._frames or not self._place:
+                self._close()
+                self._head = None
+            self._reversed = True
+        elif form.inner_end.fullmatch(line):
+            self._end_inner()
+        elif not form.message_end.fullmatch(line):
+            return False
+        self._full = True
+        return True
+
     @property
     def _told_begun(self) -> bool:
         """Whether an error is stated, and its frames have not begun."""
-        return self._head is not None and not self._frames and bool(_NAME.search(self._head.error))
+        begun = self._head is not None and not self._frames
+        return begun and (self._place is not None or bool(_NAME.search(self._head.error if self._head else "")))
 
     def _state(self, found: re.Match[str], relation: Relation) -> bool:
         """Begin an error; what is not as certainly one as that before it is a part of its message."""
@@ -163,12 +225,22 @@ class _Reader:
         return True
 
     def _begin(self, error: str, message: str, relation: Relation) -> None:
-        self._close()
+        if relation and self._told_begun and self._form.inner_end is not NEVER:
+            self._outer.append(len(self._errors))
+        if not (self._reversed and self._frames and not self._head):  # else the frames before are those of this error
+            self._close(even_empty=bool(self._outer) and self._outer[-1] == len(self._errors))
         self._head, self._told, self._next = TracedError(error, message.strip(), (), relation), [], ""
-        self._full = error == "goroutine"
+        self._full, self._at = error == "goroutine", None
+
+    def _end_inner(self) -> None:
+        """Go on with the error that has the inner one which ends."""
+        self._close()
+        self._at = self._outer.pop() if self._outer else None
+        self._head = self._errors[self._at] if self._at is not None else TracedError("", "", ())
 
     def text(self, line: str) -> None:
         """Another line: it names a function, or, behind a head, it goes on with the message."""
+        self._is_last = False
         if found := self._form.call.fullmatch(line):
             self._call = found["name"]
         elif self._frames and self._form.call is not NEVER and line[:1].strip() and not NEXT_RECORD.match(line):
@@ -190,8 +262,27 @@ class _Reader:
         return Reading((replace(first, relation=""), *others), innermost_last=False, lines=self.read)
 
     def _close(self, *, even_empty: bool = False) -> None:
-        if self._frames or self._left_out or (even_empty and self._head):
+        frames = self._placed_frames()
+        if frames or self._left_out or (even_empty and self._head):
             head = self._head or TracedError("", "", ())
             message = " ".join(filter(None, (head.message, *self._told)))
-            self._errors.append(replace(head, message=message, frames=tuple(self._frames), left_out=self._left_out))
+            error = replace(head, message=message, frames=tuple(frames), left_out=self._left_out)
+            at = len(self._errors) if self._at is None else self._at
+            self._errors[at : at + 1] = [error]
             self._head, self._told, self._frames, self._left_out = None, [], [], 0
+            self._place, self._reversed, self._at = None, False, None
+
+    def _placed_frames(self) -> Sequence[Frame]:
+        """The frames, the innermost first, with the place of the error, each with its function."""
+        frames, place, form = self._frames[:: -1 if self._reversed else 1], self._place, self._form
+        if place and not (form.place_repeats and any(_is_same(place, frame) for frame in frames)):
+            frames = [place, *frames]
+        if not (form.named_by_next and frames):
+            return frames
+        called = [*(frame.name for frame in frames[1:]), ""]
+        pairs = zip(frames, called, strict=True)
+        return [replace(frame, name=name) for frame, name in pairs if frame.name != TOP]
+
+
+def _is_same(place: Frame, frame: Frame) -> bool:
+    return place.line == frame.line and frame.path.endswith(place.path.removeprefix("./"))

@@ -199,6 +199,7 @@ class _Tracebacks:
     """The form of Python."""
 
     looks = r'File "[^"]{1,1000}", line \d|(?<!\S)(?:[A-Za-z]:)?[^\s:]{1,1000}\.pyx?:\d+: in \S'
+    at_path = r"(?!)"
     near = (
         r"\.pyx?:\d+(?:: ?(?:in \S+|[\w.<>]*)$|: [\w.]*(?:Error|Exception|<locals>[\w.]*): |,? in \S)"
         r"|\.pyx?\(\d+\)[\w<]|│.*\.pyx?:\d+(?: in)? +│$|Cell In ?\[\d+\], line \d"

@@ -12,8 +12,8 @@ from functools import cache
 from pkgutil import resolve_name
 from typing import Final
 
-from data_prep.languages.registry import languages
-from data_prep.traces.form import Frame, Reading, TracedError, TraceForm
+from data_prep.languages.registry import language_of, languages
+from data_prep.traces.form import Frame, Reading, TracedError, TraceForm, begins
 from data_prep.traces.prefixes import without_prefixes
 from data_prep.traces.written_out import as_shown, plain_lines, without_colours
 
@@ -27,6 +27,7 @@ _SIGNS: Final = (
     "File ",
     ".py",
     ".go:",
+    ".s:",
     "goroutine ",
     "Cell In",
     "@",
@@ -36,10 +37,27 @@ _SIGNS: Final = (
     "://",
     ":in ",
     " in ",
+    " on line ",
+    ": line ",
+    "[object]",
+    "main}",
+    ": error",
+    "Assertion",
+    ".rb:",
+    "sh: ",
+    ".rs:",
+    ".ex",
+    ".erl:",
+    "eex:",
+    ".lua:",
+    ".swift",
+    ".zig:",
+    "hs:",
+    ".php",
 )
 """One of these is in each line that looks like a frame."""
-_OTHERS: Final = r"\.\w{1,5}:\d+:in |#\d{1,4} \S.*\(\d+\): |at .*\) in \S.*:line \d+|\.rs:\d+"
-"""What lines with frames have in languages that are not read: Ruby, PHP, C#, Rust."""
+_OTHERS: Final = r"at \S+\.p[lm] line \d+|at \S+\.[Rr]#\d+|#\d{1,4} +\S.* \([\w:./-]+\.dart:\d+"
+"""What lines with frames have in languages that are not read: Perl, R, Dart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +78,27 @@ class Trace:
 def read_trace(text: str) -> Trace | None:
     """The trace in a text, in the form by which most frames are found; None if there is no frame."""
     best: Trace | None = None
+    most = 0
     for lines in _lines_of(text):
-        for language, form in _forms().items():
+        for name, form in _forms().items():
             found = form.read(lines)
-            if found and (best is None or found.frames > len(best.frames)):
-                unread = _unread(lines, found)
-                best = Trace(language, found.errors, found.innermost_last, unread)
+            own = _own_frames(name, found) if found else {}
+            if found and (best is None or sum(own.values()) > most):
+                most = sum(own.values())
+                language = max(own, key=lambda each: own[each])
+                best = Trace(language, found.errors, found.innermost_last, _unread(lines, found))
     return _shortened(best) if best else None
+
+
+def _own_frames(form: str, found: Reading) -> dict[str, int]:
+    """How many frames each language of a form has: those in files of other forms' languages are none."""
+    own = dict.fromkeys((each.name for each in languages() if each.traces == form), 0)
+    first = next(iter(own))
+    for frame in (frame for error in found.errors for frame in error.frames):
+        language = language_of(frame.path)
+        if language is None or language.traces in ("", form):
+            own[language.name if language and language.traces else first] += 1
+    return own
 
 
 def plain_text(text: str) -> str:
@@ -125,7 +157,7 @@ def _starts() -> re.Pattern[str]:
 
 @cache
 def _begins() -> str:
-    return rf"(?<![\w./\\$-])(?:{'|'.join(dict.fromkeys(form.looks for form in _forms().values()))})"
+    return begins(_forms().values())
 
 
 @cache
@@ -136,7 +168,7 @@ def _frames() -> re.Pattern[str]:
 
 @cache
 def _forms() -> dict[str, TraceForm]:
-    return {each.name: resolve_name(each.traces) for each in languages() if each.traces}
+    return {each.traces: resolve_name(each.traces) for each in languages() if each.traces}
 
 
 def _shortened(trace: Trace) -> Trace:

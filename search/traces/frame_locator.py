@@ -119,8 +119,12 @@ class FrameLocator:
 
     def _has_all(self, row: int, frame: Frame) -> bool:
         """Whether a row has a frame's name, with its types if these are printed, and contains its line of code."""
-        named = frame.name != "" and f".{self._index.names[row]}".endswith(f".{frame.name}")
-        return named and frame.code in self._index.split.text(row).source
+        return self._is_named(row, frame) and frame.code in self._index.split.text(row).source
+
+    def _is_named(self, row: int, frame: Frame) -> bool:
+        """Whether a row has a frame's name; of types around them, either may have more, such as namespaces."""
+        own, name = f".{self._index.names[row]}", f".{frame.name}"
+        return frame.name != "" and (own.endswith(name) or (own.count(".") > 1 and name.endswith(own)))
 
     def _has_some(self, row: int, frame: Frame) -> bool:
         """Whether it has the last part of the name, or contains the line of code; a file's top level has neither."""
@@ -142,8 +146,7 @@ class FrameLocator:
     def _distance(self, row: int, frame: Frame) -> tuple[bool, int]:
         """Whether a row has another name than a frame with its types, and the lines between them."""
         text, line = self._index.split.text(row), frame.line
-        named = f".{self._index.names[row]}".endswith(f".{frame.name}")
-        return not named, max(text.start_line - line, line - text.end_line, 0)
+        return not self._is_named(row, frame), max(text.start_line - line, line - text.end_line, 0)
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:

@@ -60,10 +60,10 @@ def test_no_frame_is_lost_without_a_word_in_another_form(form):
     assert lost == []
 
 
-def ends_of_frames(text, frames):
+def ends_of_frames(text, frames, *, ordered):
     """For each frame the character behind the last line that may state it, found from the last one on.
 
-    A frame without a file is where the next one is.
+    A frame without a file is where the next one is. If they are not ``ordered``, each is at the last line that fits.
     """
     ends, end = [], len(text)
     for frame in reversed(frames):
@@ -76,6 +76,7 @@ def ends_of_frames(text, frames):
                 break
             place = start
         ends.append(place or end)
+        end = end if ordered else len(text)
     return ends
 
 
@@ -83,7 +84,7 @@ def ends_of_frames(text, frames):
 def test_no_frame_above_a_cut_is_lost_without_a_word(name):
     text, chance = text_of(name), random.Random(name)
     trace = read_trace(text)
-    ends = ends_of_frames(text, trace.frames if trace else [])
+    ends = ends_of_frames(text, trace.frames if trace else [], ordered="unordered" not in STATED[name])
     lines = [place for place, sign in enumerate(text, 1) if sign == "\n"]
     cuts = chance.sample(lines, min(CUTS, len(lines))) + chance.sample(range(1, len(text)), CUTS)
     least = {cut: sum(end <= cut for end in ends) for cut in cuts}

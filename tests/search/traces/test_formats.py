@@ -194,3 +194,64 @@ def test_a_long_trace_loses_the_middle_of_its_frames():
     assert len(error.frames) == MOST_FRAMES
     assert error.left_out == 4999 - MOST_FRAMES
     assert (error.frames[0].name, error.frames[-1].name) == ("f1", "f4999")
+
+
+OTHERS = [
+    (
+        "1) CartTest::testTotal\nShop\\PriceException: no rate\n\n/srv/src/Cart.php:18\n/srv/tests/CartTest.php:12\n",
+        ("php", "Shop\\PriceException", "no rate", ["Cart.php:18", "CartTest.php:12"]),
+    ),
+    (
+        "PHP Fatal error:  Uncaught exception 'Oops' with message 'no' in /srv/a.php:3\nStack trace:\n#0 {main}\n",
+        ("php", "Oops", "no", ["a.php:3 <module>"]),
+    ),
+    (
+        "[1] shop.ERROR: Shop\\NoPrice: no rate in /srv/a.php:3\nStack trace:\n#0 /srv/b.php(4): Shop\\Cart::of(1)\n",
+        ("php", "Shop\\NoPrice", "no rate", ["a.php:3 Shop.Cart.of", "b.php:4"]),
+    ),
+    (
+        "Shop\\PriceException: no rate in /srv/a.php:3\nStack trace:\n#0 /srv/b.php(4): Shop\\Cart::of(Array)\n",
+        ("php", "Shop\\PriceException", "no rate", ["a.php:3 Shop.Cart.of", "b.php:4"]),
+    ),
+    (
+        "NullReferenceException: no cart\n  at Shop.Cart.Total () [0x00001] in /src/Cart.cs:14\n"
+        "Shop.Till:Pay (System.Int32 id) (at Assets/Till.cs:8)\n",
+        ("csharp", "NullReferenceException", "no cart", ["Cart.cs:14 Shop.Cart.Total", "Till.cs:8 Shop.Till.Pay"]),
+    ),
+    (
+        "shop: src/Cart.hs:(14,1)-(16,20): Non-exhaustive patterns in function total\n",
+        ("haskell", "", "Non-exhaustive patterns in function total", ["Cart.hs:14"]),
+    ),
+    (
+        "* thread #1, stop reason = signal SIGSEGV\n  * frame #0: 0x01 shop`total(c=0x0) at cart.c:14:5\n",
+        ("c", "signal", "SIGSEGV", ["cart.c:14 total"]),
+    ),
+    (
+        "terminate called after throwing an instance of 'std::out_of_range'\n  what():  map::at\n"
+        "#1  0x01 in main () at cart.cpp:9\n",
+        ("cpp", "std::out_of_range", "what():  map::at", ["cart.cpp:9 main"]),
+    ),
+    (
+        "E5108: Error executing lua: ...vim/lua/shop/cart.lua:11: no rate\nstack traceback:\n"
+        "\t...vim/lua/shop/cart.lua:11: in function 'total'\n",
+        ("lua", "", "no rate", ["cart.lua:11 total"]),
+    ),
+    ("./cart.sh: 4: foo: not found\n", ("bash", "", "foo: not found", ["cart.sh:4"])),
+    (
+        "** (CompileError) lib/cart.ex:14: undefined function f/0\n",
+        ("elixir", "CompileError", "undefined function f/0", ["cart.ex:14"]),
+    ),
+    (
+        "error: undefined variable\n  └─ lib/cart.ex:14:5: Shop.Cart.total/1\n",
+        ("elixir", "", "", ["cart.ex:14 Shop.Cart.total"]),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), OTHERS)
+def test_other_printers_of_more_languages(text, expected):
+    trace = read_trace(text)
+    error = trace.errors[0]
+    frames = [f"{each.path.rpartition('/')[2]}:{each.line} {each.name}".strip() for each in error.frames]
+    assert (trace.language, error.error, error.message, frames) == expected
+    assert trace.unread == 0

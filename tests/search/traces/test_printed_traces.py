@@ -178,7 +178,7 @@ def test_panels_of_rich_with_wrapped_paths():
 
 
 def test_what_looks_like_a_frame_and_is_not_read_is_counted():
-    other = "#0 /srv/app/a.php(12): f()\n#1 /srv/app/b.php(3): g()\n"
+    other = "no rate at /srv/app/Cart.pm line 12.\n\tShop::total() called at shop.pl line 3\n"
     assert read_trace(f"{NODE}{other}").unread == 2
     assert read_trace(other) is None
     assert frames_like(other) == 2

@@ -1,0 +1,191 @@
+"""Stack traces of scripts other than Python's and JavaScript's: PHP, Ruby, Elixir, Lua, Bash."""
+
+import re
+from typing import Final
+
+from data_prep.traces.form import STRONG, TOP, Frame, number, plain_path
+from data_prep.traces.headed import Groups, HeadedForm
+
+
+def _frame(groups: Groups, name: str) -> Frame:
+    path = plain_path(groups.get("path", "")).removeprefix("./")
+    return Frame(path, number(groups.get("line")), name)
+
+
+_CLOSURE_OF: Final = re.compile(r"\{closure:(?P<name>.*?)(?:\(\))?:\d+\}")
+
+
+def _php(groups: Groups) -> Frame:
+    r"""A frame that calls ``Shop\Cart->total``; the last, ``{main}``, says that the one before is at the top."""
+    name = _CLOSURE_OF.sub(lambda found: found["name"], groups.get("name", ""))
+    if name.startswith("{main}"):
+        return Frame("", 0, TOP)
+    if "{closure" in name:
+        return _frame(groups, "")
+    return _frame(groups, re.sub(r"->|::|\\+", ".", name.partition("@anonymous")[0]).strip("."))
+
+
+_PHP_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^:()]*\.\w+)(?:\(\d+\) : eval\(\)'d code)?"
+PHP: Final = HeadedForm(
+    frames=(
+        re.compile(rf"\W*?#\d+ (?:{_PHP_PLACE}\((?P<line>\d+)\)|\[internal function\]): (?P<name>[^\s(]*)(?:\(.*)?"),
+        re.compile(r"\W*?#\d+ (?P<name>\{main\}).*"),
+        re.compile(r"\s*(?P<path>(?:/|[A-Za-z]:\\)\S.*\.php):(?P<line>\d+)"),
+        re.compile(rf"(?:PHP)?\s+\d+\.(?: +[\d.]+ +\d+)? +(?P<name>[^\s(]+)\(.*\) +{_PHP_PLACE}:(?P<line>\d+)"),
+    ),
+    frame=_php,
+    error=re.compile(r".*?(?:Uncaught |exception ')?(?P<error>(?:\w+\\)*[A-Z]\w*(?:Error|Exception)): (?P<message>.*)"),
+    places=(
+        re.compile(
+            r".*\bUncaught exception '(?P<error>[\w\\]+)' with message '(?P<message>.*)'"
+            rf" in {_PHP_PLACE}:(?P<line>\d+)"
+        ),
+        re.compile(
+            r"(?:.*\bUncaught |(?P<relation>Next )|(?:.*: )?"
+            r"(?=(?:\w+\\)+\w+: |\w*(?:Error|Exception)\b))(?P<error>[\w\\]+)(?:: "
+            rf"(?P<message>.*))? in {_PHP_PLACE}:(?P<line>\d+)"
+        ),
+        re.compile(
+            r"(?:.*?PHP )?(?:.*\s)?(?P<error>Warning|Notice|Deprecated|(?:Fatal|Parse"
+            r"|Recoverable fatal) error|Strict Standards)"
+            rf":\s+(?!Uncaught)(?P<message>.*) in {_PHP_PLACE}(?: on line |:)(?P<line>\d+).*"
+        ),
+        re.compile(
+            r".*?(?P<relation>\[previous exception\] )?\[object\] \((?P<error>[\w\\]+)\(code: [^)]*\): "
+            rf"(?P<message>.*) at {_PHP_PLACE}:(?P<line>\d+)\)?.*"
+        ),
+    ),
+    named_by_next=True,
+    relations={"Next": "raised from", "[previous exception]": "caused by"},
+    skipped=re.compile(r"\s*thrown in .* on line \d+"),
+    outermost_first=re.compile(r"(?:PHP Stack trace|Call Stack):"),
+    message_end=re.compile(r"\W*(?:Stack trace:|\[stacktrace\])"),
+    looks=(
+        r"#\d{1,4} (?:[^\s(][^(]{0,1000}\.\w{1,5}\(\d+\)(?: : eval\(\)'d code)?: |\[internal function\]: |\{main\})"
+        r"|(?:PHP )?(?:Warning|Notice|Deprecated|(?:Fatal|Parse) error): .*\.\w{1,5}(?: on line |:)\d+"
+        r"|Next \S+.* in \S.*:\d+$"
+        r"|\d{1,4}\.(?: +[\d.]+ +\d+)? +[^\s(]{1,300}\(.*\) +\S+\.\w{1,5}:\d+|thrown in \S+ on line \d+"
+        r"|\[object\] \(\S+\(code: "
+    ),
+    at_path=r"\.php:\d+$",
+)
+
+_BLOCK: Final = re.compile(r"(?:block|rescue|ensure|each)(?: \(\d+ levels\))? in ")
+_RUBY_TOP: Final = ("<main>", "<top (required)>", "<compiled>")
+_RUBY_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^\s:#][^:]*?):(?P<line>\d+)"
+
+
+def _ruby(groups: Groups) -> Frame:
+    """A frame in ``block (2 levels) in Shop::Cart#total``."""
+    name = groups.get("name", "")
+    while found := _BLOCK.match(name):
+        name = name[found.end() :]
+    if name in _RUBY_TOP:
+        return _frame(groups, "" if name != groups["name"] else TOP)
+    name = re.sub(r"<(?:class|module):(.*)>", r"\1", name)
+    return _frame(groups, re.sub(r"::|#", ".", name).strip(".") if "<" not in name[:-1] else name.rpartition("#")[2])
+
+
+RUBY: Final = HeadedForm(
+    frames=(
+        re.compile(rf"\W*(?:\d+: )?from {_RUBY_PLACE}(?::in [`'](?P<name>.*)')?"),
+        re.compile(rf"\W*?(?!from ){_RUBY_PLACE}:in [`'](?P<name>[^`]*)'(?:\s.*)?[\s\"',]*"),
+        re.compile(r"\s*# (?P<path>[^\s:]+\.\w+):(?P<line>\d+)"),
+    ),
+    frame=_ruby,
+    error=re.compile(
+        rf"(?P<relation>Caused by )?(?P<error>(?:[A-Z]\w*::)+[A-Z]\w*|\w*{STRONG})(?:: | \((?=.*\):$)|:$)"
+        r"(?P<message>.*?)(?:\):)?"
+    ),
+    places=(
+        re.compile(rf"{_RUBY_PLACE}:in [`'](?P<name>[^`]*?)': (?P<message>.*) \((?P<error>[A-Z][\w:]*)\)"),
+        re.compile(rf"{_RUBY_PLACE}: (?P<message>.*) \((?P<error>[A-Z]\w*(?:::\w+)*)\)"),
+        re.compile(r"(?P<path>\S+\.rb):(?P<line>\d+): (?P<error>syntax error|warning)[,:] (?P<message>.*)"),
+    ),
+    follows="caused by",
+    relations={"Caused by": "caused by"},
+    more=re.compile(r"\s*\.\.\. (\d+) levels\.\.\."),
+    outermost_first=re.compile(r"Traceback \(most recent call last\):"),
+    looks=r"(?:\d+: )?from [^\s:][^:]{0,300}:\d+:in [`']|# [^\s:]{1,300}:\d+(?::in [`']|$)",
+    at_path=r":\d+:in [`']|\.rb:\d+: (?:.*\([A-Z][\w:]*\)$|syntax error)",
+)
+
+_ELIXIR_NAME: Final = re.compile(r"/\d+(?:-.*|$)|\(.*")
+
+
+def _elixir(groups: Groups) -> Frame:
+    """A frame of ``anonymous fn/2 in Shop.Cart.total/1``."""
+    name = groups.get("name", "").rpartition(" in ")[2]
+    return _frame(groups, _ELIXIR_NAME.sub("", name.replace('"', "")).lstrip(":").replace(".-", ".").strip("."))
+
+
+ELIXIR: Final = HeadedForm(
+    frames=(
+        re.compile(
+            r"(?!.*\*\* \()\W*?(?:\((?P<app>[\w.]+)(?: [\w.+-]+)?\) )?(?P<path>[^\s:()]+\.(?:exs?|erl|l?eex|heex)):"
+            r"(?P<line>\d+):(?:\d+:)? (?P<name>.*)"
+        ),
+    ),
+    frame=_elixir,
+    error=re.compile(r".*?\*\* \((?P<error>[\w.]+)\) ?(?P<message>.*)"),
+    places=(
+        re.compile(
+            r".*?\*\* \((?P<error>CompileError|SyntaxError|TokenMissingError|MismatchedDelimiterError)\)"
+            r" (?P<path>[^\s:]+\.exs?):(?P<line>\d+):(?:\d+:)? ?(?P<message>.*)"
+        ),
+    ),
+    looks=r"\([\w.]+(?: [\w.+-]+)?\) [^\s:()]{1,300}\.(?:exs?|erl|l?eex|heex):\d+: \S",
+    at_path=r"\.(?:exs?|erl|l?eex|heex):\d+:(?:\d+:)? \S",
+    message_end=re.compile(
+        r"\s*(?:code: .*|:?[\w.]+\.[\w!?]+(?:\(.*\)|/\d+)|stacktrace:|The following arguments .*|State: .*)"
+    ),
+)
+
+
+def _lua(groups: Groups) -> Frame | None:
+    """A frame in ``method 'total'`` or in ``function 'cart.checkout'``."""
+    if groups.get("kind") == "main chunk":
+        return _frame(groups, TOP)
+    name = groups.get("name", "").strip("'`<>?")
+    if groups.get("path", "").startswith("..."):
+        groups = {**groups, "path": groups["path"].partition("/")[2] or groups["path"]}  # its start is left out
+    name = "" if re.search(r"[/\\]|:\d+$", name) else name.replace(":", ".").removeprefix("_G.")
+    return _frame(groups, name) if name or groups.get("path") else None
+
+
+_LUA_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:]*\.lua):(?P<line>\d+):"
+_LUA_NAME: Final = (
+    r"in (?P<kind>main chunk|function|method|local|upvalue|field|global|metamethod|\?)(?: (?P<name>\S+))?.*"
+)
+LUA: Final = HeadedForm(
+    frames=(re.compile(rf"\W*?{_LUA_PLACE} {_LUA_NAME}"), re.compile(rf"\s*\[C\]: {_LUA_NAME}")),
+    frame=_lua,
+    places=(
+        re.compile(
+            rf"(?:[^\s:/]*lua[^\s:/]*: |.*\b[Ee]rror\b.*?[: ]\s*)?{_LUA_PLACE}\s+(?!in (?:main chunk"
+            r"|function|method|local|upvalue|field))(?P<message>.*)"
+        ),
+    ),
+    place_repeats=True,
+    more=re.compile(r"\s*\.\.\.\s*\(skipping (\d+) levels\)"),
+    looks=r"(?!)",
+    at_path=r"\.lua:\d+: \S",
+    message_end=re.compile(r"\s*stack traceback:"),
+)
+
+_SAID: Final = (
+    "command not found|unbound variable|Permission denied|No such file or directory|syntax error|Is a directory"
+    "|unexpected|cannot execute|not a valid identifier|readonly variable|parameter null or not set|bad substitution"
+    "|division by 0|numeric argument required|unary operator expected|integer expression expected"
+)
+"""What bash says, for scripts whose name has no suffix."""
+BASH: Final = HeadedForm(
+    frames=(),
+    frame=lambda groups: _frame(groups, ""),
+    places=(
+        re.compile(r"(?:.*\s)?(?P<path>[^\s:]+\.(?:(?:ba|z|k)?sh|bats)): (?:line )?(?P<line>\d+): (?P<message>.*)"),
+        re.compile(rf"(?:.*\s)?(?P<path>[^\s:]+): line (?P<line>\d+): (?P<message>.*(?:{_SAID}).*)"),
+    ),
+    looks=r"(?!)",
+    at_path=rf"(?:\.(?:ba|z|k)?sh|\.bats): (?:line )?\d+: |: line \d+: .*(?:{_SAID})",
+)
