@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
-from tree_sitter import Parser
-
 from data_prep.languages.java.declarations import ParsedFile
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
-from data_prep.languages.parsing import loaded_grammar
+from data_prep.languages.parsing import syntax_tree
 from search.files.parts import repaired_by_parts
 from search.files.repair import Repaired, repaired
 
@@ -74,9 +72,9 @@ def best_of(
     best, fixed = read(data), None
     if not best.broken_line:
         return best, None, []
-    grammar = loaded_grammar(language.grammar_of(path))
+    grammar = language.grammar_of(path)
     begun = parseable if language.line_comment == "//" else bytes
-    parses = lambda text: not Parser(grammar).parse(begun(text)).root_node.has_error  # noqa: E731
+    parses = lambda text: not syntax_tree(grammar, begun(text)).root_node.has_error  # noqa: E731
     broken, most = best.broken_line, found_in(best, data)
     for other in _repairs(data, language, parses):
         again = read(other.text)
