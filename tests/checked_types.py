@@ -60,10 +60,14 @@ def _visited(transformer: _import_hook.JaxtypingTransformer, node: ast.FunctionD
 
 def _checked(function: Any) -> Any:
     """A function with its types checked: by jaxtyping if one of them has axes, or is text, which it may evaluate."""
-    hints = function.__annotations__.values()
-    if any(isinstance(hint, str) or "jaxtyping" in repr(hint) or "'" in repr(hint) for hint in hints):
+    if any(map(_has_axes_or_text, function.__annotations__.values())):
         return jaxtyped(function, typechecker=beartype)
     return beartype(function)
+
+
+def _has_axes_or_text(hint: object) -> bool:
+    shown = hint if isinstance(hint, str) else repr(hint).removeprefix("<class '").removesuffix("'>")
+    return isinstance(hint, str) or "jaxtyping" in shown or "'" in shown
 
 
 def _needs_jaxtyping(file: Path) -> bool:
