@@ -1,6 +1,7 @@
 # Sourced by run.sh: sets $python to the interpreter of .venv, which `set_up FILE...` fills once with what these files of
 # locks/ list. A stamp of each lock's checksum and Python's version decides whether that is done; an interrupted set-up
-# is repeated; compile=--no-compile leaves compiling to the first import. GALM_PYTHON=/path/to/python uses that interpreter as it is, without a set-up.
+# is repeated; compile=--no-compile leaves compiling to the first import. GALM_PYTHON=/path/to/python uses that
+# interpreter as it is, without a set-up.
 
 export PYTHONPATH="$root" PYTHONSAFEPATH=1 PYTHONUTF8=1
 
