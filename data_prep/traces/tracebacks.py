@@ -34,8 +34,8 @@ _DEBUGGER: Final = re.compile(
 )
 _DJANGO: Final = "Exception Type: ", "Exception Value: "
 _REPEATED: Final = re.compile(r"\s*\[Previous line repeated (\d+) more times?\]")
-_MARGIN: Final = re.compile(r"\s*[|+] ")
-_RULE: Final = re.compile(r".*\+(?:-\+)?-{3,}(?: \d+ | \.\.\. )?-*")
+_MARGIN: Final = re.compile(r"\s*[|+](?: |$)")
+_RULE: Final = re.compile(r".*\+(?:-\+)?-{3,}(?P<member> \d+ | \.\.\. )?-*")
 UNDERLINE: Final = re.compile(r"[\s~^]*")
 _CHAINED: Final[dict[str, Relation]] = {
     "The above exception was the direct cause": "raised from",
@@ -56,18 +56,19 @@ class Reader:
         self.left_out = 0
         self._message = 0  # how many more lines may go on with the last message
         self._stated = ""  # the line with an error above the frames
+        self._member = False  # whether the line begins a member of a group
 
     def read(self, line: str) -> None:
         """Read the next line."""
-        if _RULE.fullmatch(line):
+        if rule := _RULE.fullmatch(line):
             self.close("", "")
-            self.relation = "grouped"
+            self.relation, self._message, self._member = "grouped", 0, bool(rule["member"])
             return
         own = line
         while found := _MARGIN.match(own):
             own = own[found.end() :]
         text = own.strip()
-        if self.chained(text):
+        if self.chained(text) or self._without_frames(text):
             return
         if HEADER in text:
             self.close("", "")
@@ -80,6 +81,15 @@ class Reader:
             self._after_a_frame(own, text)
         else:
             self.goes_on(text)
+
+    def _without_frames(self, text: str) -> bool:
+        """Whether a line is a member of a group that was never raised, which is added."""
+        begins, self._member = self._member, False
+        if not begins or HEADER in text or not ERROR.fullmatch(text):
+            return False
+        self.errors.append(TracedError(*split_message(text), (), self.relation))
+        self.relation, self._message = "", MESSAGE_LINES
+        return True
 
     def chained(self, text: str) -> bool:
         """Whether a line says how the next error comes from the last one."""

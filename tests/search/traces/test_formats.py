@@ -39,9 +39,11 @@ def test_python_with_causes_and_repeated_frames(tmp_path):
 def test_python_of_groups_and_of_faulthandler(tmp_path):
     code = "def f():\n    raise ExceptionGroup('both', [ValueError('first'), KeyError('second')])\nf()\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    (error,) = read_trace(done.stderr).errors
+    error, *members = read_trace(done.stderr).errors
     assert error.error == "ExceptionGroup"
     assert "both" in error.message
+    told = [(each.error, each.message, each.relation, list(each.frames)) for each in members]
+    assert told == [("ValueError", "first", "grouped", []), ("KeyError", "'second'", "grouped", [])]
     assert names(error) == [TOP, "f"]
     (tmp_path / "a.py").write_text("import faulthandler, sys\ndef f():\n    faulthandler.dump_traceback()\nf()\n")
     done = subprocess.run([sys.executable, str(tmp_path / "a.py")], capture_output=True, text=True, check=False)
