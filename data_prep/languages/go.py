@@ -59,6 +59,7 @@ LANGUAGE: Final = Language(
     handlers=words("func_literal"),
     other_types=words("type_spec type_alias"),
     nested=False,
+    flat=True,
     declaration=_declaration,
     type_declaration=_type_declaration,
     constants=_constants,

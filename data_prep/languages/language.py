@@ -197,6 +197,7 @@ class Language:
     other_types: frozenset[str] = frozenset()  # kinds of types whose name does not qualify them
     comments: frozenset[str] = frozenset(("comment",))  # kinds
     nested: bool = True  # whether functions inside of functions are found too
+    flat: bool = False  # whether what begins a line without an indent is inside of no braces
     handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
     plain_doc: Callable[[str], str] = str  # documentation without the marks that only this language has
     docstrings: bool = False  # whether a string as a statement is documentation

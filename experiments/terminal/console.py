@@ -1,4 +1,4 @@
-"""Terminal output: lines go to the terminal and, once a run has a folder, to its ``log.txt``.
+"""Terminal output: progress, and lines that go to the terminal and, once a run has a folder, to its ``log.txt``.
 
 Output may contain names and texts of untrusted files. It is escaped here, so that it cannot send commands to the
 terminal, imitate a line of this program, or fail to be encoded.
@@ -9,20 +9,26 @@ import logging
 import os
 import re
 import sys
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from data_prep.errors import one_line, printable
 from data_prep.files.reading import append_regular
 from data_prep.installation import OUTER
 
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
 STANDARD_OUTPUT: Final = "standard output"
 """Named in errors of writing to it."""
 _lost: Final[list[OSError]] = []
 """The error since which standard output is not written."""
+PATIENCE: Final = 0.5
+"""Seconds after which the bar appears."""
 _log = logging.getLogger("experiments")
 
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
@@ -210,3 +216,29 @@ def logged_to(path: Path) -> Iterator[None]:
     finally:
         logging.getLogger().removeHandler(handler)
         handler.close()
+
+
+@contextmanager
+def progress(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how much of ``total`` is done; yields what is called with how many more there are.
+
+    tqdm is imported when the bar appears: that takes longer than reading a small tree.
+    """
+    done, started = 0, time.monotonic()
+    bar: tqdm[Any] | None = None
+
+    def update(more: int) -> None:
+        nonlocal bar, done
+        done += more
+        if bar is not None:
+            bar.update(more)
+        elif sys.stderr.isatty() and time.monotonic() - started > PATIENCE:
+            from tqdm import tqdm
+
+            bar = tqdm(desc=what, total=total, unit=f" {unit}", initial=done)
+
+    try:
+        yield update
+    finally:
+        if bar is not None:
+            bar.close()

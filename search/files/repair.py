@@ -25,7 +25,8 @@ _SEEN: Final = 300
 _DECLARES: Final = re.compile(
     rb"@\w|/\*\*|(?:(?:export|default|public|private|protected|static|final|abstract|synchronized|async|declare"
     rb"|override|readonly)\s+)*(?:def|class|interface|enum|record|func|function|type|namespace|import|package)\b"
-    rb"|(?:export|public|private|protected)\b|[\w.`]+\s*<-\s*function\b|(?!(?:if|for|while|switch|catch|else|return|do|try|with|throw|new)\b)"
+    rb"|(?:export|public|private|protected)\b|[\w.`]+\s*<-\s*function\b"
+    rb"|(?!(?:if|for|while|switch|catch|else|return|do|try|with|throw|new)\b)"
     rb"[\w$<>\[\], .?*]+\([^;{}]*\)[\w\s.,<>:|\[\]]*\{"
 )
 _OF_FUNCTION: Final = re.compile(rb"[^(]*\([^{]*\{")
@@ -190,7 +191,7 @@ class _Repair:
     def _ends(self, open_: _Open, indent: int, *, shuts: bool, declares: bool) -> bool:
         if open_.indent > indent:
             return True
-        nests = open_.kind == b"{" and not open_.of_function and (indent or self._language.name != "go")
+        nests = open_.kind == b"{" and not open_.of_function and (indent or not self._language.flat)
         return not shuts and declares and open_.indent == indent and not nests
 
     def _end(self, place: int) -> None:

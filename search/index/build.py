@@ -21,7 +21,7 @@ from data_prep.files.folder_lock import sole_holder
 from data_prep.sources.own_git import GitError
 from data_prep.store.derived_splits import joined_texts
 from data_prep.worker_pool import Guard, map_ordered
-from experiments.terminal.progress import progress
+from experiments.terminal.console import progress
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes, known_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files

@@ -13,7 +13,7 @@ import numpy as np
 from data_prep.array_types import Float16, UInt8
 from data_prep.errors import UserError
 from data_prep.store.tokenizing import TokenizedPairs
-from experiments.terminal.progress import progress
+from experiments.terminal.console import progress
 from search.index.encoders import RowEncoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_file import (

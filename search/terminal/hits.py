@@ -14,8 +14,7 @@ from search.engine.show import aligned, explained, licence_of, signature
 from search.engine.signals import Hit
 from search.files.unread import in_words
 from search.index.code_index import Index, rows_of_files
-from search.terminal.excerpt import Line, file_lines, unit_lines
-from search.terminal.places import Places
+from search.terminal.excerpt import Line, Places, file_lines, unit_lines
 from search.terminal.text import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
 
 _SHOWN: Final = 3
