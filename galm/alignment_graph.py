@@ -108,6 +108,13 @@ def fixed_edges(
     return edges.to(dtype) / edges.sum(-1, keepdim=True).clamp(min=1)
 
 
+def first_edges(config: GalmConfig, nodes: Encoded) -> Float[Tensor, "batch nodes nodes"]:
+    """Edges between the words of one side: eq. 10, or the configured replacement."""
+    if config.graph in ("uniform", "identity"):
+        return fixed_edges(nodes.mask, nodes.states.dtype, alike=config.graph == "uniform")
+    return edge_weights(nodes.states, nodes.mask, config.edges, config.edge_temperature, self_loops=config.self_loops)
+
+
 class GlobalAlignment(nn.Module):
     """The dense GCN and the head: maps block cosines and first edges to one score per graph."""
 

@@ -25,7 +25,7 @@ from torch.nn.functional import embedding, normalize
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import Vocabularies
-from galm.alignment_graph import GlobalAlignment, attention, block_cosines, edge_weights, fixed_edges, pooled_attention
+from galm.alignment_graph import GlobalAlignment, attention, block_cosines, first_edges, pooled_attention
 from galm.config import GalmConfig
 from galm.fast.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
 from galm.word_tables import WordTables
@@ -126,12 +126,7 @@ class Galm(NeuralRanker):
 
     def edges_of(self, nodes: Encoded) -> Float[Tensor, "batch nodes nodes"]:
         """Edges between the words of one side: eq. 10, or the configured replacement."""
-        if self.config.graph in ("uniform", "identity"):
-            return fixed_edges(nodes.mask, nodes.states.dtype, alike=self.config.graph == "uniform")
-        config = self.config
-        return edge_weights(
-            nodes.states, nodes.mask, config.edges, config.edge_temperature, self_loops=config.self_loops
-        )
+        return first_edges(self.config, nodes)
 
     def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
         """The attention of eq. 7; if only code words are nodes, their attention to the query's words."""
@@ -155,14 +150,7 @@ class Galm(NeuralRanker):
         nodes, context = (asked, read) if side == "query" else (replace(read, mask=read.nodes), asked)
         weights = self.attention_of(nodes, context)
         cosines = block_cosines(weights @ context.states, nodes.states, self.config.num_blocks)
-        found = {
-            "graph/attention_entropy": relative_entropy(weights, nodes.mask, context.mask),
-            "graph/layer0_node_variance": share_inside(cosines, nodes.mask),
-        }
-        for number, (edges, states) in enumerate(graph.steps(cosines, self.edges_of(nodes), nodes.mask), start=1):
-            found[f"graph/layer{number}_edge_entropy"] = relative_entropy(edges, nodes.mask, nodes.mask)
-            found[f"graph/layer{number}_node_variance"] = share_inside(states, nodes.mask)
-        return {name: value for name, value in found.items() if not math.isnan(value)}
+        return graph_diagnostics(graph, weights, cosines, self.edges_of(nodes), nodes.mask, context.mask)
 
     def collapse_warning(self, found: Mapping[str, float]) -> str:
         """What makes the graph degenerate."""
@@ -215,6 +203,25 @@ FLAT: Final = 0.95
 """Mean relative entropy of the edges of a layer from which on they are as good as uniform."""
 ALIKE: Final = 0.05
 """Share of the variance of a layer's nodes inside graphs below which nodes of a graph are as good as equal."""
+
+
+def graph_diagnostics(
+    graph: GlobalAlignment,
+    weights: Float[Tensor, "pairs nodes context"],
+    cosines: Float[Tensor, "pairs nodes blocks"],
+    first_edges: Float[Tensor, "#pairs nodes nodes"],
+    nodes: Bool[Tensor, "pairs nodes"],
+    context: Bool[Tensor, "pairs context"],
+) -> Mapping[str, float]:
+    """Relative entropy of attention and edges, and the variance of nodes inside graphs, of each layer."""
+    found = {
+        "graph/attention_entropy": relative_entropy(weights, nodes, context),
+        "graph/layer0_node_variance": share_inside(cosines, nodes),
+    }
+    for number, (edges, states) in enumerate(graph.steps(cosines, first_edges, nodes), start=1):
+        found[f"graph/layer{number}_edge_entropy"] = relative_entropy(edges, nodes, nodes)
+        found[f"graph/layer{number}_node_variance"] = share_inside(states, nodes)
+    return {name: value for name, value in found.items() if not math.isnan(value)}
 
 
 def relative_entropy(

@@ -52,6 +52,24 @@ class Encoded:
         return replace(self, **{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
 
+def concatenated(parts: Sequence[Side]) -> Side:
+    """The rows of all parts, one after the other, each axis padded to its widest."""
+    found = {}
+    for each in fields(parts[0]):
+        tensors = [getattr(part, each.name) for part in parts]
+        sizes = [max(sizes) for sizes in zip(*(tensor.shape[1:] for tensor in tensors), strict=True)]
+        found[each.name] = torch.cat([_widened(tensor, sizes) for tensor in tensors])
+    return replace(parts[0], **found)
+
+
+def _widened(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
+    """``tensor`` padded at the ends of its axes after the first."""
+    padding: list[int] = []
+    for size, own in zip(reversed(sizes), reversed(tensor.shape[1:]), strict=True):  # torch's pad: the last axis first
+        padding += [0, size - own]
+    return nn.functional.pad(tensor, padding)
+
+
 @runtime_checkable
 class PairTokenizer(Protocol):
     """Converts the pairs of any split to word or subword ids."""
@@ -142,6 +160,10 @@ class NeuralRanker(nn.Module, ABC):
 
     def start_from(self, train: TokenizedPairs) -> None:
         """Initialise weights from statistics of the training split; by default this does nothing."""
+
+    def new_weights(self) -> Sequence[nn.Parameter]:
+        """Weights that start at random beside pretrained ones: ``--train.new_weights_rate`` is theirs; else none."""
+        return ()
 
     @abstractmethod
     def encode_query(self, queries: Batch) -> Encoded:

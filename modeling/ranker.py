@@ -64,3 +64,13 @@ def best_device() -> str:
     import torch  # slow to import, and not needed to look up a model by name
 
     return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def has_bfloat16() -> bool:
+    """Whether :func:`best_device` multiplies matrices faster in bfloat16: a recent GPU, AMX, or AVX-512 with it."""
+    import torch
+
+    if best_device() == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    found = torch.cpu.get_capabilities()
+    return best_device() == "cpu" and bool(found.get("amx_bf16") or found.get("avx512_bf16"))

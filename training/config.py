@@ -45,10 +45,16 @@ class TrainConfig:
     Adam's, up to rounding. False, or with weight decay or several processes: move all rows at each step."""
     weight_decay: float = 0.0
     """Decoupled weight decay (AdamW): fraction of each weight subtracted per step, times the learning rate; 0: Adam."""
+    new_weights_rate: float = 1.0
+    """Factor of the learning rate of weights that start at random beside pretrained ones, such as a head's."""
     accumulate: int = 1
     """Batches whose gradients are accumulated before a step; negatives still come from a single batch."""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """Precision of the model's computation; with bfloat16, weights and loss stay float32 (torch.autocast)."""
+    encode_at_once: int = 0
+    """Pairs whose activations are kept at a time: the rest is computed again for the gradients, so that a large batch
+    fits (GradCache, Gao et al. 2021); the result is the same. 0: the whole batch."""
+    precision: Literal["float32", "bfloat16", "auto"] = "float32"
+    """Precision of the model's computation; with bfloat16, weights and loss stay float32 (torch.autocast). `auto`:
+    bfloat16 where the device has it."""
     checkpoint_minutes: float = 5.0
     """Minutes between checkpoints within an epoch; 0: only after each epoch."""
     checkpoint_epochs: int = 1
@@ -120,7 +126,9 @@ _BOUNDS: Final = {
     "gradient_clip": real(0, 1_000_000),
     "beta1": SHARE,
     "beta2": SHARE,
+    "new_weights_rate": real(0, 1_000_000, above=True),
     "accumulate": whole(1, 65_536),
+    "encode_at_once": whole(0, 65_536),
     "weight_decay": real(0, 1000),
     "checkpoint_minutes": real(0, 100_000),
     "checkpoint_epochs": whole(0, _EPOCHS),
@@ -131,7 +139,14 @@ _BOUNDS: Final = {
     "processes": PROCESSES,
 }
 
-_SINCE: Final = {"accumulate": 1, "precision": "float32", "lazy_embedding_updates": False, "warmup_share": 0.0}
+_SINCE: Final = {
+    "accumulate": 1,
+    "precision": "float32",
+    "lazy_embedding_updates": False,
+    "warmup_share": 0.0,
+    "new_weights_rate": 1.0,
+    "encode_at_once": 0,
+}
 """Values of runs that were started before the option existed."""
 _FREE = ("epochs", "resume", "checkpoint_minutes", "checkpoint_epochs", "patience", "threads")
 """Options that a resumed run may change: they affect how long it runs, not what it has already done."""

@@ -157,9 +157,14 @@ class Optimiser:
         """``config``: betas, weight decay, and whether large tables are updated by rows."""
         tables = _large_tables(model) if _by_rows(config) else []
         of_tables = {id(table.weight) for table in tables}
+        new = {id(weight) for weight in getattr(model, "new_weights", tuple)()} if config.new_weights_rate != 1 else {}
         learnt = [weight for weight in model.parameters() if weight.requires_grad and id(weight) not in of_tables]
+        groups = [{"params": [weight for weight in learnt if id(weight) not in new], "factor": 1.0}]
+        if new:
+            rest = [weight for weight in learnt if id(weight) in new]
+            groups.append({"params": rest, "factor": config.new_weights_rate})
         self._adam = torch.optim.AdamW(  # Adam if the weight decay is 0; fused: four times as fast on a CPU
-            [{"params": learnt}], betas=(config.beta1, config.beta2), weight_decay=config.weight_decay, fused=True
+            groups, betas=(config.beta1, config.beta2), weight_decay=config.weight_decay, fused=True
         )
         self._rows, self._model = RowAdam(tables, config.beta1, config.beta2), model
 
@@ -187,7 +192,7 @@ class Optimiser:
     def step(self, rate: float) -> None:
         """One step with the gradients of :meth:`clip`; ``rate``: the learning rate."""
         for group in self._adam.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group.get("factor", 1.0)
         self._adam.step()
         self._rows.step(rate)
 

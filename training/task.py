@@ -13,16 +13,19 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from data_prep.errors import UserError
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling import distributed as processes
-from modeling.base import Encoded, NeuralRanker
+from modeling.base import Encoded, NeuralRanker, concatenated
 from training.config import TrainConfig
 
 Rows = Int[np.ndarray, " rows"]
 """Indices of the examples of a batch."""
+Lengths = Int[np.ndarray, " pairs"]
+"""Words of each pair's side."""
 
 
 @runtime_checkable
@@ -156,8 +159,23 @@ class PairTask:
             seed = self.config.seed * 1_000_003 + step
             torch.manual_seed(seed * processes.count() + processes.rank())
         own, own_codes = rows[processes.share(len(rows))], codes[processes.share(len(codes))]
-        queries = self.model.encode_query(self._moved(self.pairs.queries(own)))
-        return queries, processes.all_encoded(self.model.encode_code(self._moved(self.pairs.codes(own_codes))))
+        queries = self._in_parts(self.model.encode_query, self.pairs.queries, own, self.pairs.query_lengths)
+        encoded = self._in_parts(self.model.encode_code, self.pairs.codes, own_codes, self.pairs.code_lengths)
+        return queries, processes.all_encoded(encoded)
+
+    def _in_parts(
+        self, encode: Callable[[Batch], Encoded], read: Callable[[Rows], Batch], rows: Rows, lengths: Lengths
+    ) -> Encoded:
+        """``rows`` encoded, of like length together; activations are computed again for the gradients."""
+        size = self.config.encode_at_once
+        if not 0 < size < len(rows):
+            return encode(self._moved(read(rows)))
+        order = np.argsort(lengths[rows], kind="stable")
+        parts = [
+            checkpoint(encode, self._moved(read(rows[order[start : start + size]])), use_reentrant=False)
+            for start in range(0, len(rows), size)
+        ]
+        return concatenated(parts).rows(torch.from_numpy(np.argsort(order, kind="stable")).to(self.device))
 
     @property
     def _plain_gradients(self) -> bool:

@@ -78,9 +78,13 @@ TRANSFORMER: Final = {
     "train.warmup_steps": "100",
     "train.weight_decay": "0.01",
     "train.gradient_clip": "1",
+    "train.precision": "auto",
 }
 """Usual settings for fine-tuning, not tuned here, also of transformers of one's own; the temperature is
 a scale of 20 in MultipleNegativesRankingLoss of sentence-transformers."""
+
+_TOKEN_VECTORS: Final = {**TRANSFORMER, "train.new_weights_rate": "20"}
+"""Projection and head start at random, so they learn faster than the pretrained weights."""
 
 _SCOTCH: Final = {
     "model.vector": "mean",
@@ -214,6 +218,14 @@ MODELS: Final[dict[str, Recipe]] = {
         "a sentence-transformers model, fine-tuned as a bi-encoder over subwords (install sentences)",
         TRANSFORMER,
         "modeling.transformers.bi_encoder:TransformerConfig",
+    ),
+    "late_interaction": Recipe(
+        "modeling.transformers.late_interaction:LateInteraction",
+        "the same with a vector a token: each query token takes its most similar code token, as in ColBERT",
+        _TOKEN_VECTORS,
+    ),
+    "galm_contextual": Recipe(
+        "galm.contextual:GalmContextual", "GALM's alignment graph over the transformer's token states", _TOKEN_VECTORS
     ),
     "cross_encoder": Recipe(
         "modeling.transformers.cross_encoder:CrossEncoder",

@@ -31,7 +31,7 @@ from experiments.run.training import Pages, trained
 from experiments.terminal.console import complain, logged_to, say, show
 from modeling import distributed as processes
 from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker, best_device
+from modeling.ranker import Ranker, best_device, has_bfloat16
 from training.trainer import CHECKPOINT
 
 _log = logging.getLogger(__name__)
@@ -52,6 +52,8 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
             plan = resumed(plan, typed, folder)
             if processes.broadcast(folder.metrics.exists()):
                 return _reprint(folder)
+        elif plan.train.precision == "auto":
+            plan = replace(plan, train=replace(plan.train, precision="bfloat16" if has_bfloat16() else "float32"))
         if processes.is_first():
             check_named(plan, trains=True)
             _say_without_effect(plan, typed)

@@ -20,7 +20,7 @@ from data_prep.errors import UserError
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
-from modeling.base import BiEncoder
+from modeling.base import BiEncoder, NeuralRanker
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
 
@@ -42,8 +42,8 @@ class TransformerConfig:
         check_bounds(self, {"query_length": whole(3, 8192), "code_length": whole(3, 8192)}, "model")
 
 
-class TransformerBiEncoder(BiEncoder):
-    """A transformer whose pooled token vectors are compared by their cosine."""
+class TransformerRanker(NeuralRanker):
+    """A model over the token states of one pretrained transformer, which reads both sides."""
 
     config_type = TransformerConfig
     reads = "subwords"
@@ -76,6 +76,11 @@ class TransformerBiEncoder(BiEncoder):
     def code_fields(self) -> tuple[str, ...]:
         return ("code",)
 
+    @property
+    def width(self) -> int:
+        """Width of a token state."""
+        return int(self.transformer.config.hidden_size)  # type: ignore[union-attr, arg-type]
+
     def start_from(self, train: TokenizedPairs) -> None:  # noqa: ARG002
         """Load the pretrained weights.
 
@@ -85,6 +90,21 @@ class TransformerBiEncoder(BiEncoder):
         device = next(self.parameters()).device
         self.transformer.load_state_dict(pretrained_weights(self.config.base))
         self.to(device)
+
+    def new_weights(self) -> list[nn.Parameter]:
+        """All weights beside the transformer's."""
+        pretrained = {id(weight) for weight in self.transformer.parameters()}
+        return [weight for weight in self.parameters() if id(weight) not in pretrained]
+
+    def token_states(self, words: Words) -> Float[Tensor, "batch words dim"]:
+        """The last state of every token."""
+        ids = words.ids.masked_fill(~words.mask, self.vocabularies.padding)
+        states: Tensor = self.transformer(input_ids=ids, attention_mask=words.mask.long()).last_hidden_state
+        return states
+
+
+class TransformerBiEncoder(TransformerRanker, BiEncoder):
+    """A transformer whose pooled token vectors are compared by their cosine."""
 
     def query_vectors(self, queries: Batch) -> Float[Tensor, "queries dim"]:
         """The pooled token vectors of the query."""
@@ -102,10 +122,7 @@ class TransformerBiEncoder(BiEncoder):
         return mean_state(states, words)
 
     def _vectors(self, words: Words) -> Float[Tensor, "batch dim"]:
-        ids = words.ids.masked_fill(~words.mask, self.vocabularies.padding)
-        mask = words.mask.long()
-        states = self.transformer(input_ids=ids, attention_mask=mask).last_hidden_state  # [batch, words, dim]
-        return self.pooled(states, words)
+        return self.pooled(self.token_states(words), words)
 
 
 def pretrained_weights(base: str) -> Mapping[str, Tensor]:

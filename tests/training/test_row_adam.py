@@ -152,3 +152,17 @@ def test_a_run_by_rows_learns_what_one_of_all_rows_learns(setting, tmp_path):
     assert not lazy.code.sparse
     assert found.history[-1]["loss"] == pytest.approx(expected.history[-1]["loss"], rel=1e-3)
     torch.testing.assert_close(lazy.code.weight, every.code.weight, rtol=1e-2, atol=1e-3)
+
+
+def test_new_weights_have_their_own_rate():
+    model = made()
+    model.new_weights = lambda: [model.weight]
+    before = {name: weight.clone() for name, weight in model.named_parameters()}
+    own = Optimiser(model, TrainConfig(new_weights_rate=20.0, gradient_clip=0.0))
+    model(*drawn(0)).backward()
+    own.clip(0.0)
+    own.step(1e-3)
+    moved = {name: (weight - before[name]).abs().max().item() for name, weight in model.named_parameters()}
+    assert moved["weight"] == pytest.approx(20e-3, rel=1e-3)  # Adam's first step is as long as the rate
+    assert moved["table.weight"] == pytest.approx(1e-3, rel=1e-3)
+    assert own.rate == 1e-3

@@ -221,3 +221,21 @@ def test_a_model_with_dear_scores_has_the_gradients_of_all_scores(setting, kind,
     assert any(each.abs().sum() > 0 for each in plain)
     for one, other in zip(gradients, plain, strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-3)
+
+
+@pytest.mark.parametrize("mined", [0, 2])
+@pytest.mark.parametrize("model", [MeanPool, Galm])
+def test_a_batch_encoded_in_parts_has_the_same_gradients(setting, mined, model):
+    loss = Loss(LossConfig(kind="cross_entropy"))
+    if model is Galm:
+        own = Galm(GalmConfig(dim=32, num_blocks=8, layers=1, gcn_dim=8), setting.tokenizer.vocabularies).train()
+    else:
+        own = setting.model()
+    own.eval()  # dropout is drawn for each part
+    hard = hard_of(setting, mined) if mined else None
+    value, gradients = gradients_of(setting, own, loss, 1.0, hard)
+    for size in (1, 5):
+        same, parts = gradients_of(setting, own, loss, 1.0, hard, encode_at_once=size)
+        assert same == pytest.approx(value, rel=1e-5)
+        for one, other in zip(gradients, parts, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-3)

@@ -11,8 +11,9 @@ import pytest
 from cli.main import main
 from data_prep.store.vocabulary import Vocabularies
 from evaluation.results import load_result
-from experiments.recipes.config import Configuration
+from experiments.recipes.config import Configuration, resolve
 from experiments.run import training
+from experiments.run.run import run
 
 REQUIRED = (
     *("dataset", "model", "seed", "command", "code_version", "split", "pool_size", "queries", "exact"),
@@ -178,3 +179,12 @@ def test_bm25_is_a_run_without_training(options, java_folder, tmp_path, capsys):
     result = load_result(tmp_path / "out" / "metrics.json")
     assert (result.parameters, result.train_pairs_per_second, result.seconds.train) == (0, 0, 0)
     assert [tested.pool_size > result.pool_size for tested in result.also.values()] == [True]
+
+
+@pytest.mark.parametrize(("has", "precision"), [(True, "bfloat16"), (False, "float32")])
+def test_auto_is_the_precision_that_the_device_has(tmp_path, monkeypatch, has, precision):
+    monkeypatch.setattr("experiments.run.run.has_bfloat16", lambda: has)
+    monkeypatch.setattr("experiments.run.run._prepared", lambda plan, *_: plan.train.precision)
+    plan = resolve("folder", "minilm", {"out": str(tmp_path / "run")})
+    assert plan.train.precision == "auto"
+    assert run(plan, {}) == precision
