@@ -122,8 +122,9 @@ class PairTask:
 
     def batches(self, epoch: int) -> Sequence[Rows]:
         config = self.config
+        size, neighbours = config.batch_size, config.same_file_negatives
         return epoch_batches(
-            self.pairs, config.batch_size, config.seed, epoch, config.same_file_negatives, config.processes
+            self.pairs, size, config.seed, epoch, neighbours, config.processes, by_code=self.model.reads == "subwords"
         )
 
     def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
@@ -209,13 +210,22 @@ def _arrays(pairs: TokenizedPairs, name: str) -> tuple[Int[np.ndarray, " values"
 
 
 def epoch_batches(
-    pairs: TokenizedPairs, batch_size: int, seed: int, epoch: int, neighbours: int = 1, processes: int = 1
+    pairs: TokenizedPairs,
+    batch_size: int,
+    seed: int,
+    epoch: int,
+    neighbours: int = 1,
+    processes: int = 1,
+    *,
+    by_code: bool = False,
 ) -> list[Int[np.ndarray, " _"]]:
     """All pairs once, as rows of ``pairs``, cut into batches of ``batch_size``.
 
     The pairs are shuffled, sorted by length inside chunks, cut into batches, and the batches are shuffled. With
     ``neighbours`` above 1 this is done with runs of that many rows, mostly methods of one file; the offset of the runs
     differs by epoch. Each batch has at least two pairs, and one per process: a smaller remainder joins another batch.
+    Pairs are of like length by their query, then by their code; ``by_code`` the other way round, for models that spend
+    their time on code.
 
     Raises:
         UserError: there are fewer than two pairs, so that no pair has a negative, or fewer pairs than processes.
@@ -231,7 +241,7 @@ def epoch_batches(
     runs = np.split(np.arange(len(pairs)), np.arange(first, len(pairs), neighbours))
     order, size = random.permutation(len(runs)), max(1, CHUNK * batch_size // neighbours)  # runs per chunk
     chunks = [[runs[place] for place in order[start : start + size]] for start in range(0, len(order), size)]
-    rows = np.concatenate([run for chunk in chunks for run in _by_length(pairs, chunk)])
+    rows = np.concatenate([run for chunk in chunks for run in _by_length(pairs, chunk, by_code=by_code)])
     batches = [rows[start : start + batch_size] for start in range(0, len(rows), batch_size)]
     if len(batches) > 1 and len(batches[-1]) < least:
         batches[-2:] = [np.concatenate(batches[-2:])]
@@ -254,6 +264,9 @@ def negatives_mask(
     return np.logical_not(same)  # [queries, codes]
 
 
-def _by_length(pairs: TokenizedPairs, runs: Sequence[Int[np.ndarray, " _"]]) -> list[Int[np.ndarray, " _"]]:
-    means = [(pairs.query_lengths[run].mean(), pairs.code_lengths[run].mean()) for run in runs]
+def _by_length(
+    pairs: TokenizedPairs, runs: Sequence[Int[np.ndarray, " _"]], *, by_code: bool
+) -> list[Int[np.ndarray, " _"]]:
+    sides = (pairs.code_lengths, pairs.query_lengths) if by_code else (pairs.query_lengths, pairs.code_lengths)
+    means = [tuple(side[run].mean() for side in sides) for run in runs]
     return [runs[place] for place in sorted(range(len(runs)), key=means.__getitem__)]

@@ -31,13 +31,14 @@ def test_the_order_depends_on_seed_and_epoch_alone(setting):
     assert len({tuple(order(*place)) for place in ((0, 0), (0, 1), (1, 0), (1, 1))}) == 4
 
 
-def test_pairs_of_a_batch_are_of_similar_length(setting):
+@pytest.mark.parametrize("by_code", [False, True])
+def test_pairs_of_a_batch_are_of_similar_length(setting, by_code):
     def padding(batches):
-        lengths = setting.train.query_lengths
+        lengths = setting.train.code_lengths if by_code else setting.train.query_lengths
         return sum(len(rows) * lengths[rows].max() for rows in batches) / lengths.sum()
 
     shuffled = np.random.default_rng(0).permutation(len(setting.train)).reshape(-1, 8)
-    assert padding(epoch_batches(setting.train, 8, 0, 0)) < 1.1 < 1.5 < padding(shuffled)
+    assert padding(epoch_batches(setting.train, 8, 0, 0, by_code=by_code)) < 1.1 < 1.5 < padding(shuffled)
 
 
 def test_neighbours_stay_together_and_are_not_the_same_in_every_epoch():
