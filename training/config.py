@@ -22,6 +22,13 @@ class TrainConfig:
     """Pairs per batch; the other pairs of the batch are the negatives."""
     same_file_negatives: int = 1
     """Adjacent methods of a file that stay together in a batch, as each other's hard negatives."""
+    hard_negatives: int = 0
+    """Codes added to a batch for each of its queries, drawn anew in every epoch from those that `mined_by` ranks
+    highest without being the query's own."""
+    mined_by: str = "bm25_tuned"
+    """What ranks the training pairs for `hard_negatives`: a ranker without training, or the folder of a run."""
+    mined_depth: int = 20
+    """Ranks that hard negatives are drawn from."""
     learning_rate: float = 3e-4
     """Adam's learning rate after the warm-up (GALM's paper: 3e-4)."""
     schedule: Literal["step", "constant", "cosine", "linear"] = "step"
@@ -119,6 +126,8 @@ _BOUNDS: Final = {
     "seed": SEED,
     "batch_size": whole(2, 65_536),
     "same_file_negatives": whole(1, 65_536),
+    "hard_negatives": whole(0, 1024),
+    "mined_depth": whole(1, 65_536),
     "learning_rate": _RATE,
     "final_learning_rate": SHARE,
     "warmup_steps": whole(0, 1_000_000_000),
@@ -146,6 +155,9 @@ _SINCE: Final = {
     "warmup_share": 0.0,
     "new_weights_rate": 1.0,
     "encode_at_once": 0,
+    "hard_negatives": 0,
+    "mined_by": "bm25_tuned",
+    "mined_depth": 20,
 }
 """Values of runs that were started before the option existed."""
 _FREE = ("epochs", "resume", "checkpoint_minutes", "checkpoint_epochs", "patience", "threads")

@@ -12,16 +12,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from baselines.snipper.encoder import hard_negatives
+from data_prep.array_types import Int64
 from data_prep.errors import UserError
+from data_prep.files.named_paths import named_path
 from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import PreparedData, Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
 from evaluation.metrics import exact, short_columns
-from experiments.recipes.config import Configuration
-from experiments.recipes.models import class_of
-from experiments.recipes.run_folder import RunFolder
+from experiments.recipes.config import Configuration, resolve
+from experiments.recipes.models import MODELS, class_of, is_trained
+from experiments.recipes.run_folder import RunFolder, check_finished, load_run
 from experiments.run.data import check_fields
 from experiments.terminal.console import say
 from modeling import distributed as processes
@@ -30,6 +33,7 @@ from modeling.pool_ranker import PoolRanker, scoring
 from modeling.ranker import Ranker, best_device
 from training.board import Board, Sample
 from training.checkpoint import save_weights
+from training.config import TrainConfig
 from training.drawing import alignment_picture
 from training.losses import Loss
 from training.state import seed_everything
@@ -176,6 +180,8 @@ def train_stage(
         _validation(plan, tokenizer, valid, diagnosed, pages),
         plan.train,
         best_device(),
+        mined_negatives(plan.train, data.splits["train"], ids),
+        plan.train.hard_negatives,
         selects=loss.selects,
     )
     seed_everything(plan.train.seed, plan.train.threads)
@@ -183,6 +189,50 @@ def train_stage(
     if warning := model.collapse_warning(diagnostics(model, diagnosed)):
         say(f"{plan.model_name}: {warning}")
     return report
+
+
+def mined_negatives(
+    config: TrainConfig, train: Split, ids: TokenizedPairs
+) -> Int64[np.ndarray, "pairs negatives"] | None:
+    """The codes that ``--train.mined_by`` ranks highest for each training query, without duplicates of its own.
+
+    Raises:
+        UserError: there is no such ranker, or it is a run that is not finished.
+    """
+    if not config.hard_negatives:
+        return None
+    say(f"mining hard negatives of {len(train):,} queries by {config.mined_by}")
+    of_query, of_code = _rows_by(ids.query_keys), _rows_by(ids.code_keys)
+    pairs = zip(ids.query_keys.tolist(), ids.code_keys.tolist(), strict=True)
+    same = [frozenset(of_query[query] + of_code[code]) for query, code in pairs]
+    ranker = miner(config.mined_by)
+    return hard_negatives(ranker.over(train, train).blocks(), same, max(config.mined_depth, config.hard_negatives))
+
+
+def miner(name: str) -> Ranker:
+    """The ranker ``--train.mined_by``.
+
+    Raises:
+        UserError: it is neither a ranker without training nor the folder of a finished run.
+    """
+    if name in MODELS and not is_trained(name):
+        ranker: Ranker = class_of(name)(resolve("folder", name, {}).model)
+        return ranker
+    folder = named_path(name)
+    if name in MODELS or not folder.is_dir():
+        raise UserError(
+            f"--train.mined_by takes a ranker without training, such as bm25_tuned, or the folder of a run, not {name}"
+        )
+    check_finished(RunFolder(folder))
+    return PoolRanker(*load_run(folder), best_device())
+
+
+def _rows_by(keys: Int64[np.ndarray, " pairs"]) -> dict[int, list[int]]:
+    """The rows of every key."""
+    rows: dict[int, list[int]] = {}
+    for row, key in enumerate(keys.tolist()):
+        rows.setdefault(key, []).append(row)
+    return rows
 
 
 def _validation(

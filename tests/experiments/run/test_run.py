@@ -7,13 +7,17 @@ from pathlib import Path
 import ir_measures
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from cli.main import main
+from data_prep.store.tokenizing import WordTokenizer
 from data_prep.store.vocabulary import Vocabularies
 from evaluation.results import load_result
 from experiments.recipes.config import Configuration, resolve
 from experiments.run import training
 from experiments.run.run import run
+from training.config import TrainConfig
 
 REQUIRED = (
     *("dataset", "model", "seed", "command", "code_version", "split", "pool_size", "queries", "exact"),
@@ -188,3 +192,31 @@ def test_auto_is_the_precision_that_the_device_has(tmp_path, monkeypatch, has, p
     plan = resolve("folder", "minilm", {"out": str(tmp_path / "run")})
     assert plan.train.precision == "auto"
     assert run(plan, {}) == precision
+
+
+def test_hard_negatives_are_mined_by_a_control_or_by_a_run(options, finished, tmp_path, capsys, caplog):
+    first = ["folder", "unif", *options, "--data.limit=80", "--train.hard_negatives=1"]
+    assert main([*first, f"--out={tmp_path / 'a'}"]) == 0
+    assert "queries by bm25_tuned" in caplog.text
+    assert main([*first, f"--train.mined_by={finished}", f"--out={tmp_path / 'b'}"]) == 0
+    weights = [load_file(tmp_path / run / "weights.safetensors") for run in "ab"]
+    assert any(not torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert main([*first, "--train.mined_by=unif", f"--out={tmp_path / 'c'}"]) == 2
+    assert "--train.mined_by takes a ranker without training, such as bm25_tuned" in capsys.readouterr().err
+
+
+def test_mined_negatives_are_ranked_high_and_no_duplicates(small_data):
+    train = small_data.splits["train"].take(np.arange(60))
+    ids = WordTokenizer.build(train, resolve("folder", "unif", {}).words).encode(train)
+    config = TrainConfig(hard_negatives=2, mined_depth=5)
+    found = training.mined_negatives(config, train, ids)
+    assert found.shape == (60, 5)
+    scores = next(iter(training.miner("bm25_tuned").over(train, train).blocks()))
+    for row, mined in enumerate(found):
+        others = [
+            place
+            for place in range(60)
+            if ids.query_keys[place] != ids.query_keys[row] and ids.code_keys[place] != ids.code_keys[row]
+        ]
+        assert not {*mined.tolist()} - {*others}
+        assert scores[row, mined].min() >= np.sort(scores[row, others])[-5]
