@@ -121,7 +121,7 @@ def _not_read(unread: "Unread") -> dict[str, Any]:
 
 
 def checked_run(typed: str) -> str:
-    """The value of ``--vectors``, a folder as its absolute path.
+    """The value of ``--vectors``, a folder or an installed package with a model as its absolute path.
 
     Raises:
         ValueError: there is no model, or it is not a bi-encoder.
@@ -130,7 +130,12 @@ def checked_run(typed: str) -> str:
         return typed
     from search.index.encoders import check_bi_encoder
 
-    check_bi_encoder(folder := named_path(typed))
+    folder = named_path(typed)
+    if not folder.is_dir():
+        from modeling.transformers.pretrained import model_folder
+
+        folder = model_folder(typed) or folder
+    check_bi_encoder(folder)
     return str(folder)
 
 

@@ -21,8 +21,8 @@ class IndexOptions:
     processes: int = 0
     """Processes that read files; 0: one per CPU core."""
     vectors: str = ""
-    """Folder of a run of a bi-encoder, such as unif, that encodes every row as a vector, stored beside the
-    index; empty: the model of the existing vectors, or the shipped one; none: no vectors."""
+    """Folder of a run of a bi-encoder, such as unif or minilm, or of a model of sentence-transformers, that encodes
+    every row as a vector; empty: the model of the existing vectors, or the shipped one; none: no vectors."""
     documents: Literal["", "true", "false"] = ""
     """true: texts and configuration (Markdown, reStructuredText, txt, TOML, YAML, JSON, properties, Gradle, XML) are
     indexed too, each as a whole file; empty: as in the existing index, else false."""

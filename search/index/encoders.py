@@ -17,7 +17,15 @@ from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.recipes.stored_options import is_packed, stored_configuration
-from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, checked_parts, model_hash, read_packed, unusable
+from search.models.folder import (
+    CONFIG,
+    DEFAULT_BI_ENCODER,
+    checked_parts,
+    is_sentence_model,
+    model_hash,
+    read_packed,
+    unusable,
+)
 
 _NAMES: Final = ("scotch_light", "scotch_light_no_context")
 _CODE_FIELDS: Final = ("name", "tokens", "api")
@@ -63,6 +71,10 @@ def row_encoder(run: Path | None = None) -> RowEncoder:
     check_bi_encoder(folder)
     if is_packed_light(folder):
         return PackedLight(run)
+    if reads_text(folder):
+        from search.models.text_encoder import TextEncoder
+
+        return TextEncoder(folder)
     from search.models.torch_models import TorchEncoder
 
     return TorchEncoder(run)
@@ -83,12 +95,24 @@ def _loaded(run: str, model: str) -> RowEncoder:  # noqa: ARG001 - another model
     return row_encoder(Path(run) if run else None)
 
 
+def reads_text(folder: Path) -> bool:
+    """Whether the model in ``folder`` reads source text: one of sentence-transformers, or a run over subwords."""
+    if is_sentence_model(folder):
+        return True
+    from experiments.recipes.config import Configuration
+    from experiments.recipes.models import class_of
+
+    return str(class_of(Configuration.load(folder / CONFIG).model_name).reads) == "subwords"
+
+
 def check_bi_encoder(folder: Path) -> None:
-    """Check that a model is a bi-encoder over words, before it is loaded.
+    """Check that a model is a bi-encoder, before it is loaded.
 
     Raises:
         UserError: there is no model in ``folder``, or it is not such a bi-encoder.
     """
+    if is_sentence_model(folder):
+        return
     checked_parts(folder)
     if is_packed_light(folder):
         return
@@ -97,17 +121,11 @@ def check_bi_encoder(folder: Path) -> None:
     from modeling.base import BiEncoder
 
     name = Configuration.load(folder / CONFIG).model_name
-    kind = class_of(name)
-    if not issubclass(kind, BiEncoder):
-        why = "which makes no vector of a method: --vectors takes a run of a bi-encoder, such as unif or deepcs"
-    elif kind.reads != "words":
-        why = (
-            "which reads subwords, but an index holds words: --vectors takes a run of a bi-encoder over words, such as "
-            "unif or deepcs"
+    if not issubclass(class_of(name), BiEncoder):
+        raise UserError(
+            f"the run in {folder} is of {name}, which makes no vector of a method: --vectors takes a run of a "
+            "bi-encoder, such as unif, deepcs or minilm, or a folder of sentence-transformers"
         )
-    else:
-        return
-    raise UserError(f"the run in {folder} is of {name}, {why}")
 
 
 def is_packed_light(folder: Path) -> bool:

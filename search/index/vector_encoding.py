@@ -4,13 +4,15 @@ The vector of a row does not depend on the other rows of its batch. Equal rows a
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Float16, UInt8
+from data_prep.array_types import Bool, Float16, UInt8
 from data_prep.errors import UserError
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.terminal.console import progress
@@ -22,9 +24,12 @@ from search.index.vector_file import (
     StoredVectors,
     VectorHead,
     open_vectors,
+    part_path,
     save_vectors,
     vectors_path,
 )
+
+_SAVE_SECONDS: Final = 60.0
 
 
 def row_keys(ids: TokenizedPairs, names: Sequence[str]) -> UInt8[np.ndarray, "rows bytes"]:
@@ -66,40 +71,67 @@ def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str],
         return Vectorised(head.rows, 0, written=False)
     ids = encoder.ids(open_index(index).split)
     keys = row_keys(ids, encoder.fields)
-    known = {key.tobytes(): row for row, key in enumerate(old.keys)} if old else {}
-    vectors, read = _filled(encoder, ids, keys, known, old)
+    part = part_path(path)
+    filling = _Filling(encoder, keys, part)
+    fresh = filling.reuse([each for each in (old, _old(part, head, tell)) if each])
+    filling.encode(ids, fresh)
     if read_head(index) != before:
         raise UserError(f"the index {index} was replaced while its vectors were made: run this command again")
-    save_vectors(StoredVectors(head, vectors, keys), path)
-    return Vectorised(head.rows, read, written=True)
+    save_vectors(StoredVectors(head, filling.vectors, keys), path)
+    part.unlink(missing_ok=True)
+    return Vectorised(head.rows, len(fresh), written=True)
 
 
-def _filled(
-    encoder: RowEncoder,
-    ids: TokenizedPairs,
-    keys: UInt8[np.ndarray, "rows bytes"],
-    known: Mapping[bytes, int],
-    old: StoredVectors | None,
-) -> tuple[Float16[np.ndarray, "rows dim"], int]:
-    """The vectors of all rows, and how many rows were encoded."""
-    places: dict[bytes, list[int]] = {}
-    for row, key in enumerate(keys):
-        places.setdefault(key.tobytes(), []).append(row)
-    vectors = np.empty((len(ids), encoder.dim), np.float16)
-    fresh = []
-    for key, rows in places.items():
-        if old and key in known:
-            vectors[rows] = old.vectors[known[key]]
-        else:
-            fresh.append(rows)
-    with progress("vectors", len(fresh), "rows") as update:
-        for start in range(0, len(fresh), BATCH):
-            batch = fresh[start : start + BATCH]
-            found = encoder.vectors(ids, np.array([rows[0] for rows in batch], np.int64))
-            for rows, vector in zip(batch, found, strict=True):
-                vectors[rows] = vector
-            update(len(batch))
-    return vectors, len(fresh)
+@dataclass(slots=True)
+class _Filling:
+    """The vectors of all rows, of which some are made; every minute these are saved in the file ``part``."""
+
+    encoder: RowEncoder
+    keys: UInt8[np.ndarray, "rows bytes"]
+    part: Path
+    vectors: Float16[np.ndarray, "rows dim"] = field(init=False)
+    done: Bool[np.ndarray, " rows"] = field(init=False)
+    saved: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.vectors = np.empty((len(self.keys), self.encoder.dim), np.float16)
+        self.done = np.zeros(len(self.keys), bool)
+
+    def reuse(self, made: Sequence[StoredVectors]) -> list[list[int]]:
+        """Take what there is; the rows that have to be encoded, equal ones together."""
+        known = {key.tobytes(): vector for each in made for key, vector in zip(each.keys, each.vectors, strict=True)}
+        places: dict[bytes, list[int]] = {}
+        for row, key in enumerate(self.keys):
+            places.setdefault(key.tobytes(), []).append(row)
+        for key in places.keys() & known.keys():
+            self.put(places[key], known[key])
+        return [rows for key, rows in places.items() if key not in known]
+
+    def put(self, rows: list[int], vector: Float16[np.ndarray, " dim"]) -> None:
+        """Rows that have this vector."""
+        self.vectors[rows], self.done[rows] = vector, True
+
+    def encode(self, ids: TokenizedPairs, fresh: Sequence[list[int]]) -> None:
+        """Encode rows; what was encoded before an interruption is saved."""
+        try:
+            with progress("vectors", len(fresh), "rows") as update:
+                for start in range(0, len(fresh), BATCH):
+                    batch = fresh[start : start + BATCH]
+                    found = self.encoder.vectors(ids, np.array([rows[0] for rows in batch], np.int64))
+                    for rows, vector in zip(batch, found, strict=True):
+                        self.put(rows, vector)
+                    update(len(batch))
+                    if time.monotonic() - self.saved > _SAVE_SECONDS:
+                        self.save()
+        except KeyboardInterrupt:
+            self.save()
+            raise
+
+    def save(self) -> None:
+        """Save the vectors that are made, as of no index."""
+        head = VectorHead("", self.encoder.run, self.encoder.model, self.encoder.dim, int(self.done.sum()))
+        save_vectors(StoredVectors(head, self.vectors[self.done], self.keys[self.done]), self.part)
+        self.saved = time.monotonic()
 
 
 def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> StoredVectors | None:

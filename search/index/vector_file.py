@@ -59,6 +59,11 @@ def vectors_path(index: Path) -> Path:
     return index.with_name(f"{index.name}.vectors")
 
 
+def part_path(vectors: Path) -> Path:
+    """The file of those that were made before an interruption."""
+    return vectors.with_name(f"{vectors.name}.part")
+
+
 def save_vectors(stored: StoredVectors, path: Path) -> None:
     """Write vectors atomically, replacing older ones.
 
@@ -176,7 +181,7 @@ def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> s
 def remove_vectors(index: Path) -> None:
     """Remove the vectors beside the file ``index``, if there are any, and their clusters."""
     path = vectors_path(index)
-    for each in (path, clusters_path(path)):
+    for each in (path, part_path(path), clusters_path(path)):
         each.unlink(missing_ok=True)
 
 

@@ -45,6 +45,8 @@ PARTS: Final = ("kept", "values", "scales")
 """The arrays that a table is stored as: which rows are not all zeros, these rows in 8 bits, and the scale of each."""
 _WORDS, _WEIGHTS = PACKED
 _HEAD: Final = 8
+_OF_SENTENCES: Final = (".json", ".txt", ".safetensors", ".bin")
+"""Suffixes of the files of a model of sentence-transformers."""
 
 
 def no_model(folder: Path, missing: str) -> UserError:
@@ -70,12 +72,21 @@ def checked_parts(folder: Path) -> tuple[Sequence[str], dict[str, Any]]:
     return names, plan
 
 
+def is_sentence_model(folder: Path) -> bool:
+    """Whether ``folder`` is a model of sentence-transformers."""
+    return (folder / "modules.json").is_file()
+
+
 def model_hash(folder: Path) -> str:
     """A hash of all that determines the outputs of the model in ``folder``.
 
     Raises:
         UserError: there is no model, or it is not finished.
     """
+    if is_sentence_model(folder):
+        files = sorted(path for path in folder.rglob("*") if path.suffix in _OF_SENTENCES)
+        sums = [[path.relative_to(folder).as_posix(), file_sha256(path)] for path in files]
+        return hashlib.sha256(json.dumps(sums).encode()).hexdigest()
     names, plan = checked_parts(folder)
     about = [plan["model_name"], plan["words"], plan["model"]]
     return hashlib.sha256(json.dumps([*about, *(file_sha256(folder / name) for name in names)]).encode()).hexdigest()

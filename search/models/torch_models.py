@@ -27,6 +27,7 @@ from search.engine.signals import Alignment
 from search.index.vector_file import BATCH
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
 from search.models.packed_model import load_model
+from search.models.text_encoder import text_of
 
 _BATCH: Final = 32
 
@@ -88,16 +89,13 @@ class SentenceReranker:
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The cosine of the query and each of ``rows``."""
         missing = [row for row in rows.tolist() if row not in self._vectors]
-        self._vectors.update(zip(missing, self._encoded([self._text(row) for row in missing]), strict=True))
+        self._vectors.update(zip(missing, self._encoded([text_of(self._rows, row) for row in missing]), strict=True))
         vectors = np.stack([self._vectors[row] for row in rows.tolist()])  # [found, dim]
         found: Float32[np.ndarray, " found"] = vectors @ self._encoded([" ".join(query)])[0]
         return found
 
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
         """None: such a model does not align words."""
-
-    def _text(self, row: int) -> str:
-        return f"{' '.join(self._rows.word_list('name', row))}\n{self._rows.text(row).source}"
 
     def _encoded(self, texts: Sequence[str]) -> Float32[np.ndarray, "texts dim"]:
         found: Float32[np.ndarray, "texts dim"] = self._model.encode(

@@ -277,14 +277,14 @@ def test_a_full_disk_leaves_the_old_vectors(encoder, small_file, tree, monkeypat
 
 
 def test_an_index_that_is_replaced_meanwhile_gets_no_vectors(encoder, small_file, tree, monkeypatch):
-    real = vector_encoding._filled
+    real = vector_encoding._Filling.encode
 
     def slow(*arguments):
         (tree / "A.java").write_text("class A { void added() { } }")
         make_index(tree, small_file)
         return real(*arguments)
 
-    monkeypatch.setattr(vector_encoding, "_filled", slow)
+    monkeypatch.setattr(vector_encoding._Filling, "encode", slow)
     with pytest.raises(ValueError, match="was replaced while its vectors were made: run this command again"):
         vectorise(encoder, small_file)
     assert not vectors_path(small_file).exists()
