@@ -192,14 +192,17 @@ def result_of(
     history: Sequence[Validation] = (),
     fusion: Fusion | None = None,
 ) -> Result:
-    """``tested`` with the facts of its run, the machine, the peak memory so far and the date; paths are removed."""
+    """``tested`` with the facts of its run, the machine, the peak memory so far and the date; paths are removed.
+
+    The command keeps its own: it is typed again to make the run anew.
+    """
     known = {field.name: getattr(tested, field.name) for field in fields(tested)}
     return Result(
         **known,
         dataset=without_paths(dataset),
         model=model,
         seed=seed,
-        command=without_paths(command),
+        command=command,
         code_version=code_version,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=seconds,

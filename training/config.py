@@ -18,6 +18,14 @@ class TrainConfig:
     """Seed of the initial weights, dropout and the order of batches."""
     resume: str = ""
     """Run folder to resume from its last checkpoint; empty: a new run."""
+    from_run: str = ""
+    """Folder of a finished run of the same model, with whose vocabulary and weights training begins; empty: none."""
+    continue_run: str = ""
+    """Folder of a finished run to train on, with its settings and data, to `epochs` in all; the new run has a folder
+    of its own."""
+    keep_checkpoint: bool = False
+    """Keep the checkpoint of a finished run: `continue_run` then goes on as if the run had not ended. Else it begins
+    with the weights of the best epoch and a new optimiser."""
     batch_size: int = 32
     """Pairs per batch; the other pairs of the batch are the negatives."""
     same_file_negatives: int = 1
@@ -85,6 +93,8 @@ class TrainConfig:
                 f"--train.processes={self.processes} is more than --train.batch_size={self.batch_size}: each process "
                 "needs a pair of every batch"
             )
+        if self.from_run and self.continue_run:
+            raise UserError("--train.from_run and --train.continue_run both name the run to begin with: leave one out")
         self._check_together()
 
     def _check_together(self) -> None:
@@ -115,7 +125,7 @@ class TrainConfig:
         return [
             f"--train.{flag}={value} (was {stored.get(flag)})"
             for flag, value in asdict(self).items()
-            if flag not in _FREE and value != stored.get(flag, _SINCE.get(flag))
+            if flag not in FREE and value != stored.get(flag, _SINCE.get(flag))
         ]
 
 
@@ -160,8 +170,11 @@ _SINCE: Final = {
     "mined_depth": 20,
 }
 """Values of runs that were started before the option existed."""
-_FREE = ("epochs", "resume", "checkpoint_minutes", "checkpoint_epochs", "patience", "threads")
-"""Options that a resumed run may change: they affect how long it runs, not what it has already done."""
+FREE: Final = (
+    *("epochs", "resume", "from_run", "continue_run"),
+    *("keep_checkpoint", "checkpoint_minutes", "checkpoint_epochs", "patience", "threads"),
+)
+"""Options that may change where a checkpoint is gone on with: they affect how a run begins and ends, nothing else."""
 
 
 Negatives = Literal["average", "sum", "hardest", "random", "random_query"]

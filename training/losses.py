@@ -3,6 +3,7 @@
 There may be more codes than queries: the additional codes are hard negatives, for which no query is ranked.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -82,6 +83,12 @@ class Loss:
     def selects(self, epoch: float) -> bool:
         """Whether the loss at ``epoch`` depends on a few scores only: those of the golds, and of one negative each."""
         return self.config.kind == "ranking" and self._negatives(epoch) not in ("average", "sum")
+
+    def remark(self, epoch: int) -> str:
+        """What is said where the loss rises in an epoch (1-based), the first over the hardest negatives; else ""."""
+        before, now = self._negatives(epoch - 2.0), self._negatives(math.nextafter(epoch, 0))
+        is_switch = self.config.kind == "ranking" and before == "average" and now == "hardest"
+        return "higher, since it is now over the hardest negatives, not their average" if is_switch else ""
 
     def _negatives(self, epoch: float) -> Negatives:
         kind = self.config.negatives

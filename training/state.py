@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from data_prep.errors import UserError
 from training.checkpoint import check_finite, check_weights, load_checkpoint, put_weights, save_checkpoint, weights_copy
@@ -71,6 +72,15 @@ class RunState:
         self.best = weights_copy(self.model)
         self.optimiser = Optimiser(self.model, config)
         self._pairs, self._plan = task.fingerprint, plan
+
+    def begin(self, weights: Mapping[str, Tensor], source: str, progress: Progress | None = None) -> None:
+        """Begin with the weights of another run, named by ``source``, and with its progress.
+
+        Raises:
+            UserError: they do not fit the model, or are not finite.
+        """
+        put_weights(self.model, weights, source)
+        self.best, self.progress = weights_copy(self.model), progress or self.progress
 
     def validated(self, mrr: float) -> bool:
         """Record the validation MRR of the last epoch, and return whether it is the best so far.

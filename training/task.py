@@ -65,6 +65,10 @@ class TrainingTask(Protocol):
         """
         ...
 
+    def remark(self, epoch: int) -> str:
+        """Why the loss of a completed epoch (1-based) may be above that of the one before; "" if nothing is known."""
+        ...
+
     def validate(self) -> Mapping[str, float]:
         """Measures of the current model, in evaluation mode and without gradients.
 
@@ -103,6 +107,7 @@ class PairTask:
     """Hard negatives of each query in a batch, drawn anew in every epoch; 0: all of them."""
     selects: Callable[[float], bool] = lambda _: False
     """Epochs so far -> whether the loss depends on a few of the scores only."""
+    remark: Callable[[int], str] = lambda _: ""
 
     def __len__(self) -> int:
         return len(self.pairs)

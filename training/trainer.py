@@ -88,6 +88,7 @@ def train(
     say: Callable[[str], None] = _log.info,
     plan: Mapping[str, Any] | None = None,
     section: str = "train.",
+    begin: Callable[[RunState], None] | None = None,
 ) -> TrainingReport:
     """Train the task's model; afterwards it has the weights of its best validation epoch.
 
@@ -103,6 +104,7 @@ def train(
         say: prints a line for the user.
         plan: other settings that determine the results, stored in the checkpoint.
         section: prefix of the option names that messages suggest.
+        begin: gives the state that a run begins with, where no checkpoint of its own is resumed; None: a new one.
 
     Raises:
         DivergedError: the loss or the gradients are no longer finite.
@@ -112,7 +114,7 @@ def train(
     """
     processes.same_weights(task.model)
     state = RunState(task, config, plan)
-    _Run(task, state, run_dir / CHECKPOINT, board, say, section).go()
+    _Run(task, state, run_dir / CHECKPOINT, board, say, section).go(begin)
     done = state.progress
     speed = done.pairs / max(done.seconds, 1e-9)
     return TrainingReport(done.best_epoch, done.epoch, done.seconds, len(task), speed, done.history)
@@ -132,20 +134,30 @@ class _Run:
         self.steps = -(-self.task.batch_count // self.config.accumulate)  # of the optimiser, per epoch
         self.saved_at = time.monotonic()
 
-    def go(self) -> None:
-        if self.config.resume:
-            self._resume()
+    def go(self, begin: Callable[[RunState], None] | None) -> None:
+        if not (self.config.resume and self._resumed()) and begin:
+            begin(self.state)
         if self.board:
             self.board.open(self.state.progress.pairs)
         with closing(self.state.optimiser), HeldInterrupt(self._print) as interrupt, self._bar() as bar:
             while not self._ended():
                 self._epoch(interrupt, bar)
+        self._say_early()
         put_weights(self.model, self.state.best, str(self.path))
 
     def _ended(self) -> bool:
         done, patience = self.state.progress, self.config.patience
         stale = done.epoch - done.best_epoch if done.best_epoch else 0  # epochs
         return done.epoch >= self.config.epochs or 0 < patience <= stale
+
+    def _say_early(self) -> None:
+        done, config = self.state.progress, self.config
+        if done.epoch < config.epochs:
+            self._print(
+                f"stopped early, after epoch {done.epoch} of {config.epochs}: no validation was above "
+                f"{done.best_mrr:.4f}, that of epoch {done.best_epoch}, for {done.epoch - done.best_epoch} epochs "
+                f"(--{self.section}patience={config.patience})"
+            )
 
     def _epoch(self, interrupt: HeldInterrupt, bar: "tqdm[NoReturn]") -> None:
         done, together = self.state.progress, self.config.accumulate
@@ -219,6 +231,8 @@ class _Run:
             "seconds": done.seconds,
         }
         line = f"epoch {done.epoch} of {config.epochs}: loss {done.loss:.4f}"
+        rises = bool(done.history) and done.loss > done.history[-1].get("loss", math.inf)
+        line += f" ({why})" if rises and (why := self.task.remark(done.epoch)) else ""
         if done.epoch % config.validate_every == 0 or done.epoch == config.epochs:
             measures = self._validated()
             record |= measures
@@ -239,16 +253,18 @@ class _Run:
             self.board.validation(measures)
         return measures
 
-    def _resume(self) -> None:
+    def _resumed(self) -> bool:
+        """Restore the run's checkpoint, if it has one."""
         run = self.path.parent
         if not run.is_dir():
             raise UserError(f"--train.resume takes the folder of a run, but there is no folder {run}")
         if not self.path.exists():
             self.say(f"{run} has no checkpoint yet: starting from the beginning")
-            return
+            return False
         self.state.restore(self.path)
         done = self.state.progress
         self.say(f"resuming after epoch {done.epoch}, batch {done.batch} of {self.task.batch_count}")
+        return True
 
     def _save(self) -> None:
         if self.board:

@@ -92,9 +92,13 @@ class HeadedForm:
                 reader.read.add(place)
             elif not reader.is_head(line):
                 reader.text(line)
-            elif looks.search(line):
+            elif looks.search(line) and self._states(line) is not self.starts:
                 reader.read.add(place)
         return reader.reading()
+
+    def _states(self, line: str) -> re.Pattern[str] | None:
+        """What a line states that begins an error: its place, or only a message."""
+        return next((each for each in (*self.places, self.starts) if each.fullmatch(line)), None)
 
 
 class _Reader:

@@ -8,7 +8,16 @@ from data_prep.traces.headed import Groups, HeadedForm
 
 _PLACE: Final = re.compile(r"(?:address at )?(?P<path>.+?):(?P<line>\d+)(?::\d+)?")
 _EVAL: Final = re.compile(r"\((?P<path>[^()]+?):(?P<line>\d+):\d+\)")
-_NOWHERE: Final = ("<anonymous>", "native", "[native code]", "unknown", "unknown location")
+_NOWHERE: Final = (
+    "<anonymous>",
+    "native",
+    "[native code]",
+    "[wasm code]",
+    "debugger eval code",
+    "self-hosted",
+    "unknown",
+    "unknown location",
+)
 _PREFIX: Final = re.compile(r"(?:async\*?|new|get|set) |(?:Object|Module|exports|Function|global|this)\.")
 _ACCESS: Final = re.compile(r"(?<=\.)(?:get|set|async) ")
 _NAMELESS: Final = re.compile(r"[\w$]*\.?<(?:anonymous|instance_members_initializer|static_initializer|computed)>")
@@ -39,6 +48,7 @@ def _named(printed: str) -> str:
     return "" if _NAMELESS.fullmatch(name) or name.endswith(("<anonymous>", "(anonymous)", " code")) else name
 
 
+_BUILT_IN: Final = r"(?:\[(?:native|wasm) code\]|(?:debugger eval code|self-hosted):\d+(?::\d+)?)"
 _NAME: Final = r"(?:(?:new|async|get|set) )*[^\s/\\:]+(?: \[as [^\]]*\])? "
 JAVASCRIPT: Final = HeadedForm(
     frames=(
@@ -48,8 +58,8 @@ JAVASCRIPT: Final = HeadedForm(
         re.compile(r"\s*(?P<place>(?:file://|node:|/|[A-Za-z]:[\\/])\S*:\d+:\d+)"),
         re.compile(rf"\s*[❯›→] (?P<name>{_NAME})?(?P<place>\S.*:\d+:\d+){_END}"),
         re.compile(
-            rf"\s*(?:[\w. ]+\*)?(?P<name>[^@\s]*|(?:global|module|eval) code)@"
-            rf"(?P<place>\S*?(?:://|{_CODE})[^@]*:\d+|\[native code\])"
+            rf"\s*(?:[\w. ]+\*)?(?P<name>[^@\s]*|(?:[Gg]lobal|[Mm]odule|[Ee]val) code)@"
+            rf"(?P<place>\S*?(?:://|{_CODE})[^@]*:\d+|{_BUILT_IN})"
         ),
         re.compile(rf"\s*(?P<name>[\w$.<>/*#]+ )(?P<place>[a-z-]+://\S+{_CODE}\S*:\d+)"),
         re.compile(rf"\s*(?P<name>\S+)\s+@\s+(?P<place>\S+{_CODE}\S*:\d+)"),
@@ -64,8 +74,10 @@ JAVASCRIPT: Final = HeadedForm(
         r"at (?!\S+://[^/\s]+\W*$)\S(?:\((?:eval|address) at |(?!\Wat ).)*"
         r"(?:\.\w+:\d+|:\d+:\d+|:line \d+)\W*(?:$|\+\d+ms$)"
         r"|at \S[^()]{0,200} \((?:<anonymous>|native|index \d+)"
-        rf"|❯ \S.*:\d+:\d+|[^\s@]{{0,200}}@(?:[^\s@]{{1,1000}}{_CODE}|[a-z-]{{2,20}}://[^\s@]{{1,1000}}):\d+"
-        r"|[\w$.<>#]{1,100} \((?:\w+://|node:|/|[A-Za-z]:[\\/])[^()]{0,500}:\d+:\d+\)"
+        rf"|❯ \S.*:\d+:\d+|(?:[Gg]lobal |[Mm]odule |[Ee]val )?[^\s@]{{0,200}}"
+        rf"@(?:(?:[^\s@]{{1,1000}}{_CODE}|[a-z-]{{2,20}}://[^\s@]{{1,1000}}):\d+|{_BUILT_IN})"
+        r"|[\w$.<>#]{1,100} \((?:<anonymous>|(?:\w+://|node:|/|[A-Za-z]:[\\/])[^()]{0,500}:\d+:\d+)\)"
+        r"|(?:node:|file://)\S{1,1000}:\d+:\d+$"
         rf"|[\w$.<>/*#]{{1,200}} [a-z-]{{2,20}}://\S+{_CODE}\S*:\d+$|[^\s:@]{{1,100}}\s@\s\S+{_CODE}\S*:\d+$"
     ),
     relations={"[cause]:": "caused by", "Caused by:": "caused by", "Cause:": "caused by"},

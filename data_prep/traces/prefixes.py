@@ -9,6 +9,7 @@ each other are put together again, by the words of their prefixes.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Final
 
 _LONGEST: Final = 300
@@ -27,9 +28,11 @@ _OWN: Final = re.compile(r"[\s|+│┃║╭─┌❯›→❱*-]*|\s*E|\s*\[err
 _NO_PREFIX: Final = re.compile(r"\s*[^\W\d]\w*|.*[/\\][\w.-]*")
 """A word, and the start of a path."""
 _MARK: Final = re.compile(r"\s+[E>❯]\s*$|(?<=[|:\]])(?:\s+[|+])+\s*$|(?:\s*[│┃╭┌+][-─━]*)+\s*$")
+"""The end of a prefix that is the trace's own."""
 _NAMED: Final = re.compile(r"(?:^|(?<=\s))[\w.<>']+ {3,}$")
 """The error that is named before IPython's header."""
-"""The end of a prefix that is the trace's own."""
+_NOTHING: Final = re.compile("")
+"""The shape of no prefix."""
 
 
 def without_prefixes(lines: Sequence[str], looks: re.Pattern[str]) -> list[str]:
@@ -40,20 +43,23 @@ def without_prefixes(lines: Sequence[str], looks: re.Pattern[str]) -> list[str]:
         looks: what a line with a frame has.
     """
     shapes, bare = _shapes(lines, looks)
-    if not shapes:
-        return _moved_left(lines)
-    streams: dict[re.Pattern[str] | None, list[str]] = {}
-    last: re.Pattern[str] | None = None
+    streams: dict[re.Pattern[str], list[str]] = {}
+    last = _NOTHING
     for line in lines:
-        shape = next((each for each in shapes if each.match(line)), None)
-        if shape is None:
-            streams.setdefault(last if bare else None, []).append(line)
-            continue
-        found = shape.match(line)
-        assert found
-        last = shape
-        streams.setdefault(shape, []).append(line[found.end() :])
-    return [line for each in streams.values() for line in [*_moved_left(each), ""]]
+        if shape := next((each for each in shapes if each.match(line)), None):
+            last = shape
+        streams.setdefault(shape or (last if bare else _NOTHING), []).append(line)
+    cut = [_cut(each, shape) for shape, each in streams.items()]
+    return cut[0] if len(cut) == 1 else [line for each in cut for line in [*each, ""]]
+
+
+def _cut(lines: Sequence[str], shape: re.Pattern[str]) -> list[str]:
+    """Lines without a prefix, and those that had one without the space that all of these have in front."""
+    ends = [found.end() if (found := shape.match(line)) else -1 for line in lines]
+    behind = [line[end:] for line, end in zip(lines, ends, strict=True) if end >= 0 and line[end:].strip()]
+    spaces = [line[: len(line) - len(line.lstrip())] for line in behind]
+    margin = len(commonprefix(spaces))  # noqa: RUF071  (no paths)
+    return [line if end < 0 else line[end + margin :] for line, end in zip(lines, ends, strict=True)]
 
 
 def _shapes(lines: Sequence[str], looks: re.Pattern[str]) -> tuple[list[re.Pattern[str]], int]:
@@ -98,9 +104,3 @@ def _shape(prefix: str, follows: str) -> str:
         kind = piece.lastgroup
         pieces.append(r"\s+" if kind == "space" else r"\d[\w.,:/+-]*" if kind == "number" else re.escape(piece[0]))
     return "".join(pieces) + (r"(?=\s|$)" if follows.isspace() else "")
-
-
-def _moved_left(lines: Sequence[str]) -> list[str]:
-    """The lines without the space that all have in front."""
-    least = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
-    return [line[least:] if line[:least].isspace() else line for line in lines]

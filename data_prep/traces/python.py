@@ -198,7 +198,10 @@ class RichReader(Reader):
 class _Tracebacks:
     """The form of Python."""
 
-    looks = r'File "[^"]{1,1000}", line \d|(?<!\S)(?:[A-Za-z]:)?[^\s:]{1,1000}\.pyx?:\d+: in \S'
+    looks = (
+        r'File "[^"]{1,1000}", line \d|'
+        r"(?<!\S)(?:(?:[A-Za-z]:)?[^\s:]{1,1000}\.pyx?|<frozen [\w.]+>):\d+: in \S"
+    )
     at_path = r"(?!)"
     near = (
         r"\.pyx?:\d+(?:: ?(?:in \S+|[\w.<>]*)$|: [\w.]*(?:Error|Exception|<locals>[\w.]*): |,? in \S)"

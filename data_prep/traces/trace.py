@@ -37,11 +37,16 @@ _SIGNS: Final = (
     "://",
     ":in ",
     " in ",
+    " (/",
+    "node:",
+    " (<an",
+    ":\\",
     " on line ",
     ": line ",
     "[object]",
     "main}",
-    ": error",
+    "error:",
+    "by 0x",
     "Assertion",
     ".rb:",
     "sh: ",
@@ -80,13 +85,14 @@ def read_trace(text: str) -> Trace | None:
     best: Trace | None = None
     most = 0
     for lines in _lines_of(text):
-        for name, form in _forms().items():
-            found = form.read(lines)
-            own = _own_frames(name, found) if found else {}
-            if found and (best is None or sum(own.values()) > most):
+        readings = {name: found for name, form in _forms().items() if (found := form.read(lines))}
+        like = _like_frames(lines).union(*(found.lines for found in readings.values()))
+        for name, found in readings.items():
+            own = _own_frames(name, found)
+            if best is None or sum(own.values()) > most:
                 most = sum(own.values())
                 language = max(own, key=lambda each: own[each])
-                best = Trace(language, found.errors, found.innermost_last, _unread(lines, found))
+                best = Trace(language, found.errors, found.innermost_last, len(like - found.lines))
     return _shortened(best) if best else None
 
 
@@ -103,7 +109,7 @@ def _own_frames(form: str, found: Reading) -> dict[str, int]:
 
 def plain_text(text: str) -> str:
     """A text as its trace is read: without colours and the prefixes of a log, with what is escaped written out."""
-    if not any(sign in text for sign in _SIGNS):
+    if not _has_sign(text):
         return without_colours(text)
     shown = next((each for each in as_shown(text) if any(map(_looks_at, each.splitlines()))), text)
     return "\n".join(without_prefixes([*plain_lines(shown, _looks_at)], _starts()))
@@ -111,12 +117,12 @@ def plain_text(text: str) -> str:
 
 def frames_like(text: str) -> int:
     """How many lines of a text without a trace that can be read look like frames."""
-    return max((_unread(lines, None) for lines in _lines_of(text)), default=0)
+    return max((len(_like_frames(lines)) for lines in _lines_of(text)), default=0)
 
 
 def _lines_of(text: str) -> Iterator[list[str]]:
     """The lines near frames, without their prefixes: of a page as it is shown, and of the text as it is."""
-    for shown in as_shown(text) if any(sign in text for sign in _SIGNS) else ():
+    for shown in as_shown(text) if _has_sign(text) else ():
         lines = [line[:_LONGEST_LINE].rstrip() for line in plain_lines(shown, _looks_at)]
         if near := _near_frames(lines):
             yield without_prefixes(near, _starts())
@@ -138,15 +144,16 @@ def _near_frames(lines: Sequence[str]) -> list[str]:
 
 def _looks_at(line: str) -> bool:
     """Whether a line looks like a frame, or begins a traceback."""
-    return any(sign in line for sign in _SIGNS) and bool(_frames().search(line) or "Traceback (most" in line)
+    return _has_sign(line) and bool(_frames().search(line) or "Traceback (most" in line)
 
 
-def _unread(lines: Sequence[str], reading: Reading | None) -> int:
-    return sum(
-        bool(_frames().search(line))
-        for place, line in enumerate(lines)
-        if not (reading and place in reading.lines) and any(sign in line for sign in _SIGNS)
-    )
+def _like_frames(lines: Sequence[str]) -> set[int]:
+    """The numbers of lines that look like frames."""
+    return {place for place, line in enumerate(lines) if _has_sign(line) and _frames().search(line)}
+
+
+def _has_sign(line: str) -> bool:
+    return any(sign in line for sign in _SIGNS)
 
 
 @cache

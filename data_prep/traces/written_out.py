@@ -7,7 +7,8 @@ in another one. It is written out where a line of it looks like a frame.
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 _ESCAPES: Final = re.compile(r"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]")
@@ -68,20 +69,33 @@ def plain_lines(text: str, looks: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _of_objects(lines: Sequence[str], looks: Callable[[str], bool]) -> list[str] | None:
-    """The lines with JSON objects as the texts of the field that has most frames; None if none has."""
+    """The lines with each JSON object as the text of one field, that with most frames; None if none has any.
+
+    Where an object has none, the field is one that has some in others: each object may be a line of a trace.
+    """
     found = {place: _strings(line) for place, line in enumerate(lines) if '{"' in line or line[:1] in ("{", "[")}
-    frames: dict[str, int] = {}
-    for strings in found.values():
-        for name, string in strings.items():
-            frames[name] = frames.get(name, 0) + sum(map(looks, string.splitlines() if len(string) > 9 else ()))
-    best = max(frames, key=lambda name: frames[name], default="")
-    if not frames.get(best):
+    frames = {
+        place: Counter({name: sum(map(looks, each.splitlines())) for name, each in strings.items() if len(each) > 9})
+        for place, strings in found.items()
+    }
+    if not (total := _traced(frames.values())):
         return None
     written: list[str] = []
     for place, line in enumerate(lines):
-        strings = found.get(place, {})
-        written += without_colours(strings.get(best, "")).splitlines() or [""] if strings else [line]
+        if strings := found.get(place, {}):
+            own = frames[place]
+            best = max(total, key=lambda name: (name in strings, own[name], total[name]))
+            written += without_colours(strings.get(best, "")).splitlines() or [""]
+        else:
+            written.append(line)
     return written
+
+
+def _traced(frames: Collection[Counter[str]]) -> Counter[str]:
+    """The frames of each field that has some: not one that is a place in each object, if there are others."""
+    total: Counter[str] = sum((+each for each in frames), Counter())
+    places = {name for name in total if all(each.get(name, 1) == 1 for each in frames)}
+    return Counter({name: total[name] for name in total if name not in places}) or total
 
 
 def _strings(line: str) -> Mapping[str, str]:

@@ -222,6 +222,9 @@ class ClassifierTask:
         logits = self.model.pair_logits(self.model.encode_query(read[0]), self.model.encode_code(read[1]))  # [batch, 2]
         return cross_entropy(logits, torch.from_numpy(self.rows.labels[rows]).to(device))
 
+    def remark(self, epoch: int) -> str:  # noqa: ARG002
+        return ""
+
     def validate(self) -> Mapping[str, float]:
         return self.validation.measure()
 

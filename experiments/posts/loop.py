@@ -45,7 +45,7 @@ from experiments.recipes.snippet_encoder import ENCODERS, RECORD, TOKENIZER, WEI
 from modeling.base import NeuralRanker
 from modeling.ranker import best_device
 from training.checkpoint import load_weights, save_weights
-from training.config import LossConfig, TrainConfig
+from training.config import FREE, LossConfig, TrainConfig
 from training.losses import Loss
 from training.state import seed_everything
 from training.task import PairTask
@@ -55,7 +55,7 @@ Mined: TypeAlias = Int64[np.ndarray, "pairs mined"]
 """Hard negatives of each training pair."""
 _NEGATIVES: Final = "negatives.npy"
 _NO_QUERY: Final = QueryText("", "")
-_FREE: Final = ("resume", "checkpoint_minutes", "checkpoint_epochs", "threads", "processes")
+_FREE: Final = frozenset((*FREE, "processes")) - {"epochs", "patience"}
 """Options of training that do not change its result."""
 
 

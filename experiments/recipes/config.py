@@ -35,6 +35,8 @@ _PATHS: Final = (
     "data.path",
     "data.root",
     "train.resume",
+    "train.from_run",
+    "train.continue_run",
 )  # resolved to absolute paths when parsed
 FREE: Final = ("evaluate.", "data.path", "data.root", "data.mirror")
 """Prefixes of the options on which the weights of a run do not depend."""
@@ -138,6 +140,20 @@ def change(configuration: Configuration, typed: Mapping[str, str]) -> Configurat
     return _build(configuration.dataset, configuration.model_name, out, sections)
 
 
+def typed_again(configuration: Configuration) -> dict[str, str]:
+    """The options, as typed, by which :func:`resolve` gives ``configuration`` again, for a run in a folder of its own.
+
+    They do not depend on how the run was started, interrupted or resumed.
+    """
+    default = resolve(configuration.dataset, configuration.model_name, {})
+    return {
+        f"{section}.{field}": _text(value)
+        for section in SECTIONS
+        for field, value in configuration.section(section).items()
+        if value != default.section(section)[field] and (section, field) != ("train", "resume")
+    }
+
+
 def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
     """Parse the values of options, by full name.
 
@@ -193,9 +209,14 @@ def as_lines(configuration: Configuration, width: int = 110) -> list[str]:
 
 
 def _show(value: Any) -> str:
+    return _text(value) or '""'
+
+
+def _text(value: Any) -> str:
+    """A value as it is typed."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value) or '""'
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 OWN: Final[dict[str, str]] = {}

@@ -17,7 +17,7 @@ RESULTS: Final = REPOSITORY / "experiments" / "results"
 APART: Final = REPOSITORY / "runs" / "results"
 _PLACES: Final = {
     "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),
-    "train": ("resume", "threads", "processes", "lazy_embedding_updates"),
+    "train": ("resume", "keep_checkpoint", "threads", "processes", "lazy_embedding_updates"),
     "evaluate": ("shards",),
 }
 """Options that do not affect results, such as paths and numbers of processes."""

@@ -20,11 +20,11 @@ from evaluation.evaluator import Evaluation
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from evaluation.trec import save_ranks, write_trec
-from experiments.recipes.config import CHANGEABLE, OWN, Configuration, as_lines, as_typed, change, parse_options
+from experiments.recipes.config import CHANGEABLE, OWN, Configuration, as_lines, as_typed, change, typed_again
 from experiments.recipes.models import class_of, is_trained
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
-from experiments.recipes.stored_options import check_is_run
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
+from experiments.run.earlier_run import resumed, say_seen, with_earlier
 from experiments.run.launch import together
 from experiments.run.testing import check_named, evaluated, saved_counts
 from experiments.run.training import Pages, trained
@@ -36,8 +36,6 @@ from training.trainer import CHECKPOINT
 
 _log = logging.getLogger(__name__)
 
-_FREE: Final = ("train.resume", "out")
-"""Options that may differ where a run is resumed."""
 _OF_TRAINING: Final = ("data.extra_train_sets", "data.exclude_overlap_with", "words.", "loss.", "train.")
 """Prefixes of the options that only trained models use."""
 _OF_ALL: Final = ("train.seed", "train.resume", "train.threads", "train.processes", "train.validate_pool")
@@ -52,8 +50,10 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
             plan = resumed(plan, typed, folder)
             if processes.broadcast(folder.metrics.exists()):
                 return _reprint(folder)
-        elif plan.train.precision == "auto":
-            plan = replace(plan, train=replace(plan.train, precision="bfloat16" if has_bfloat16() else "float32"))
+        else:
+            plan = with_earlier(plan, typed)
+            if plan.train.precision == "auto":
+                plan = replace(plan, train=replace(plan.train, precision="bfloat16" if has_bfloat16() else "float32"))
         if processes.is_first():
             check_named(plan, trains=True)
             _say_without_effect(plan, typed)
@@ -95,6 +95,7 @@ def _reprint(folder: RunFolder) -> Result:
 
 def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: str, prepared: float) -> Result:
     show("\n".join(as_lines(plan)))
+    say_seen(plan, data, command)
     data = contexts_stage(plan, plan.dataset, plan.data, training_data(plan, data, command))
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
@@ -104,6 +105,7 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
         ranker, report, pages = trained(plan, data, folder)
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
+    command = command_line(plan.dataset, as_typed(plan.model_name), typed_again(plan))
     with saved_counts(plan, folder, data) as kept:
         seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=0.0)
         evaluation, result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, report=report)
@@ -120,7 +122,8 @@ def _write(plan: Configuration, folder: RunFolder, evaluation: Evaluation, resul
         pages.board.results(_flat(plan), result.exact)
         pages.board.close()
     save_result(result, folder.metrics)  # last: a folder that has it is finished
-    (folder.path / CHECKPOINT).unlink(missing_ok=True)
+    if not plan.train.keep_checkpoint:
+        (folder.path / CHECKPOINT).unlink(missing_ok=True)
 
 
 def _flat(plan: Configuration) -> dict[str, Any]:
@@ -138,38 +141,14 @@ def _say_without_effect(plan: Configuration, typed: Mapping[str, str]) -> None:
         say(f"without effect, since {plan.model_name} is not trained: {', '.join(idle)}")
 
 
-def resumed(plan: Configuration, typed: Mapping[str, str], folder: RunFolder) -> Configuration:
-    """The configuration of the run in ``folder``, set to resume from its checkpoint.
-
-    Raises:
-        UserError: the folder has no run, or a typed option contradicts its configuration.
-    """
-    check_is_run(folder.path)
-    saved = Configuration.load(folder.config)
-    if (plan.dataset, plan.model_name) != (saved.dataset, saved.model_name):
-        raise UserError(
-            f"{folder.path} is a run of {saved.dataset} {saved.model_name}, not of {plan.dataset} {plan.model_name}"
-        )
-    for name, value in parse_options(saved.model_name, typed).items():
-        section, _, field = name.partition(".")
-        if name not in _FREE and value != saved.section(section)[field]:
-            raise UserError(
-                f"--{name}={typed[name]} contradicts the run in {folder.path}, which has "
-                f"{saved.section(section)[field]}: leave it out, or start a new run"
-            )
-    if plan.out and plan.out != str(folder.path):
-        raise UserError(f"a resumed run stays in its folder {folder.path}: leave out --out={plan.out}")
-    return replace(saved, out="", train=replace(saved.train, resume=str(folder.path)))
-
-
 def processes_of(plan: Configuration) -> int:
-    """The number of processes of a run; if it is resumed, that of its configuration.
+    """The number of processes of a run; if it is resumed or trained on, that of its configuration.
 
     Raises:
         UserError: the folder of the run to resume has none.
     """
-    folder = RunFolder.of_resumed(plan)
-    return Configuration.load(folder.config).train.processes if folder else plan.train.processes
+    earlier = plan.train.resume or plan.train.continue_run
+    return Configuration.load(RunFolder(Path(earlier)).config).train.processes if earlier else plan.train.processes
 
 
 def evaluate_run(path: Path, typed: Mapping[str, str], own: str = "") -> Result:

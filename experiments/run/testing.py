@@ -29,7 +29,7 @@ from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, reso
 from experiments.recipes.models import class_of, is_trained, recipe_of
 from experiments.recipes.run_folder import RunFolder
 from experiments.run.data import config_of_other, fusion_pairs, tests_beside
-from experiments.run.training import parameters_of
+from experiments.run.training import doubts, parameters_of
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
 from modeling.ranker import Ranker
@@ -215,6 +215,8 @@ def test_stage(
         others = {name: _control(name, plan.dataset) for name in CONTROLS}
         controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
     source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
+    for doubt in doubts(evaluation, claims=True):
+        say(f"{source.origin}, {split_name} split: {doubt}")
     found = measure(
         evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.bootstrap_samples
     )

@@ -3,6 +3,7 @@
 The pages have samples with ranks, alignments with edges, and the projector.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from tqdm import tqdm
 
 from baselines.snipper.encoder import hard_negatives
 from data_prep.array_types import Int64
@@ -21,11 +23,13 @@ from data_prep.store.prepared_data import PreparedData, Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
-from evaluation.metrics import exact, short_columns
+from evaluation.metrics import chance_ranks, exact, short_columns
+from evaluation.significance import bootstrap_interval
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run
 from experiments.run.data import check_fields
+from experiments.run.earlier_run import beginning, tokenizer_of
 from experiments.terminal.console import say
 from modeling import distributed as processes
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
@@ -44,6 +48,9 @@ DIAGNOSED: Final = 256
 """Validation pairs whose graphs are looked into after an epoch."""
 SAMPLES: Final = 12
 PICTURES: Final = 4
+_NEARLY_ALL: Final = 0.99
+_WIDE: Final = 0.1
+_FEW: Final = 30
 MOST_VECTORS: Final = 5_000  # of a table in the projector, which becomes slow with more
 
 
@@ -118,7 +125,7 @@ def trained(
     plan: Configuration, data: PreparedData, folder: RunFolder
 ) -> tuple[PoolRanker, TrainingReport, Pages | None]:
     """The trained model of a run as a ranker, what training reached, and the first process's TensorBoard pages."""
-    tokenizer: PairTokenizer = class_of(plan.model_name).tokenizer(data.splits["train"], plan.words, plan.model)
+    tokenizer = tokenizer_of(plan, data)
     tokenizer.check()
     model = build_model(plan, tokenizer)
     check_fields(plan, model, tokenizer)
@@ -169,7 +176,8 @@ def train_stage(
 ) -> TrainingReport:
     """Train; afterwards ``model`` has the weights of the best validation epoch."""
     ids = tokenizer.encode(data.splits["train"])
-    model.start_from(ids)
+    if not (plan.train.from_run or plan.train.continue_run):  # else the weights are of that run
+        model.start_from(ids)
     valid = data.splits["valid"]
     diagnosed = tokenizer.encode(valid.take(np.arange(min(len(valid), DIAGNOSED))))
     loss = Loss(plan.loss)
@@ -183,9 +191,11 @@ def train_stage(
         mined_negatives(plan.train, data.splits["train"], ids),
         plan.train.hard_negatives,
         selects=loss.selects,
+        remark=loss.remark,
     )
     seed_everything(plan.train.seed, plan.train.threads)
-    report = train(task, plan.train, folder.path, board=pages.board if pages else None, say=say)
+    board, begin = pages.board if pages else None, beginning(plan, task)
+    report = train(task, plan.train, folder.path, board=board, say=say, begin=begin)
     if warning := model.collapse_warning(diagnostics(model, diagnosed)):
         say(f"{plan.model_name}: {warning}")
     return report
@@ -242,6 +252,9 @@ def _validation(
 
     def validate(model: NeuralRanker) -> Mapping[str, float]:
         evaluation = evaluate(PoolRanker(model, tokenizer, best_device()), valid, config, progress=False)
+        for doubt in doubts(evaluation):
+            with tqdm.external_write_mode(file=sys.stderr):
+                say(f"validation: {doubt}")
         measures = exact(evaluation.ranks)
         printed = {each.name: measures[each.name] for each in short_columns()}
         if pages:
@@ -250,6 +263,29 @@ def _validation(
         return {**printed, **diagnostics(model, diagnosed)}
 
     return validate
+
+
+def doubts(evaluation: Evaluation, *, claims: bool = False) -> list[str]:
+    """What speaks against an evaluation: scores that are tied, an MRR below chance, and where ``claims``, few queries.
+
+    Of few queries, the width of the 95 % interval of their MRR is said.
+    """
+    values, found = 1 / evaluation.ranks, []
+    chance = float(np.mean(1 / chance_ranks(evaluation.candidates)))
+    tied = float(np.mean(evaluation.tied > 0))
+    if tied >= _NEARLY_ALL and evaluation.candidates > 1:
+        found.append(
+            f"for {tied:.0%} of the queries the right code has the same score as others: ties count against it"
+        )
+    elif values.mean() < chance:
+        found.append(f"the MRR of {values.mean():.4f} is below that of a random order, {chance:.4f}")
+    low, high = bootstrap_interval(values, np.zeros(len(values)), resamples=1000)
+    if claims and (high - low > _WIDE or len(values) < _FEW):
+        found.append(
+            f"{len(values):,} queries are few: the 95 % interval of the MRR is {high - low:.3f} wide, from {low:.3f} "
+            f"to {high:.3f}, so that only large differences can be shown"
+        )
+    return found
 
 
 def diagnostics(model: NeuralRanker, pairs: TokenizedPairs) -> Mapping[str, float]:

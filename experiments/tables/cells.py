@@ -21,6 +21,7 @@ from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_holder
 from data_prep.installation import IMPORT_ROOT
 from evaluation.json_records import load_json
+from evaluation.provenance import without_paths
 from evaluation.result_store import ResultStore, SavedRun
 from evaluation.results import Result, as_result
 from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
@@ -139,7 +140,8 @@ def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
     metrics = _tested_again(cell, cell.weights_of, typed) if cell.weights_of else _run(cell, typed)
     content = load_json(metrics, "the result of a run")
     assert isinstance(content, dict)
-    ResultStore(folder).save(cell.key, {"label": cell.label, **content})
+    public = {**content, "command": without_paths(str(content.get("command")))}
+    ResultStore(folder).save(cell.key, {"label": cell.label, **public})
     result = finished(cell, folder, typed)
     assert result is not None, f"{cell.key} left the result of another configuration"
     return result

@@ -126,7 +126,8 @@ def _shareable(plan: Configuration) -> Configuration:
     data = replace(
         plan.data, path="", root=DataConfig().root, mirrors="", extra_train_sets=extra, exclude_overlap_with=""
     )
-    return replace(plan, out="", data=data, train=replace(plan.train, resume=""), evaluate=EvaluateConfig())
+    train = replace(plan.train, resume="", from_run="", continue_run="")
+    return replace(plan, out="", data=data, train=train, evaluate=EvaluateConfig())
 
 
 def _as_bytes(folder: Path, weights: dict[str, Tensor], words: int, offset_words: int) -> bytes:

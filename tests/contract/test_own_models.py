@@ -63,7 +63,7 @@ def test_a_file_is_trained_tested_and_resumed_without_touching_the_tree(
     assert (plan.train.learning_rate, plan.words.stem) == (1e-3, True)
     assert str(own_file) not in (run / "config.json").read_text()
     result = load_result(run / "metrics.json")
-    assert shlex.split(result.command)[:4] == ["bash", "run.sh", "folder", "--model=a model/my.py:MeanWords"]
+    assert shlex.split(result.command)[:4] == ["bash", "run.sh", "folder", f"--model={named}"]
     assert load_model(run, own=named).score_pairs(["sums two numbers"], [JAVA]).shape == (1,)
     assert main(["folder", f"--model={named}", f"--train.resume={run}"]) == 0
     assert main(["evaluate", str(run), f"--model={named}", "--evaluate.bootstrap_samples=200"]) == 0

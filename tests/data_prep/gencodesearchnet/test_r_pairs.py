@@ -67,6 +67,10 @@ def test_released_comments_lose_marks_wherever_they_are():
         ("#### Load the data ####", "Load the data"),
         ("#---- Load the data ----", "Load the data"),
         ("# ======= Load the data =====#", "Load the data"),
+        ("# ── Load the data ────", "Load the data"),
+        ("# ═══ Load the data ═══", "Load the data"),
+        ("# Load the data %%%%", "Load the data"),
+        ("# give it to R -- or C++", "give it to R -- or C++"),
         ("#    Load the data *", "Load the data *"),  # one mark may mean something
         ("# Load the data #", "Load the data"),
         ("# --no-save is a flag", "--no-save is a flag"),
@@ -83,6 +87,14 @@ def test_a_comment_needs_two_words_of_ascii_letters(mode):
     assert found(mode, "# plot", "x", "# plot 2 x2 a_b", "y", "# 1. 2. 3.", "z") == []
     assert len(found(mode, "# plot it", "x")) == 1
     assert len(found(mode, "# mean-centred x2", "x")) == (0 if mode == "released" else 1)  # "meancentred" is one
+
+
+@pytest.mark.parametrize("title", ["# Load the data ----", "#### Load the data ####", "## Load the data ===="])
+def test_the_title_of_a_section_is_a_query_as_in_the_benchmark(title):
+    (pair,) = released(title, "a")
+    assert (" ".join(pair[0].split()), pair[1].strip()) == ("Load the data", "a")
+    assert clean(title, "a") == [("Load the data", "a")]
+    assert clean(title, "", "# Read the csv", "a") == [("Load the data Read the csv", "a")]
 
 
 @pytest.mark.parametrize("mode", MODES)

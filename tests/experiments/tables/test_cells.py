@@ -180,7 +180,8 @@ def test_a_run_that_was_stopped_goes_on(place, tmp_path):
     del content["data"]["extra_train_sets"], content["evaluate"]["fuse_with"]
     run.config.write_text(json.dumps(content))
     (result,) = run_cells([cell], folder, place)
-    assert "--train.resume" in result.command
+    assert result.dataset == "folder"
+    assert [path.name for path in run.path.parent.iterdir() if path.is_dir()] == [cell.key]  # none was set aside
 
 
 def test_a_cell_that_another_process_is_at_is_left_to_it(place, tmp_path, caplog):

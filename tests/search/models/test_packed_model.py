@@ -57,7 +57,7 @@ def save_run(folder: RunFolder, plan: Configuration, model: NeuralRanker, tokeni
 @pytest.fixture(scope="module")
 def run(small_data, tmp_path_factory) -> Run:
     """A galm_plus after a few steps on a few packages of the JDK, so that no offset is left as it started."""
-    paths = {"out": "/home/somebody/run", "data.root": "/home/somebody/data", "train.resume": "/home/somebody/run"}
+    paths = {"out": "/home/somebody/run", "data.root": "/home/somebody/data", "train.from_run": "/home/somebody/run"}
     extra = {"data.extra_train_sets": "csn:/home/somebody/more", "evaluate.extra_tests": "folder:/home/somebody/tests"}
     plan = resolve("folder", "galm_plus", {**paths, **extra, "model.dim": "64", "words.unknown_buckets": "8"})
     train = small_data.splits["train"]
