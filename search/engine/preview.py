@@ -8,9 +8,11 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
+from data_prep.short_cache import kept_if_short
 from search.engine.question import asked_words
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
@@ -118,11 +120,11 @@ def line_scores(lines: Sequence[str], rarity: Mapping[str, float], sentence: str
     shown, quoted = frozenset(_WORD.findall(sentence)), _quoted(lines, text)
     for place in _lines_with(telling, text):
         words = _WORD.findall(lines[place])
-        if not telling.keys().isdisjoint(words) and not _repeats(words, shown):
-            found = frozenset().union(*(telling.get(word, ()) for word in words))
+        found = {stem for word in words if word in telling for stem in telling[word]}
+        if found and not _repeats(words, shown):
             is_comment = place in quoted or lines[place].lstrip().startswith(_COMMENTS)
-            share = _COMMENT if is_comment else 1.0
-            scores[place] = share * sum(weight for stem, weight in rarity.items() if stem in found)
+            said = sum([weight for stem, weight in rarity.items() if stem in found])
+            scores[place] = said * _COMMENT if is_comment else said
     open_brackets = 0
     for place, line in enumerate(lines):
         open_brackets += line.count("(") - line.count(")")
@@ -133,6 +135,7 @@ def line_scores(lines: Sequence[str], rarity: Mapping[str, float], sentence: str
     return scores
 
 
+@kept_if_short(20_000, 1024)  # a hit of one question is often one of another
 def _words_in(text: str) -> set[str]:
     """The distinct words of a text: by its blanks, which takes a fifth of the time, where it is ASCII."""
     if not text.isascii():
@@ -187,6 +190,7 @@ def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
     return {stem: math.log1p(lexical.size / max(1, holders)) for stem, holders in found.items()}
 
 
+@lru_cache(maxsize=2048)
 def indentation(source: str, path: str, name: str = "") -> int:
     """How many characters the first line of a source has lost: its lines but the first are indented by so many more.
 
@@ -250,7 +254,9 @@ def _cut(line: str) -> str:
 
 def word_places(text: str, rarity: Mapping[str, float]) -> Iterator[tuple[int, int]]:
     """Start and end of each identifier or word of a text that has one of a question's words."""
-    return (found.span() for found in _WORD.finditer(text) if not rarity.keys().isdisjoint(_STEMS[found[0]]))
+    asked = rarity.keys()
+    telling = {word for word in _words_in(text) if not asked.isdisjoint(_STEMS[word])}
+    return (found.span() for found in _WORD.finditer(text) if found[0] in telling) if telling else iter(())
 
 
 class _Stems(dict[str, frozenset[str]]):
