@@ -80,7 +80,8 @@ def type_fields(name: str, parts: Parts, language: Language) -> dict[str, tuple[
             skipped.add(body.id)
         if kind in language.identifiers:
             names[node.text] = None
-        todo += node.named_children[::-1]
+        if node.named_child_count:
+            todo += node.named_children[::-1]
     return {"name": split_identifier(name)[:LONGEST], "tokens": _tokens(names, language), "api": ()}
 
 
@@ -116,7 +117,8 @@ def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tu
         yield each, kind, False
         if kind in calls and language.is_one(each, "call"):
             todo.append((each,))
-        todo += each.named_children[::-1]
+        if each.named_child_count:  # most nodes are leaves, of which reading none takes as long
+            todo += each.named_children[::-1]
 
 
 def _call(node: Node, language: Language) -> list[str]:

@@ -96,6 +96,7 @@ class Judge:
         self._index, self._names = index, names
         self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
         self._known = lru_cache(maxsize=16)(self._known_of)
+        self._exists = lru_cache(maxsize=256)(self._has_name)
 
     def has(self, stem: str) -> bool:
         """Whether any file has a word, in code, comments or its path."""
@@ -177,7 +178,7 @@ class Judge:
             hit.stage == "name" or self._index.file(row).path in files for hit in hits for row in hit.rows
         )
 
-    def _exists(self, name: str) -> bool:
+    def _has_name(self, name: str) -> bool:
         """Whether something is called so, or a row's text has it."""
         spelt = self._names.spelt(name, _RANKING)
         if spelt.own or spelt.inside or self._is_path(name):

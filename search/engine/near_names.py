@@ -1,7 +1,7 @@
 """The names nearest to one that does not exist, by edit distance (letters that changed places count once)."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import numpy as np
@@ -32,15 +32,17 @@ class NearNames:
     def __init__(self, names: Iterable[str]) -> None:
         """``names``: in any case; what is longer than LONGEST characters is left out."""
         self._names = [name for name in dict.fromkeys(names) if 1 < len(name) <= LONGEST and "\n" not in name]
+        self._near = lru_cache(maxsize=256)(self._near_to)
 
     def near(self, name: str) -> list[str]:
         """At most MOST names, nearest first, within one edit of a short name, or two of one of 7 letters or more.
 
         A short name is near only to those that begin alike (:func:`_begin_alike`).
         """
+        return [*self._near(name)] if 3 <= len(name) <= LONGEST and self._names else []
+
+    def _near_to(self, name: str) -> Sequence[str]:
         wanted, most = name.lower(), 1 if (short := len(name) < _SHORT) else 2
-        if not 3 <= len(name) <= LONGEST or not self._names:
-            return []
         differ = np.bitwise_count(self._bits ^ _bits([wanted])[0])
         close = np.flatnonzero((abs(self._lengths - len(name)) <= most) & (differ <= _PER_EDIT * most))
         close = close[np.argsort(differ[close], kind="stable")[:_COMPARED]]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -118,6 +119,7 @@ def explained(alignment: Alignment) -> list[dict[str, Any]]:
     return rows
 
 
+@lru_cache(maxsize=2048)  # a hit of one question is often one of another
 def signature(source: str, path: str) -> str:
     """A declaration up to its body, on one line, without leading annotations.
 

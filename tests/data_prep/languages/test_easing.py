@@ -54,6 +54,20 @@ def test_what_a_grammar_does_not_know_is_passed_over(name, code, names):
         assert each.name in " ".join(lines[each.start_line - 1 : each.end_line])
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "interface A<out B> { c: B }\nfunction f() {}\n",
+        "class A<in out T = W, /** of */ out U extends V> {\n  f(a: T) { return g<T, U>(a, b < out); }\n}\n",
+        "type A<\n  in T,\n  out U,\n> = (a: T) => U\nfunction f() { return [a, out] }\n",
+    ],
+)
+def test_how_types_depend_on_their_parameters_is_passed_over(code):
+    found = language("typescript").parse(code.encode(), "a.ts")
+    assert not found.broken_line
+    assert [each.name for each in (*found.types(), *found.functions)] == ["A", "f"]
+
+
 def test_branches_that_are_whole_statements_are_all_kept():
     code = b"int x = (;\n#if A\nint f(void) { return 1; }\n#else\nint g(void) { return 2; }\n#endif\n"
     assert [each.name for each in language("c").parse(code, "a.c").functions] == ["f", "g"]
