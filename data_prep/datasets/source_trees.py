@@ -36,7 +36,7 @@ PHP_RUBY: Final = Path(__file__).with_name("php_ruby_repositories.txt")
 LEAVE_OUT: Final = Path(__file__).with_name("measured_repositories.txt")
 _HOST: Final = "https://github.com/"
 _COLUMNS: Final = (
-    ("a repository as owner/name", re.compile(r"[\w.-]+/[\w.-]+")),
+    ("a repository as owner/name", re.compile(r"(?!\.+/)[\w.-]+/(?!\.+$)[\w.-]+")),
     ("a commit of 40 hexadecimal digits", re.compile(r"[0-9a-f]{40}")),
     ("a licence as of SPDX, such as MIT", re.compile(r"[\w.+-]+(?: (?:AND|OR) [\w.+-]+)*")),
     ("languages separated by commas", re.compile(r"[^\s,]+(?:, ?[^\s,]+)*")),
@@ -54,6 +54,14 @@ class Repositories(Corpus):
 
     name = "repositories"
     default_lists = (REPOSITORIES,)
+
+    def listed_languages(self) -> set[str]:
+        """Those that repositories are listed with.
+
+        Raises:
+            UserError: a list is missing or wrong.
+        """
+        return {name for _, languages in read_repositories(*self.lists()) for name in languages}
 
     def tasks(self) -> Sequence[TreeTask]:
         """The repositories of the lists, to be fetched or, with ``--data.mirrors``, read from their clones there.
@@ -131,6 +139,14 @@ class Installed(Corpus):
 
     name = "installed"
     default_lists = (PACKAGES,)
+
+    def listed_languages(self) -> set[str]:
+        """Those of the packages.
+
+        Raises:
+            UserError: the list is missing or wrong.
+        """
+        return {package.language for path in self.lists() for package in read_packages(path)}
 
     def tasks(self) -> Sequence[TreeTask]:
         """The packages that can be had, downloaded if they are missing.

@@ -81,11 +81,12 @@ class ShardFolder:
                 missing = [task for task in tasks if self._is_missing(task, left_out)]
                 self._extract(missing, left_out, processes, cluster)
         paths = [path for task in tasks if (path := self.path(task)).exists()]
+        named = {task.tree.name for task in tasks}
+        left_out = {name: reason for name, reason in left_out.items() if name in named}
         if not paths:
             name, reason = next(iter(left_out.items()), ("", "there are none"))
             raise UserError(f"none of {len(tasks):,} source trees can be read, {name}: {reason}")
-        named = {task.tree.name for task in tasks}
-        return MadeShards(paths, {name: reason for name, reason in left_out.items() if name in named})
+        return MadeShards(paths, left_out)
 
     def _is_missing(self, task: TreeTask, left_out: Mapping[str, str]) -> bool:
         if task.tree.name in left_out and task.kind != "clone":
@@ -155,10 +156,27 @@ class Corpus(ABC):
                 f"{self.name} has no statement trees: leave out --data.profile, and for fcarcs give "
                 "--data.statements=false --model.structure=ast"
             )
-        self.languages = languages_of(config.language)
+        self._chosen = languages_of(config.language)
         self.cache_name = f"{self.name}-{config.language}{'-random' * (config.split == 'random')}"
         self._config = config
         self._made: MadeShards | None = None
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of its pairs.
+
+        Raises:
+            UserError: a list is missing or wrong.
+        """
+        return self._chosen or tuple(name for name in LANGUAGES if name in self.listed_languages())
+
+    @abstractmethod
+    def listed_languages(self) -> Collection[str]:
+        """Those that source trees are listed with.
+
+        Raises:
+            UserError: a list is missing or wrong.
+        """
 
     @abstractmethod
     def tasks(self) -> Sequence[TreeTask]:
@@ -196,17 +214,13 @@ class Corpus(ABC):
         if self._made is None:
             folder = ShardFolder(self.shard_folder, _logger.warning)
             tasks = [replace(task, program=extraction_program(tuple(task.languages))) for task in self.tasks()]
-            self._check_listed({name for task in tasks for name in task.languages})
+            self._check_listed()
             self._made = folder.made(tasks, processes=self._config.processes, cluster=self._config.cluster)
         return self._made
 
-    def _check_listed(self, names: Collection[str]) -> None:
-        """Refuse a language that no source tree is listed with.
-
-        Raises:
-            UserError: it is none of ``names``.
-        """
-        if self.languages and set(self.languages).isdisjoint(names):
+    def _check_listed(self) -> None:
+        names = self.listed_languages()
+        if names and set(self.languages).isdisjoint(names):
             listed = ", ".join(name for name in LANGUAGES if name in names)
             raise UserError(
                 f"{self.name} lists nothing of --data.language={self._config.language}, but of {listed}: "
