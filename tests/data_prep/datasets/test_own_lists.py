@@ -12,6 +12,7 @@ from data_prep.languages.registry import corpus_languages, language, language_ca
 from data_prep.pipeline.splits import splits_of_trees
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
+from tests.data_prep.datasets.check_list import differences
 from tests.data_prep.datasets.corpus_trees import LICENCE, head_of, write_list
 from tests.search.repositories import commit
 
@@ -156,3 +157,17 @@ def test_what_is_extracted_for_one_corpus_serves_the_other(own, tmp_path):
     prepare("seven_languages", config, command="", say=lambda _: None, progress=False)
     assert len(list((tmp_path / "raw" / "repositories" / "shards").glob("*.gz"))) == 6
     assert (tmp_path / "seven_languages-ruby").is_dir()
+
+
+def test_a_list_is_compared_with_its_clones(tmp_path):
+    """As it was for the lists that come with this project."""
+    files = {"LICENSE": LICENCE, "a.rb": "x", "b.rb": "x", "c.php": "<?php", "test/t.php": "", "vendor/v.php": ""}
+    clone = commit(tmp_path / "me" / "tool", files)
+    other = commit(tmp_path / "me" / "other", {"LICENSE": "All rights reserved.", "a.rb": "x"})
+    found = [(f"me/{place.name}", head_of(place), place) for place in (clone, other)]
+    write_list(tmp_path / "list.txt", [*found, ("me/gone", "0" * 40, clone)], languages="ruby,php")
+    assert [*differences(tmp_path / "list.txt", tmp_path)] == [
+        "me/tool: 1 files of php",
+        "me/other: the licence at its root is not recognised; 0 files of php",
+        "me/gone: there is no clone",
+    ]
