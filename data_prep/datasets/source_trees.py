@@ -17,7 +17,7 @@ import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 from urllib.parse import quote
 
 from data_prep.bounds import shown
@@ -53,7 +53,7 @@ class Repositories(Corpus):
     """Pairs of hundreds of git repositories (--data.language), split by whole repositories."""
 
     name = "repositories"
-    default_lists = (REPOSITORIES,)
+    default_lists: ClassVar[tuple[Path, ...]] = (REPOSITORIES,)
 
     def listed_languages(self) -> set[str]:
         """Those that repositories are listed with.

@@ -54,7 +54,7 @@ def language(name: str) -> Language:
 
 def language_called(typed: str) -> str:
     """The name of the language that people call so, whatever the case: C# or cs, C++, js; else ``typed`` as it is."""
-    return _by_call().get(typed.strip().lower(), typed)
+    return typed if typed in LANGUAGES else _by_call().get(typed.strip().lower(), typed)  # else all would be imported
 
 
 @lru_cache(maxsize=1)
