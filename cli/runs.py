@@ -17,7 +17,7 @@ from experiments.recipes.config import add_own_model, own_model_in
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
-CORPORA = ("repositories", "installed")
+CORPORA = ("repositories", "seven_languages", "installed")
 
 
 def train(arguments: Sequence[str]) -> None:

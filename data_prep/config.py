@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from data_prep.bounds import COUNT, LENGTH, SEED, WORKERS, check_bounds, real, whole
 from data_prep.errors import UserError
+from data_prep.languages.registry import language_called
 from data_prep.records import WORD_FIELDS
 
 MOST_BUCKETS: Final = 65_536
@@ -68,14 +69,15 @@ class DataConfig:
     """Whether training pairs that copy a validation or test pair of the same data set (equal name and tokens with a
     Jaccard similarity of .8, or equal name and query) are left out, and validation pairs that copy a test pair."""
     language: str = "java"
-    """Language of the pairs of `repositories` and `installed`: python, javascript, typescript, java, go, or all."""
+    """Language of the pairs of data sets of several: python, javascript, typescript, java, go; of `seven_languages` php
+    and ruby too; of a list of your own any that it names (rust, c#); or all that the list names."""
     split: Literal["repo", "random"] = "repo"
-    """How `repositories` and `installed` are split: by whole repositories, or at random as in Scotch's paper."""
+    """How data sets of several languages are split: by whole repositories, or at random as in Scotch's paper."""
     hold_out: str = ""
     """Source tree of `repositories` or `installed`, such as pypi/django, whose pairs are the test split; those that
     are tested else are training pairs. Empty: none. To leave out each in turn; not with --data.split=random."""
     mirrors: str = ""
-    """Folder of clones, bare or plain, that `repositories` reads instead of fetching: OWNER+NAME or OWNER/NAME, which
+    """Folder of clones, bare or plain, that are read instead of fetching repositories: OWNER+NAME or OWNER/NAME, which
     may have the clone in a folder `repo`."""
     cluster: str = ""
     """Where `repositories` and `installed` are extracted: empty, here by --data.processes; ray, or an address
@@ -86,6 +88,7 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         check_bounds(self, _DATA_BOUNDS, "data")
+        object.__setattr__(self, "language", language_called(self.language))
         if not self.root:
             raise UserError("--data.root takes a folder for the prepared data sets, not nothing")
         if self.mirror and not self.mirror.startswith(("http://", "https://")):

@@ -24,6 +24,7 @@ DATASETS: Final[dict[str, str]] = {
     "debian_sample": "data_prep.datasets.java_sources:DebianSample",
     "open_java": "data_prep.datasets.open_java:OpenJava",
     "repositories": "data_prep.datasets.source_trees:Repositories",
+    "seven_languages": "data_prep.datasets.source_trees:SevenLanguages",
     "installed": "data_prep.datasets.source_trees:Installed",
 }
 """Name -> class, constructed with a DataConfig."""

@@ -219,6 +219,7 @@ class BenchmarkResult:
     machine: Machine
     subsets: Sequence[SubsetResult]
     missing: Sequence[str]  # subsets that were not available
+    learned: Sequence[str] = ()  # languages of the pairs that runs of this project learned from, as titles
     mrr_by_type: ByType | None = field(default=None)
     accuracy_by_type: ByType | None = field(default=None)
 

@@ -33,8 +33,10 @@ def corpus_tables(name: str, found: Mapping[str, Mapping[str, Any]], lengths: Ma
         ["MB of source text parsed", *(f"{found[each]['bytes'] / 1e6:,.0f}" for each in languages)],
         ["functions", *(f"{sum(found[each]['functions'].values()):,}" for each in languages)],
         ["kept: triples before duplicates", *(f"{found[each]['functions'].get('', 0):,}" for each in languages)],
-        ["Scotch's triples", *(f"{SCOTCH[each]:,}" if each in SCOTCH else "" for each in languages)],
     ]
+    if not SCOTCH.keys().isdisjoint(languages):
+        row = ["Scotch's triples", *(f"{SCOTCH[each]:,}" if each in SCOTCH else "" for each in languages)]
+        sizes.append(row)
     means = [
         [f"mean words of {title}" if field.endswith("words") else f"mean {title}", *_means(lengths, languages, field)]
         for field, title in _LENGTHS.items()

@@ -1,9 +1,12 @@
-"""Functions of source trees in Python, JavaScript, TypeScript, Java and Go, with context and licence.
+"""Functions of source trees in several languages, with context and licence.
 
-- ``repositories``: hundreds of git repositories. ``repositories.txt`` lists them, pinned by commit: owner/name, commit,
-  SPDX licence and languages, separated by tabs. A commit is fetched alone from GitHub, read from its objects and
-  deleted; ``--data.mirrors=`` names a folder of clones to read in its place. The licence in the list is not believed:
-  that of each file is found in the commit.
+- ``repositories``: hundreds of git repositories in Python, JavaScript, TypeScript, Java and Go. ``repositories.txt``
+  lists them, pinned by commit: owner/name, commit, SPDX licence and languages, separated by tabs. A commit is fetched
+  alone from GitHub, read from its objects and deleted; ``--data.mirrors=`` names a folder of clones to read in its
+  place. The licence in the list is not believed: that of each file is found in the commit.
+- ``seven_languages``: these, and those of PHP and Ruby in ``php_ruby_repositories.txt``. With CodeSearchNet's six
+  languages and TypeScript. The new ones are listed with these two languages alone, so that the pairs and splits of the
+  other five are those of ``repositories``.
 - ``installed``: packages of PyPI, npm and Debian. ``installed.txt`` lists at most a dozen packages a language:
   language, registry, package, version and sha256 of the archive, separated by tabs; of Debian the release's source
   packages, whose version the release decides. ``pip``, ``npm`` and ``apt-get`` fetch them, from where they are set up
@@ -14,12 +17,13 @@ import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 from urllib.parse import quote
 
+from data_prep.bounds import shown
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from data_prep.languages.registry import LANGUAGES
+from data_prep.languages.registry import LANGUAGES, language, language_called
 from data_prep.pipeline.corpus import Corpus, lines_of_list
 from data_prep.pipeline.extraction import TreeTask
 from data_prep.pipeline.shards import TreeName
@@ -28,12 +32,16 @@ from data_prep.sources.git_repository import mirror_of
 from data_prep.sources.package_downloads import REGISTRIES, Package, fetched_package
 
 REPOSITORIES: Final = Path(__file__).with_name("repositories.txt")
+PHP_RUBY: Final = Path(__file__).with_name("php_ruby_repositories.txt")
 LEAVE_OUT: Final = Path(__file__).with_name("measured_repositories.txt")
 _HOST: Final = "https://github.com/"
-_REPOSITORY: Final = re.compile(
-    r"(?P<name>[\w.-]+/[\w.-]+)\t(?P<commit>[0-9a-f]{40})\t(?P<licence>[\w.+-]+(?: (?:AND|OR) [\w.+-]+)*)"
-    r"\t(?P<languages>[a-z,]+)"
+_COLUMNS: Final = (
+    ("a repository as owner/name", re.compile(r"(?!\.+/)[\w.-]+/(?!\.+$)[\w.-]+")),
+    ("a commit of 40 hexadecimal digits", re.compile(r"[0-9a-f]{40}")),
+    ("a licence as of SPDX, such as MIT", re.compile(r"[\w.+-]+(?: (?:AND|OR) [\w.+-]+)*")),
+    ("languages separated by commas", re.compile(r"[^\s,]+(?:, ?[^\s,]+)*")),
 )
+"""What each column of a list is called, and its form."""
 PACKAGES: Final = Path(__file__).with_name("installed.txt")
 _PACKAGE: Final = re.compile(
     r"(?P<language>\w+)\t(?P<registry>\w+)\t(?P<name>(?:@[\w.-]+/)?[\w.+-]+)\t(?P<version>[\w.+-]*)\t(?P<sha256>(?:[0-9a-f]{64})?)"
@@ -42,18 +50,26 @@ _logger = logging.getLogger(__name__)
 
 
 class Repositories(Corpus):
-    """Pairs of hundreds of git repositories in five languages (--data.language), split by whole repositories."""
+    """Pairs of hundreds of git repositories (--data.language), split by whole repositories."""
 
     name = "repositories"
-    default_list = REPOSITORIES
+    default_lists: ClassVar[tuple[Path, ...]] = (REPOSITORIES,)
+
+    def listed_languages(self) -> set[str]:
+        """Those that repositories are listed with.
+
+        Raises:
+            UserError: a list is missing or wrong.
+        """
+        return {name for _, languages in read_repositories(*self.lists()) for name in languages}
 
     def tasks(self) -> Sequence[TreeTask]:
-        """The repositories of the list; with ``--data.mirrors``, those that have a clone there.
+        """The repositories of the lists, to be fetched or, with ``--data.mirrors``, read from their clones there.
 
         Raises:
             UserError: the list or the folder of mirrors is missing or wrong.
         """
-        listed = read_repositories(self.listed())
+        listed = read_repositories(*self.lists())
         if not self._config.mirrors:
             return [TreeTask(tree, languages, "fetch", f"{tree.url}.git") for tree, languages in listed]
         mirrors = named_path(self._config.mirrors)
@@ -67,36 +83,70 @@ class Repositories(Corpus):
         return tasks
 
 
-def read_repositories(path: Path) -> list[tuple[TreeName, tuple[str, ...]]]:
-    """The repositories of a list, and the languages of each.
+class SevenLanguages(Repositories):
+    """Pairs of ``repositories``, and of repositories of PHP and Ruby."""
+
+    name = "seven_languages"
+    default_lists = (REPOSITORIES, PHP_RUBY)
+
+    @property
+    def shard_folder(self) -> Path:
+        """That of ``repositories``, so that what is extracted for one need not be for the other."""
+        return Path(self._config.root) / "raw" / Repositories.name / "shards"
+
+
+def read_repositories(*paths: Path) -> list[tuple[TreeName, tuple[str, ...]]]:
+    """The repositories of some lists, and the languages of each.
 
     Raises:
-        UserError: the list is missing, a line is wrong, or it names one twice or one that measures this project.
+        UserError: a list is missing, a line is wrong, or it names one twice or one that measures this project.
     """
     measured = {line.lower() for line in LEAVE_OUT.read_text(encoding="utf-8").split("\n") if not line.startswith("#")}
     found: dict[str, tuple[TreeName, tuple[str, ...]]] = {}
-    for number, line in lines_of_list(path, "repositories"):
-        match = _REPOSITORY.fullmatch(line)
-        languages = tuple(match["languages"].split(",")) if match else ()
-        if match is None or not set(languages) <= set(LANGUAGES):
-            raise UserError(
-                f"{path}:{number}: expected owner/name, commit, licence and languages of {', '.join(LANGUAGES)}, "
-                f"separated by tabs: {line[:80]!r}"
-            )
-        name = match["name"]
-        if name.lower() in measured:
-            raise UserError(f"{path}:{number}: {name} measures this project ({LEAVE_OUT.name}): leave it out")
-        if name.lower() in found:
-            raise UserError(f"{path}:{number}: {name} is named twice")
-        found[name.lower()] = TreeName(name, match["commit"], f"{_HOST}{name}"), languages
+    for path in paths:
+        for number, line in lines_of_list(path, "repositories"):
+            try:
+                tree, languages = _listed(line)
+                if tree.name.lower() in measured:
+                    raise UserError(f"{tree.name} measures this project ({LEAVE_OUT.name}): leave it out")
+                if tree.name.lower() in found:
+                    raise UserError(f"{tree.name} is named twice")
+            except UserError as error:
+                raise UserError(f"{path}:{number}: {error}") from error
+            found[tree.name.lower()] = tree, languages
     return list(found.values())
+
+
+def _listed(line: str) -> tuple[TreeName, tuple[str, ...]]:
+    """The repository of a line of a list, and its languages.
+
+    Raises:
+        UserError: the line has another form, or there is no such language.
+    """
+    parts = [part.strip() for part in line.split("\t")]
+    if len(parts) != len(_COLUMNS):
+        raise UserError(f"expected owner/name, commit, licence and languages, separated by tabs, not {shown(line)}")
+    for (what, form), part in zip(_COLUMNS, parts, strict=True):
+        if not form.fullmatch(part):
+            raise UserError(f"expected {what}, not {shown(part)}")
+    name, commit, _, typed = parts
+    languages = dict.fromkeys(language(language_called(each)).name for each in typed.split(","))
+    return TreeName(name, commit, f"{_HOST}{name}"), tuple(languages)
 
 
 class Installed(Corpus):
     """Pairs of packages from PyPI, npm and Debian in five languages (--data.language), split by whole packages."""
 
     name = "installed"
-    default_list = PACKAGES
+    default_lists = (PACKAGES,)
+
+    def listed_languages(self) -> set[str]:
+        """Those of the packages.
+
+        Raises:
+            UserError: the list is missing or wrong.
+        """
+        return {package.language for path in self.lists() for package in read_packages(path)}
 
     def tasks(self) -> Sequence[TreeTask]:
         """The packages that can be had, downloaded if they are missing.
@@ -104,7 +154,8 @@ class Installed(Corpus):
         Raises:
             UserError: the list is wrong, or no package can be had.
         """
-        packages = read_packages(self.listed())
+        (path,) = self.lists()
+        packages = read_packages(path)
         folder = Path(self._config.root) / "raw" / self.name
         tasks, trouble = [], ""
         for package in packages:
@@ -127,7 +178,7 @@ class Installed(Corpus):
             trouble = str(error)
             _logger.warning("left out the packages of Debian: %s", error)
         if not tasks:
-            raise UserError(f"none of the packages of {self.listed()} can be had: {trouble}")
+            raise UserError(f"none of the packages of {path} can be had: {trouble}")
         return tasks
 
     def _of_debian(self, packages: Sequence[Package], folder: Path) -> list[TreeTask]:

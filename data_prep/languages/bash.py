@@ -22,6 +22,7 @@ def _constants(root: "Node") -> Iterator[Declaration]:
 LANGUAGE: Final = Language(
     name="bash",
     title="Bash",
+    other_names=("shell", "shellscript"),
     editor_names=("shellscript",),
     suffixes=(".sh",),
     other_suffixes=(".bash", ".zsh", ".ksh", ".bats"),

@@ -44,6 +44,7 @@ def _receiver(node: "Node") -> str:
 LANGUAGE: Final = Language(
     name="go",
     title="Go",
+    other_names=("golang",),
     in_corpora=True,
     editor_names=("go",),
     suffixes=(".go",),

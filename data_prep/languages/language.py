@@ -161,7 +161,8 @@ class Language:
     # what it is called
     name: str  # lower-case, as in --data.language
     title: str  # as people write it
-    in_corpora: bool = False  # whether ``--data.language=all`` has it, and the pages of results
+    other_names: tuple[str, ...] = ()  # that people type, beside its title and the suffixes of its files
+    in_corpora: bool = False  # whether ``repositories`` and ``installed`` have it, and the pages of results
     editor_names: tuple[str, ...]  # its identifiers in VS Code
     suffixes: tuple[str, ...]  # of its files, the usual one first
     other_suffixes: tuple[str, ...] = ()  # of files that only the search reads

@@ -274,7 +274,7 @@ def _found(
         doc=doc,
         query=first_sentence(doc) if doc else "",
         docstring=None if inside is None else (inside.start_byte, inside.end_byte),
-        is_stub=body is not None and language.is_stub(body),
+        is_stub=body is None or language.is_stub(body),
         annotations=(),
         fields=fields,
     )

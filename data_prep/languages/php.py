@@ -9,13 +9,21 @@ from data_prep.languages.language import Declaration, Language, body_of, name_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_HASHES: Final = re.compile(r"(?m)^#+ ?")
+_OF_TOOLS: Final = re.compile(r"(?m)^#+ ?|^(?:phpcs:|phpstan-|psalm-|@codingStandards).*$\n?")
+"""Marks of comments, and what a linter passes over."""
 
 
 def _declaration(node: "Node") -> Declaration | None:
     if body_of(node) is None:
         return None
     return Declaration(name_of(node), node, kind="constructor" if name_of(node) == "__construct" else "")
+
+
+def _is_stub(body: "Node") -> bool:
+    """Whether its first statement throws."""
+    first = next((child for child in body.named_children if child.type != "comment"), None)
+    thrown = part_of(first, "0") if first is not None and first.type == "expression_statement" else None
+    return first is None or (thrown is not None and thrown.type == "throw_expression")
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
@@ -61,7 +69,8 @@ LANGUAGE: Final = Language(
     functions=words("function_definition method_declaration"),
     types=words("class_declaration interface_declaration trait_declaration enum_declaration"),
     nested=False,
-    plain_doc=lambda doc: _HASHES.sub("", doc),
+    plain_doc=lambda doc: _OF_TOOLS.sub("", doc).strip(),
+    is_stub=_is_stub,
     declaration=_declaration,
     constants=_constants,
     identifiers=words("name"),

@@ -47,9 +47,21 @@ def language(name: str) -> Language:
         UserError: there is no such language.
     """
     if name not in LANGUAGES:
-        raise UserError(f"there is no language {name!r}; there are {', '.join(LANGUAGES)}")
+        raise UserError(f"there is no language {name!r:.60}; there are {', '.join(LANGUAGES)}")
     found: Language = resolve_name(LANGUAGES[name])
     return found
+
+
+def language_called(typed: str) -> str:
+    """The name of the language that people call so, whatever the case: C# or cs, C++, js; else ``typed`` as it is."""
+    return typed if typed in LANGUAGES else _by_call().get(typed.strip().lower(), typed)  # else all would be imported
+
+
+@lru_cache(maxsize=1)
+def _by_call() -> dict[str, str]:
+    calls = {call.lower(): each.name for each in languages() for call in (each.title, *each.other_names)}
+    suffixes = {suffix[1:].lower(): each.name for each in languages() for suffix in each.suffixes}
+    return {**suffixes, **calls, **{name: name for name in LANGUAGES}}
 
 
 def languages() -> tuple[Language, ...]:
@@ -58,7 +70,7 @@ def languages() -> tuple[Language, ...]:
 
 
 def corpus_languages() -> tuple[str, ...]:
-    """The names of those that ``--data.language=all`` has."""
+    """The names of those that ``repositories`` and ``installed`` have."""
     return tuple(each.name for each in languages() if each.in_corpora)
 
 

@@ -1,5 +1,6 @@
 """Ruby: methods, of the class itself too, and blocks that define one; classes, modules and constants."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -9,14 +10,38 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _STRUCTS: Final = frozenset(("Struct.new", "Data.define", "Class.new", "Module.new"))
+_OF_TOOLS: Final = re.compile(
+    r"(?m)^(?:(?:rubocop|steep|reek|standard|typed|frozen_string_literal|encoding|coding|warn_indent) ?:.*|-\*-.*"
+    r"|:(?:nodoc|doc|startdoc|stopdoc|notnew|yields?|args?):.*|:(?=[ (]).*|@rbs\b.*|@!.*)$\n?"
+)
+"""Lines for tools: what a linter passes over, magic comments, marks of RDoc, types of RBS, directives of YARD."""
+_CALLS: Final = re.compile(r"(?m)^:?call-seq:.*(?:\n[^\S\n]*\S.*)*")
+"""The ways to call a method, in RDoc: all lines up to a blank one."""
+_VISIBLE: Final = re.compile(r"\A\s*(?:Public|Internal|Private|Deprecated): +")
+"""What TomDoc begins with."""
+
+
+def _plain_doc(doc: str) -> str:
+    return _VISIBLE.sub("", _OF_TOOLS.sub("", _CALLS.sub("", doc)).strip())
 
 
 def _declaration(node: "Node") -> Declaration:
-    """A method; ``private def x`` with its modifier."""
+    """A method; ``private def x`` with its modifier, and its types of Sorbet, ``sig { void }``, before it."""
     arguments = node.parent
     call = arguments.parent if arguments is not None and arguments.type == "argument_list" else None
     name, kind = name_of(node), "constructor" if node.type == "method" and name_of(node) == "initialize" else ""
-    return Declaration(name, node, kind=kind, first=call)
+    before = (call or node).prev_named_sibling
+    types = before if before is not None and before.type == "call" and _called(before) == ".sig" else None
+    return Declaration(name, node, kind=kind, first=types or call)
+
+
+def _is_stub(body: "Node") -> bool:
+    """Whether its first statement raises."""
+    first = next((child for child in body.named_children if child.type != "comment"), None)
+    raised = body if body.type == "call" else first
+    return raised is None or (
+        raised.type in ("call", "identifier") and re.match(r"raise\b", node_text(raised)) is not None
+    )
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
@@ -79,6 +104,8 @@ LANGUAGE: Final = Language(
     functions=words("method singleton_method"),
     types=words("class module singleton_class assignment"),
     nested=False,
+    plain_doc=_plain_doc,
+    is_stub=_is_stub,
     declaration=_declaration,
     type_declaration=_type_declaration,
     scope_name=_scope_name,

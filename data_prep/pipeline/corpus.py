@@ -10,7 +10,7 @@ import json
 import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import ABSENT, read_whole
+from data_prep.languages.registry import LANGUAGES
 from data_prep.pipeline.extraction import MadeShard, TreeTask, extraction_program, make_shard
 from data_prep.pipeline.pairs import languages_of, pairs_of_corpus
 from data_prep.pipeline.shards import read_head
@@ -80,11 +81,12 @@ class ShardFolder:
                 missing = [task for task in tasks if self._is_missing(task, left_out)]
                 self._extract(missing, left_out, processes, cluster)
         paths = [path for task in tasks if (path := self.path(task)).exists()]
+        named = {task.tree.name for task in tasks}
+        left_out = {name: reason for name, reason in left_out.items() if name in named}
         if not paths:
             name, reason = next(iter(left_out.items()), ("", "there are none"))
             raise UserError(f"none of {len(tasks):,} source trees can be read, {name}: {reason}")
-        named = {task.tree.name for task in tasks}
-        return MadeShards(paths, {name: reason for name, reason in left_out.items() if name in named})
+        return MadeShards(paths, left_out)
 
     def _is_missing(self, task: TreeTask, left_out: Mapping[str, str]) -> bool:
         if task.tree.name in left_out and task.kind != "clone":
@@ -141,7 +143,7 @@ class Corpus(ABC):
     """A data set of source trees in several languages."""
 
     name: ClassVar[str]
-    default_list: ClassVar[Path]
+    default_lists: ClassVar[tuple[Path, ...]]
 
     def __init__(self, config: DataConfig) -> None:
         """Check the language.
@@ -154,18 +156,35 @@ class Corpus(ABC):
                 f"{self.name} has no statement trees: leave out --data.profile, and for fcarcs give "
                 "--data.statements=false --model.structure=ast"
             )
-        self.languages = languages_of(config.language)
+        self._chosen = languages_of(config.language)
         self.cache_name = f"{self.name}-{config.language}{'-random' * (config.split == 'random')}"
         self._config = config
         self._made: MadeShards | None = None
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of its pairs.
+
+        Raises:
+            UserError: a list is missing or wrong.
+        """
+        return self._chosen or tuple(name for name in LANGUAGES if name in self.listed_languages())
+
+    @abstractmethod
+    def listed_languages(self) -> Collection[str]:
+        """Those that source trees are listed with.
+
+        Raises:
+            UserError: a list is missing or wrong.
+        """
 
     @abstractmethod
     def tasks(self) -> Sequence[TreeTask]:
         """The source trees."""
 
-    def listed(self) -> Path:
-        """The list of the source trees, or the file at ``--data.path``."""
-        return named_path(self._config.path) if self._config.path else self.default_list
+    def lists(self) -> tuple[Path, ...]:
+        """The lists of the source trees, or the file at ``--data.path``."""
+        return (named_path(self._config.path),) if self._config.path else self.default_lists
 
     @property
     def shard_folder(self) -> Path:
@@ -173,12 +192,12 @@ class Corpus(ABC):
         return Path(self._config.root) / "raw" / self.name / "shards"
 
     def inputs(self) -> list[Path]:
-        """The list and the shards, extracted if they are missing.
+        """The lists and the shards, extracted if they are missing.
 
         Raises:
             UserError: none can be had.
         """
-        return [self.listed(), *self._shards().paths]
+        return [*self.lists(), *self._shards().paths]
 
     def origin(self) -> str:
         """The name, and the number of source trees."""
@@ -195,8 +214,18 @@ class Corpus(ABC):
         if self._made is None:
             folder = ShardFolder(self.shard_folder, _logger.warning)
             tasks = [replace(task, program=extraction_program(tuple(task.languages))) for task in self.tasks()]
+            self._check_listed()
             self._made = folder.made(tasks, processes=self._config.processes, cluster=self._config.cluster)
         return self._made
+
+    def _check_listed(self) -> None:
+        names = self.listed_languages()
+        if names and set(self.languages).isdisjoint(names):
+            listed = ", ".join(name for name in LANGUAGES if name in names)
+            raise UserError(
+                f"{self.name} lists nothing of --data.language={self._config.language}, but of {listed}: "
+                "--data.path=LIST takes a list of your own (docs/data.md)"
+            )
 
 
 def lines_of_list(path: Path, what: str) -> Iterator[tuple[int, str]]:
@@ -206,7 +235,7 @@ def lines_of_list(path: Path, what: str) -> Iterator[tuple[int, str]]:
         UserError: the list is missing or no text.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"--data.path={path} cannot be read ({error}): expected a list of {what}") from error
     return ((number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#"))

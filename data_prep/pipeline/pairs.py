@@ -11,7 +11,7 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError, one_line
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import Language
-from data_prep.languages.registry import corpus_languages, language, language_of
+from data_prep.languages.registry import LANGUAGES, language, language_of
 from data_prep.pipeline.duplicates import Distinct, Fingerprint, drop_duplicates, find_duplicates
 from data_prep.pipeline.filters import CORPUS_FILTERS, FILTERS, NOT_PARSED, Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import extract_all
@@ -105,8 +105,18 @@ def _by_origin(splits: Mapping[SplitName, Sequence[Pair]], name: Callable[[str],
 
 
 def languages_of(name: str) -> tuple[str, ...]:
-    """The languages of ``--data.language``."""
-    return corpus_languages() if name == "all" else (language(name).name,)
+    """The language of ``--data.language``; none for all of those that the source trees are listed with.
+
+    Raises:
+        UserError: there is no such language.
+    """
+    return () if name == "all" else (language(name).name,)
+
+
+def _counted(head: Mapping[str, Any], config: DataConfig) -> list[Mapping[str, Any]]:
+    """What was counted in a shard, of each of its languages that is wanted."""
+    wanted = languages_of(config.language) or LANGUAGES
+    return [head["languages"][name] for name in wanted if name in head["languages"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +173,14 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
     watch.stage("duplicates")
     splits = _split(pairs, heads, config)
     watch.stage("split")
-    reasons = _function_reasons(heads, config)
+    reasons = _reasons(heads, config, "functions")
     functions = reasons.total()
     del reasons[""]
     broken = [
         (f"{head['tree']['name']}/{path}", reason)
         for head in heads
-        for name in languages_of(config.language)
-        for path, reason in head["languages"].get(name, {}).get("broken_files", ())
+        for each in _counted(head, config)
+        for path, reason in each.get("broken_files", ())
     ]
     counts: dict[str, Any] = {
         "trees": len(heads),
@@ -193,12 +203,12 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
     )
 
 
-def _function_reasons(heads: Sequence[Mapping[str, Any]], config: DataConfig) -> Counter[str]:
-    """Reason to leave out a function -> number over all shards and languages; "" of those that are kept."""
+def _reasons(heads: Sequence[Mapping[str, Any]], config: DataConfig, what: str) -> Counter[str]:
+    """Reason to leave out one of ``what``, files or functions -> number over all shards; "" of those that are kept."""
     total: Counter[str] = Counter()
     for head in heads:
-        for name in languages_of(config.language):
-            total.update(head["languages"].get(name, {}).get("functions", {}))
+        for each in _counted(head, config):
+            total.update(each[what])
     return total
 
 
@@ -227,16 +237,20 @@ def _split(
         names = [of_tree[pair.method.origin.rpartition("@")[0]] for pair in pairs]
     splits = divided(pairs, names)
     if empty := [name for name in SPLITS if not splits[name]]:
+        files = _reasons(heads, config, "files")
+        kept = files.pop("", 0)
+        left_out = "".join(f"; of the others {number:,}: {reason}" for reason, number in files.most_common(1))
         raise UserError(
             f"{len(pairs):,} pairs of {len(heads):,} source trees are too few for a split by {config.split} "
-            f"({', '.join(empty)} would be empty): give more of them, or --data.split=random"
+            f"({', '.join(empty)} would be empty): give more of them, or --data.split=random. "
+            f"{kept:,} of {kept + files.total():,} files have functions{left_out}"
         )
     return {name: [replace(pair, method=replace(pair.method, split=name)) for pair in splits[name]] for name in SPLITS}
 
 
 def _sizes(heads: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     """Language -> tree -> pairs, before filters of the configuration and duplicates, in all languages."""
-    sizes: dict[str, dict[str, int]] = {name: {} for name in corpus_languages()}
+    sizes: dict[str, dict[str, int]] = {}
     for head in heads:
         for name, counts in head["languages"].items():
             sizes.setdefault(name, {})[head["tree"]["name"]] = counts["functions"].get("", 0)

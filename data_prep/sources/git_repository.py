@@ -130,7 +130,11 @@ class GitRepository:
     def _listed(self, *arguments: str) -> Iterator[tuple[list[bytes], bytes]]:
         """What ``git ls-tree`` says of each file, and its path."""
         with self._git() as git:
-            said = git_says(git, "ls-tree", "-r", "-z", *arguments)
+            try:
+                said = git_says(git, "ls-tree", "-r", "-z", *arguments)
+            except GitError as error:
+                lacking = re.search(r"Not a valid object name ([0-9a-f]+)", str(error))
+                raise GitError(f"the clone lacks commit {lacking[1]}" if lacking else str(error)) from error
         for line in said.split(b"\0")[:-1]:
             about, _, path = line.partition(b"\t")
             yield about.split(), path

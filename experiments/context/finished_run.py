@@ -129,7 +129,7 @@ def url_of(text: PairText, dataset: str) -> str:
     """The address of a function's lines: at a commit, or in a package by a package URL with the path behind it."""
     tree, _, revision = text.origin.rpartition("@")
     lines = f"#L{text.start_line}-L{text.end_line}"
-    if dataset == "repositories":
+    if dataset != "installed":
         return f"https://github.com/{tree}/blob/{revision}/{quote(text.path)}{lines}"
     return f"pkg:{quote(tree)}@{revision}/{quote(text.path)}{lines}"
 

@@ -59,9 +59,18 @@ def pages(results: Sequence[BenchmarkResult]) -> str:
         ("Ranking: MRR, ties counting against the model (95 % interval over queries)", ranking_table(results)),
         ("Matching: accuracy, half of the pairs matching (95 % interval over texts)", matching_table(results)),
         ("By type of generalisation", type_table(results)),
+        ("No transfer to another language", learned_list(results)),
         ("The data", data_list(results)),
     ]
     return "\n\n".join(f"{title}\n\n{table}" for title, table in parts if table)
+
+
+def learned_list(results: Sequence[BenchmarkResult]) -> str:
+    """The languages of the subsets that a model has learned from, which are no transfer; "" if none has from any."""
+    known = [(each, {subset.language for subset in each.subsets} & {*each.learned}) for each in results]
+    return "\n".join(
+        f"- {label_of(each)} has learned from {', '.join(sorted(names))}" for each, names in known if names
+    )
 
 
 def data_list(results: Sequence[BenchmarkResult]) -> str:

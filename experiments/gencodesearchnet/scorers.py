@@ -18,14 +18,17 @@ from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.gencodesearchnet.words import as_split
+from data_prep.languages.registry import languages
+from data_prep.registry import OfLanguages, data_set
 from data_prep.store.prepared_data import Split
 from evaluation.fusion import Scale, weighted
 from evaluation.metrics import count_better_and_tied, mrr
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
-from experiments.recipes.config import REPOSITORY
+from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import MODELS
-from experiments.recipes.run_folder import load_run
+from experiments.recipes.run_folder import RunFolder, load_run
+from experiments.run.data import config_of_other
 from experiments.terminal.console import say
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, Scores, best_device
@@ -148,6 +151,21 @@ def _is_run(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(found, dict) and "model_name" in found
+
+
+def learned_languages(name: str) -> list[str]:
+    """The languages of the pairs that the runs in a model's name learned from, as titles; none for other models.
+
+    Raises:
+        UserError: a run or the list of its repositories cannot be read.
+    """
+    folders = [folder for each in name.split(MIXED) if _is_run(folder := named_path(each))]
+    found: set[str] = set()
+    for plan in (Configuration.load(RunFolder(folder).config) for folder in folders):
+        others = (data_set(other, config_of_other(plan.data, other, path)) for other, path in plan.data.extra_sets)
+        for each in (data_set(plan.dataset, plan.data), *others):
+            found.update(each.languages if isinstance(each, OfLanguages) else ("java",))
+    return [each.title for each in languages() if each.name in found]
 
 
 def folder_name(model: str) -> str:

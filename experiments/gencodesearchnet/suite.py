@@ -27,7 +27,7 @@ from evaluation.provenance import code_version, machine, without_paths
 from evaluation.trec import strictly_decreasing
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
-from experiments.gencodesearchnet.scorers import RankerOf, folder_name, load_ranker
+from experiments.gencodesearchnet.scorers import RankerOf, folder_name, learned_languages, load_ranker
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
@@ -107,6 +107,7 @@ def _tested(model: str, data: Data, options: BenchmarkOptions, command: str, fol
         machine=machine(),
         subsets=results,
         missing=data.missing,
+        learned=learned_languages(model),
         mrr_by_type=by_rank,
         accuracy_by_type=by_match,
     )

@@ -27,7 +27,7 @@ _FILTER: Final = re.compile(
 _FORM: Final[Mapping[str, str]] = {
     "path": r".*(?:[/*?]|\.\w).*",
     "type": r"[A-Za-z]+(?:,[A-Za-z]+)*",
-    "lang": r"[A-Za-z]+(?:,[A-Za-z]+)*",
+    "lang": r"[A-Za-z]+[+#]*(?:,[A-Za-z]+[+#]*)*",
     "test": r"[A-Za-z]+",
     "ext": r"\.?\w+(?:[.,]\w+)*",
 }
@@ -40,7 +40,6 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "file": frozenset(("file",)),
 }
 """Value of ``type:`` -> kinds of units."""
-_SHORT: Final = {"py": "python", "js": "javascript", "ts": "typescript", "golang": "go"}
 _TESTS: Final = ("no", "only", "yes")
 _IN_QUOTES: Final = "; if it is part of the question, put it in quotes"
 
@@ -177,7 +176,7 @@ def _checked(found: Filter) -> Filter:
     """
     if found.name == "lang":
         try:
-            known = chosen_languages(",".join(_SHORT.get(each, each) for each in found.values))
+            known = chosen_languages(",".join(found.values))
         except UserError as error:
             raise QueryError(f"{found.typed}: {error}{_IN_QUOTES}") from error
         return replace(found, values=sorted(known))

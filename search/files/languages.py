@@ -12,7 +12,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES as SOURCES
-from data_prep.languages.registry import language_of, language_of_script, languages
+from data_prep.languages.registry import language_called, language_of, language_of_script, languages
 from data_prep.records import Pair, SourceFile
 from search.files.file_words import FileWords
 
@@ -88,13 +88,13 @@ def language_name(path: str) -> str:
 
 
 def chosen_languages(typed: str) -> frozenset[str]:
-    """The languages in ``python,go,markdown``; none for "".
+    """The languages in ``python,c++,markdown``, as people call them; none for "".
 
     Raises:
         UserError: one of them is neither a language nor a kind of document.
     """
     known = [*language_names(), *sorted(_DOCUMENTS)]
-    names = frozenset(name.strip().lower() for name in typed.split(",")) if typed.strip() else frozenset()
+    names = frozenset(language_called(name.strip().lower()) for name in typed.split(",") if typed.strip())
     if unknown := sorted(names.difference(known)):
         raise UserError(f"expected languages among {', '.join(known)}, got {unknown[0]!r}")
     return names

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from data_prep.bounds import shown
 from data_prep.errors import one_line
+from data_prep.languages.registry import language_called
 from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
@@ -115,7 +116,7 @@ class SearchApi:
         A context that is too long is answered with status 413.
         """
         asked = await posted_fields(request, LARGEST, _IN_CONTEXT, ("query",))
-        top, language = number(asked, "top", 1, MOST_HITS), asked["language"]
+        top, language = number(asked, "top", 1, MOST_HITS), language_called(asked["language"])
         if len(asked["context"]) > LONGEST:
             raise HTTPException(413, f"context has at most {LONGEST:,} characters, those nearest to the cursor")
         if language and language not in language_names():

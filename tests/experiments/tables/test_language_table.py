@@ -41,7 +41,10 @@ def test_every_cell_is_another_run_of_known_options():
         == len(cells)
     )
     again = [each for each in cells if each.weights_of]
-    assert {each.settings["data.language"] for each in again} == set(corpus_languages())
+    assert {each.settings["data.language"] for each in again} == {*corpus_languages(), "php", "ruby"}
+    assert {(each.dataset, each.settings["data.language"] in ("php", "ruby")) for each in cells} == {
+        ("repositories", False), ("seven_languages", True),
+    }  # fmt: skip
     trained = [each.weights_of for each in again if "of all languages" in each.label]
     assert {base.settings["data.language"] for base in trained if base} == {"all"}
 

@@ -11,6 +11,7 @@ from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.filters import begins_with_filter, path_filter, read_question
 from search.engine.question import LONGEST_QUERY
+from search.files.languages import chosen_languages
 from search.index.index_file import open_index
 
 STORE = """\
@@ -131,6 +132,7 @@ def test_an_answer_to_a_question_is_that_to_its_words(engine):
     [
         ("type:klass load", "type: takes one of class, function, method, constant, file, not 'klass'"),
         ("lang:cobol load", "lang:cobol: expected languages among "),
+        ("lang:f# load", "lang:f#: expected languages among "),
         ("test:maybe load", "test: takes one of no, only, yes, not 'maybe'"),
         ("-test:no load", "-test:no is to be written test:no or test:only"),
         ("path:nowhere/ load", "path:nowhere/ matches nothing in the index's 4 files, such as my folder/Item.java"),
@@ -186,4 +188,6 @@ def test_a_header_is_of_the_language_of_its_content_and_of_its_name(tmp_path):
     assert engine.languages == {"c": 1, "cpp": 1}
     assert paths(engine, "lang:c load item") == paths(engine, "load item", languages=("c",)) == {"one.h", "two.h"}
     assert paths(engine, "lang:cpp load item") == paths(engine, "load item", languages=("cpp",)) == {"two.h"}
-    assert paths(engine, "-lang:cpp load item") == {"one.h"}
+    assert paths(engine, "-lang:cpp load item") == paths(engine, "-lang:C++ load item") == {"one.h"}
+    assert paths(engine, "lang:c++ load item") == paths(engine, 'lang:"C#, C++" load item') == {"two.h"}
+    assert paths(engine, "load item", languages=chosen_languages("C++,cs")) == {"two.h"}
