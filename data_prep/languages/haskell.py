@@ -3,12 +3,18 @@
 import re
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
+from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _EQUATIONS: Final = words("function bind")
+
+_LEFT: Final = words("$ $! . <$> <$!> =<< <=< <<<")
+_RIGHT: Final = words("& >>= <&> >=> >>>")
+"""Operators whose left or right operand is called."""
+_PATTERNS: Final = words("apply parens tuple list infix as irrefutable strict")
+"""What a constructor in a pattern may be inside of."""
 
 _SIGNED: Final = re.compile(r"[^\s(),]+")
 
@@ -18,7 +24,9 @@ def _name(node: "Node") -> str:
     if named := name_of(node):
         return named
     infix = next((child for child in node.named_children if child.type == "infix"), None)
-    return node_text(infix.child_by_field_name("operator")).strip("`") if infix is not None else ""
+    if infix is None or node.child_by_field_name("expression") == infix:
+        return ""
+    return node_text(infix.child_by_field_name("operator")).strip("`")
 
 
 def _beside(node: "Node", *, before: bool) -> "Node | None":
@@ -44,6 +52,33 @@ def _declaration(node: "Node") -> Declaration | None:
         more.append(after)
         after = _beside(after, before=False)
     return Declaration(name, node, first=before if signed else None, more=more)
+
+
+def _called(node: "Node") -> "Node | None":
+    """What an application or an operator calls: ``f`` of ``f x``, ``f $ x``, ``x & f`` and ``f . g``."""
+    if node.type == "apply":
+        return node.child_by_field_name("function")
+    operator = node.child_by_field_name("operator") or part_of(node, "0")
+    if operator is None or operator.type == "infix_id":
+        return part_of(operator, "0") if operator is not None else None
+    text = node_text(operator)
+    side = node.child_by_field_name("left_operand" if text in _LEFT else "right_operand")
+    if text in _RIGHT and side is not None and side.type == "infix":
+        return side.child_by_field_name("left_operand")
+    return side if text in _LEFT | _RIGHT else None
+
+
+def _is_call(node: "Node") -> bool:
+    """Whether an application is none of a pattern, which only a constructor can begin."""
+    called = node.child_by_field_name("function")
+    if called is None or called.type != "constructor":
+        return True
+    around: Node | None = node
+    while around is not None and around.type in _PATTERNS:
+        inner, around = around, around.parent
+        if around is not None and around.child_by_field_name("pattern") == inner and around.type != "parens":
+            return False
+    return around is None or around.type != "patterns"
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
@@ -81,12 +116,13 @@ LANGUAGE: Final = Language(
     other_types=words("data_type newtype type_synonym type_family data_family"),
     comments=words("comment haddock"),
     nested=False,
+    is_one=lambda node, mark: mark != "call" or _is_call(node),
     declaration=_declaration,
     type_declaration=_type_declaration,
     body=lambda node: node.child_by_field_name("match") or node.child_by_field_name("declarations"),
     plain_doc=_plain_doc,
     identifiers=words("variable constructor name field_name"),
-    calls={"apply": "function"},
+    calls={"apply": _called, "infix": _called, "left_section": _called, "right_section": _called},
     members={"qualified": ("module", "id")},
     definitions=words("function bind data_type newtype class"),
     test_words=words("test tests spec benchmarks bench"),

@@ -17,11 +17,19 @@ def _declaration(node: "Node") -> Declaration | None:
         if around is None:
             return None
         whole, named = around
+    while named is not None and named.type == "bracket_index_expression" and not _is_text(named):
+        named = named.child_by_field_name("table")
     owner = named.child_by_field_name("table") if named is not None else None
     name = named
     if named is not None and owner is not None:
         name = named.child_by_field_name("field") or named.child_by_field_name("method")
-    return Declaration(node_text(name).strip("\"'"), whole, node_text(owner) if owner is not None else "")
+    return Declaration(node_text(name).strip("\"'"), whole, node_text(owner))
+
+
+def _is_text(access: "Node") -> bool:
+    """Whether what a table is asked for is written there, as in ``t["add"]``."""
+    field = access.child_by_field_name("field")
+    return field is not None and field.type == "string"
 
 
 def _assignment(value: "Node") -> "tuple[Node, Node] | None":

@@ -72,6 +72,19 @@ local handlers = {
   ["open now"] = function() end,
 }
 
+-- Events that are urgent.
+handlers[function(event)
+  return event.urgent
+end] = function(bus)
+  bus:reset()
+end
+
+for kind, seen in pairs(M.defaults) do
+  M.listeners[kind] = function()
+    return seen
+  end
+end
+
 local count = function() return #handlers end
 
 M.Bus = Bus
