@@ -87,7 +87,8 @@ def _is_function(node: "Node | None") -> bool:
 
 def _declaration(node: "Node") -> Declaration | None:
     """All clauses that follow each other, with the attributes before the first; None for a further clause."""
-    name, attributes, before = _name(node), [], node.prev_named_sibling
+    attributes: list[Node] = []
+    name, before = _name(node), node.prev_named_sibling
     while before is not None and (before.type == "comment" or _belongs(before, (attributes or [node])[-1])):
         attributes += [before] if before.type == "unary_operator" else []
         before = before.prev_named_sibling

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 _EQUATIONS: Final = words("function bind")
 
-_LEFT: Final = words("$ $! . <$> <$!> =<< <=< <<<")
+_SIMPLE: Final = words("variable constructor qualified")
+_LEFT: Final = words("$ $! <$> <$!> =<< <=< <<<")
 _RIGHT: Final = words("& >>= <&> >=> >>>")
 """Operators whose left or right operand is called."""
 _PATTERNS: Final = words("apply parens tuple list infix as irrefutable strict")
@@ -55,22 +56,32 @@ def _declaration(node: "Node") -> Declaration | None:
 
 
 def _called(node: "Node") -> "Node | None":
-    """What an application or an operator calls: ``f`` of ``f x``, ``f $ x``, ``x & f`` and ``f . g``."""
-    if node.type == "apply":
-        return node.child_by_field_name("function")
+    """What an operator calls: ``f`` of ``f $ x`` and ``x & f``, ``g`` of ``f . g``."""
     operator = node.child_by_field_name("operator") or part_of(node, "0")
     if operator is None or operator.type == "infix_id":
         return part_of(operator, "0") if operator is not None else None
-    text = node_text(operator)
-    side = node.child_by_field_name("left_operand" if text in _LEFT else "right_operand")
-    if text in _RIGHT and side is not None and side.type == "infix":
-        return side.child_by_field_name("left_operand")
-    return side if text in _LEFT | _RIGHT else None
+    text, left, right = node_text(operator), _named(node, "left_operand"), _named(node, "right_operand")
+    if text in _RIGHT and (after := node.child_by_field_name("right_operand")) is not None and after.type == "infix":
+        return _named(after, "left_operand")
+    return left if text in _LEFT else right if text in _RIGHT else (right or left) if text == "." else None
+
+
+def _composed(node: "Node") -> "Node | None":
+    """``f`` of ``f . g``, if both are names."""
+    both = node_text(node.child_by_field_name("operator")) == "." and _named(node, "right_operand") is not None
+    return _named(node, "left_operand") if both else None
+
+
+def _named(node: "Node", side: str) -> "Node | None":
+    found = node.child_by_field_name(side)
+    return found if found is not None and found.type in _SIMPLE else None
 
 
 def _is_call(node: "Node") -> bool:
     """Whether an application is none of a pattern, which only a constructor can begin."""
     called = node.child_by_field_name("function")
+    if called is not None and called.type == "qualified":
+        called = called.child_by_field_name("id")
     if called is None or called.type != "constructor":
         return True
     around: Node | None = node
@@ -122,7 +133,12 @@ LANGUAGE: Final = Language(
     body=lambda node: node.child_by_field_name("match") or node.child_by_field_name("declarations"),
     plain_doc=_plain_doc,
     identifiers=words("variable constructor name field_name"),
-    calls={"apply": _called, "infix": _called, "left_section": _called, "right_section": _called},
+    calls={
+        "apply": "function",
+        "infix": (_composed, _called),
+        "left_section": _called,
+        "right_section": _called,
+    },
     members={"qualified": ("module", "id")},
     definitions=words("function bind data_type newtype class"),
     test_words=words("test tests spec benchmarks bench"),

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    Place = str | Callable[[Node], Node | None]
 
-Place = "str | Callable[[Node], Node | None]"
-"""Where a part of a node is: its field, its number, or what a function finds."""
 _SHOWN: Final = 10
 """Lines that are named."""
 
@@ -105,7 +104,7 @@ def name_of(node: "Node") -> str:
 
 
 def part_of(node: "Node", place: "Place") -> "Node | None":
-    """The child in a field of a node, or by its number among the named ones (0, -1); itself for ""."""
+    """The child in a field of a node, by its number among the named ones (0, -1), or by a function; itself for ""."""
     if not isinstance(place, str):
         return place(node)
     if not place:
@@ -218,8 +217,9 @@ class Language:
 
     # its names and calls
     identifiers: frozenset[str]  # kinds
-    calls: Mapping[str, Place]  # kind -> the part (:func:`part_of`) that is called; "": it is itself one of ``members``
-    members: Mapping[str, tuple[Place, Place]]
+    calls: "Mapping[str, Place | tuple[Place, ...]]"
+    """Kind -> the part (:func:`part_of`) that is called, or several; "": it is itself one of ``members``."""
+    members: "Mapping[str, tuple[Place, Place]]"
     """Kind of a qualified name -> the parts with its qualifier, "" for none, and its name."""
     creations: frozenset[str] = frozenset()  # calls that create an object: the class's name is followed by "new"
     self_names: frozenset[str] = frozenset()  # names of the object or class itself

@@ -36,8 +36,10 @@ def _in_macro(arguments: "Node") -> "Node | None":
     before = arguments.prev_sibling if node_text(arguments).startswith("(") else None
     if before is not None and before.type == "!":
         before = before.prev_sibling
-    inside = before is not None and before.type == "identifier" and before.parent is not None
-    return before if inside and before.parent.type in _TOKENS and not _defines(before) else None
+    around = before.parent if before is not None and before.type == "identifier" else None
+    if before is None or around is None or around.type not in _TOKENS or _defines(before):
+        return None
+    return before
 
 
 def _defines(name: "Node") -> bool:

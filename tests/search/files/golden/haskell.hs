@@ -101,8 +101,11 @@ first problem
 
 load :: IO (Maybe Key)
 load = do
-  Just name <- listToMaybe <$> getArgs
+  Prelude.Just name <- listToMaybe <$> getArgs
   pure (first name) & fmap trace
+
+sizes :: [Cache k v] -> [Int]
+sizes = map (Map.size . entries) . filter isFull . reverse . Map.elems
 
 named :: [Key] -> [Text]
 named = (`sortedBy` unKey) . (map unKey <$>)

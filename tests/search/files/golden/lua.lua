@@ -70,6 +70,7 @@ local handlers = {
     uv.stop()
   end,
   ["open now"] = function() end,
+  [function(event) return event.once end] = function(bus) bus:reset() end,
 }
 
 -- Events that are urgent.
