@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
+from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -11,11 +11,22 @@ if TYPE_CHECKING:
 _FLOW: Final = words("return shift break continue exit true false :")
 
 
+def _is_call(command: "Node") -> bool:
+    """Whether a command is called by its name, which is no word of the language's own."""
+    name = command.child_by_field_name("name")
+    word = part_of(name, "0") if name is not None else None
+    return word is not None and word.type == "word" and node_text(word) not in _FLOW
+
+
 def _constants(root: "Node") -> Iterator[Declaration]:
-    """Variables that a script sets in capitals outside of functions, without those that it changes."""
+    """Variables that a script sets in capitals outside of functions and bats' tests, without those that it changes."""
+    in_test = False
     for each in root.named_children:
-        for one in each.named_children if each.type == "declaration_command" else (each,):
-            if one.type == "variable_assignment" and (name := name_of(one)).isupper() and name != "PATH":
+        if each.type == "command":
+            in_test = node_text(part_of(each, "0")) == "@test" or (in_test and node_text(each) != "}")
+        for one in () if in_test else each.named_children if each.type == "declaration_command" else (each,):
+            is_set = one.type == "variable_assignment" and not node_text(one).startswith(f"{name_of(one)}+")
+            if is_set and (name := name_of(one)).isupper() and name != "PATH":
                 yield Declaration(name, each)
 
 
@@ -42,7 +53,7 @@ LANGUAGE: Final = Language(
     grammar="tree_sitter_bash:language",
     functions=words("function_definition"),
     nested=False,
-    is_one=lambda node, mark: mark != "call" or node_text(node.child_by_field_name("name")) not in _FLOW,
+    is_one=lambda node, mark: mark != "call" or _is_call(node),
     constants=_constants,
     identifiers=words("variable_name word"),
     calls={"command": "name"},

@@ -21,7 +21,9 @@ _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
 _MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
 _DIRECTIVE: Final = re.compile(
-    r"(?m)^(?:go:|nolint|lint:|export \w+$|eslint|tslint|@ts-|prettier-|istanbul |c8 |jshint|jslint|global |\+build).*$"
+    r"(?m)^(?:go:|nolint|lint:|export \w+$|eslint|tslint|@ts-|prettier-|istanbul |c8 |jshint|jslint|global |\+build"
+    r"|(?:shellcheck|rubocop|phpcs|luacheck|stylua|credo|swiftlint|swiftformat|ktlint|scalastyle|scalafmt|clang-format"
+    r"|NOLINT\w*|noinspection|frozen_string_literal|typed):? ?\b|zig fmt:|~?\^).*$"
 )
 _SECTION: Final = re.compile(
     r"(?m)^[ \t]*(?:@[A-Za-z]|:(?:param|type|return|returns|rtype|raise|raises|arg|keyword|ivar|cvar)\b|>>>"
@@ -32,6 +34,10 @@ _ROLE: Final = re.compile(r":(?:[a-z]+:)?[a-z]+:`[~!]?([^`<]+?)(?:\s*<[^`]*>)?`"
 _LITERAL: Final = re.compile(r"``(.+?)``", re.DOTALL)
 _LINK: Final = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_+")
 _BANNER: Final = re.compile(r"(?m)^[\W_]*$\n?")
+_STARS: Final = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^\n*]{1,300})(?<=[^\s\\])\1(?![\w*])")
+"""What is emphasized."""
+_TITLE: Final = re.compile(r"(?m)^(?:#{1,6}|={1,6}) +")
+"""What begins a heading in Markdown, RDoc and AsciiDoc."""
 _MARK: Final = re.compile(r"\s*\|\w+\|\s*")
 """A paragraph that is replaced by another text, in Sphinx."""
 _CALL_LINE: Final = re.compile(r"[\w.]+\([^)]*\)(?: ?->.*)?$")
@@ -113,7 +119,7 @@ def first_sentence(doc: str) -> str:
     """The first sentence of documentation, without markup, on one line; "" if it has none before its tags."""
     if not doc:
         return ""
-    text = _BANNER.sub("", summary(doc))
+    text = _STARS.sub(r"\2", _TITLE.sub("", _BANNER.sub("", summary(doc))))
     text = _LITERAL.sub(r"{@code \1}", _LINK.sub(r"\1", _ROLE.sub(r"\1", text)))
     return javadoc_sentence(text)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.c import LANGUAGE as C
 from data_prep.languages.c import MACROS, c_type, declarator
-from data_prep.languages.easing import Easing, eased, ended_calls, without, without_call
+from data_prep.languages.easing import Easing, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _EASED: Final = (
     *MACROS,
     _named_operators,
     _joined_types,
+    without_arguments(rb"(?m)^[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
+    ended_calls(rb"(?m)^[ \t]+[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
     ended_calls(rb"(?mi)^[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\("),  # another call may be a constructor
     without_call(rb"(?m)^[ \t}]*", rb"\s*\{", name=rb"\b[A-Z][A-Z0-9_]*_(?:TRY|CATCH)\b"),
     without(
@@ -48,6 +50,8 @@ _EASED: Final = (
         rb"\b(typename\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
         rb"(=\s*\{[^{};]*\})(?=\s*[,)])",
         rb">\s*(\*)\s*=\s*nullptr",
+        rb",\s*(typename\s|const\s)(?=\s*[\w:]+\s*&+\s*\)\s*;)",
+        rb",\s*[\w:]+\s*((?:const\s*)?&+)(?=\s*\)\s*;)",
     ),
 )
 

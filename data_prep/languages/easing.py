@@ -18,6 +18,7 @@ _IS_ITSELF: Final = re.compile(rb"\s*(\w+)\s+\1\s*")
 """``#define A A``, which is found among the values of an ``enum``."""
 _BRACKET: Final = re.compile(rb"[()\[\]{}]")
 _PAREN: Final = re.compile(rb"[()]")
+_GAP: Final = re.compile(rb"\s*(?=\{)")
 _CLEAR: Final = re.compile(rb"[^\n]")
 _BEGIN: Final = (b"if", b"ifdef", b"ifndef")
 _GO_ON: Final = (b"elif", b"else", b"elseif", b"elifdef", b"elifndef", b"endif")
@@ -177,7 +178,22 @@ def ended_calls(head: bytes) -> Rule:
         text = easing.text
         for found in compiled.finditer(text):
             end = easing.closing(found.end() - 1) + 1
-            if end and text[end : end + 2] == b" {":
-                easing.put(end, b";")
+            gap = _GAP.match(text, end) if end else None
+            if gap and (place := text.find(b" ", *gap.span())) >= 0:
+                easing.put(place, b";")
+
+    return rule
+
+
+def without_arguments(head: bytes) -> Rule:
+    """``TEST_CASE(   ) {``, a function, of a macro ``TEST_CASE("adds") {``; ``head``: as of :func:`ended_calls`."""
+    compiled = re.compile(head)
+
+    def rule(easing: Easing) -> None:
+        text = easing.text
+        for found in compiled.finditer(text):
+            end = easing.closing(found.end() - 1)
+            if end > 0 and _GAP.match(text, end + 1):
+                easing.clear(found.end(), end)
 
     return rule

@@ -11,8 +11,17 @@ _FUNCTIONS: Final = words("def defp defmacro defmacrop defguard defguardp defdel
 _TYPES: Final = words("defmodule defprotocol defimpl")
 _BETWEEN: Final = words("unary_operator comment")
 _NO_CALLS: Final = (
-    _FUNCTIONS | _TYPES | words("alias import require use defstruct defexception doc moduledoc spec type")
+    _FUNCTIONS
+    | _TYPES
+    | words("alias import require use defstruct defexception defoverridable")
+    | words("case cond for if unless with receive try quote unquote unquote_splicing super")
 )
+_OF_FUNCTION: Final = words("doc spec impl deprecated since dialyzer")
+_OF_MODULE: Final = words(
+    "moduledoc behaviour type typep typedoc opaque callback macrocallback optional_callbacks derive enforce_keys "
+    "external_resource before_compile after_compile on_load vsn"
+)
+"""Attributes that say nothing of the function behind them; others do if no blank line is between."""
 
 
 def _target(node: "Node") -> str:
@@ -22,7 +31,10 @@ def _target(node: "Node") -> str:
 def _is_one(node: "Node", mark: str) -> bool:
     if mark != "call":
         return _target(node) in (_FUNCTIONS if mark == "function" else _TYPES)
-    return not _is_head(node) and not _is_access(node) and _target(node) not in _NO_CALLS
+    if node.type == "binary_operator":
+        return node_text(node.child_by_field_name("operator")) == "|>"
+    is_attribute = node.parent is not None and node.parent.type == "unary_operator"
+    return not is_attribute and not _is_head(node) and not _is_access(node) and _target(node) not in _NO_CALLS
 
 
 def _is_head(node: "Node") -> bool:
@@ -30,7 +42,7 @@ def _is_head(node: "Node") -> bool:
     around = node.parent
     if around is not None and around.type == "binary_operator" and part_of(around, "0") == node:
         around = around.parent
-    definition = around.parent if around is not None else None
+    definition = around.parent if around is not None and around.type == "arguments" else None
     return definition is not None and definition.type == "call" and _target(definition) in _FUNCTIONS
 
 
@@ -75,14 +87,24 @@ def _is_function(node: "Node | None") -> bool:
 
 def _declaration(node: "Node") -> Declaration | None:
     """All clauses that follow each other, with the attributes before the first; None for a further clause."""
-    name, attributes, before = _name(node), [], node.prev_named_sibling
-    while before is not None and before.type in _BETWEEN:
+    attributes: list[Node] = []
+    name, before = _name(node), node.prev_named_sibling
+    while before is not None and (before.type == "comment" or _belongs(before, (attributes or [node])[-1])):
         attributes += [before] if before.type == "unary_operator" else []
         before = before.prev_named_sibling
     if before is not None and _is_function(before) and _name(before) == name:
         return None
     doc = next(filter(None, (_documentation(each, "doc") for each in attributes)), None)
     return Declaration(name, node, first=attributes[-1] if attributes else None, more=_clauses(node, name), doc=doc)
+
+
+def _belongs(attribute: "Node", following: "Node") -> bool:
+    """Whether an attribute is of the function behind it."""
+    operand = attribute.child_by_field_name("operand") if attribute.type == "unary_operator" else None
+    if operand is None:
+        return False
+    name, lines = _target(operand), following.start_point[0] - attribute.end_point[0]
+    return name in _OF_FUNCTION or (lines <= 1 and name not in _OF_MODULE)
 
 
 def _clauses(node: "Node", name: str) -> "list[Node]":
@@ -152,7 +174,7 @@ LANGUAGE: Final = Language(
     body=_body,
     plain_doc=_plain_doc,
     identifiers=words("identifier alias"),
-    calls={"call": "target"},
+    calls={"call": "target", "binary_operator": "right"},
     members={"dot": ("left", "right")},
     definitions=frozenset(),
     test_words=words("test tests fixtures"),

@@ -122,8 +122,9 @@ def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tu
 
 
 def _call(node: Node, language: Language) -> list[str]:
-    called = part_of(node, language.calls[node.type])
-    words = _names(called, language) if called is not None else []
+    places = language.calls[node.type]
+    called = (part_of(node, place) for place in (places if isinstance(places, tuple) else (places,)))
+    words = [word for each in called if each is not None for word in _names(each, language)]
     return [*words[-1:], "new"] if words and node.type in language.creations else words
 
 
@@ -139,7 +140,11 @@ def _names(node: Node, language: Language) -> list[str]:
         qualifier = inner or qualifier
     while qualifier is not None and qualifier.type in language.members:
         qualifier = _member(qualifier, language)[1]
-    before = [qualifier] if qualifier is not None and qualifier.type in (*language.identifiers, "this", "super") else []
+    before = (
+        [qualifier]
+        if qualifier is not None and qualifier.type in (*language.identifiers, "this", "super", "atom")
+        else []
+    )
     return [word for each in (*before, name) if each is not None and (word := _word(each.text))]
 
 
@@ -154,4 +159,4 @@ def _tokens(names: Iterable[bytes | None], language: Language) -> tuple[str, ...
 
 
 def _word(name: bytes | None) -> str:
-    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@")
+    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@:")

@@ -3,12 +3,19 @@
 import re
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
+from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _EQUATIONS: Final = words("function bind")
+
+_SIMPLE: Final = words("variable constructor qualified")
+_LEFT: Final = words("$ $! <$> <$!> =<< <=< <<<")
+_RIGHT: Final = words("& >>= <&> >=> >>>")
+"""Operators whose left or right operand is called."""
+_PATTERNS: Final = words("apply parens tuple list infix as irrefutable strict")
+"""What a constructor in a pattern may be inside of."""
 
 _SIGNED: Final = re.compile(r"[^\s(),]+")
 
@@ -18,7 +25,9 @@ def _name(node: "Node") -> str:
     if named := name_of(node):
         return named
     infix = next((child for child in node.named_children if child.type == "infix"), None)
-    return node_text(infix.child_by_field_name("operator")).strip("`") if infix is not None else ""
+    if infix is None or node.child_by_field_name("expression") == infix:
+        return ""
+    return node_text(infix.child_by_field_name("operator")).strip("`")
 
 
 def _beside(node: "Node", *, before: bool) -> "Node | None":
@@ -44,6 +53,43 @@ def _declaration(node: "Node") -> Declaration | None:
         more.append(after)
         after = _beside(after, before=False)
     return Declaration(name, node, first=before if signed else None, more=more)
+
+
+def _called(node: "Node") -> "Node | None":
+    """What an operator calls: ``f`` of ``f $ x`` and ``x & f``, ``g`` of ``f . g``."""
+    operator = node.child_by_field_name("operator") or part_of(node, "0")
+    if operator is None or operator.type == "infix_id":
+        return part_of(operator, "0") if operator is not None else None
+    text, left, right = node_text(operator), _named(node, "left_operand"), _named(node, "right_operand")
+    if text in _RIGHT and (after := node.child_by_field_name("right_operand")) is not None and after.type == "infix":
+        return _named(after, "left_operand")
+    return left if text in _LEFT else right if text in _RIGHT else (right or left) if text == "." else None
+
+
+def _composed(node: "Node") -> "Node | None":
+    """``f`` of ``f . g``, if both are names."""
+    both = node_text(node.child_by_field_name("operator")) == "." and _named(node, "right_operand") is not None
+    return _named(node, "left_operand") if both else None
+
+
+def _named(node: "Node", side: str) -> "Node | None":
+    found = node.child_by_field_name(side)
+    return found if found is not None and found.type in _SIMPLE else None
+
+
+def _is_call(node: "Node") -> bool:
+    """Whether an application is none of a pattern, which only a constructor can begin."""
+    called = node.child_by_field_name("function")
+    if called is not None and called.type == "qualified":
+        called = called.child_by_field_name("id")
+    if called is None or called.type != "constructor":
+        return True
+    around: Node | None = node
+    while around is not None and around.type in _PATTERNS:
+        inner, around = around, around.parent
+        if around is not None and around.child_by_field_name("pattern") == inner and around.type != "parens":
+            return False
+    return around is None or around.type != "patterns"
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
@@ -81,12 +127,18 @@ LANGUAGE: Final = Language(
     other_types=words("data_type newtype type_synonym type_family data_family"),
     comments=words("comment haddock"),
     nested=False,
+    is_one=lambda node, mark: mark != "call" or _is_call(node),
     declaration=_declaration,
     type_declaration=_type_declaration,
     body=lambda node: node.child_by_field_name("match") or node.child_by_field_name("declarations"),
     plain_doc=_plain_doc,
     identifiers=words("variable constructor name field_name"),
-    calls={"apply": "function"},
+    calls={
+        "apply": "function",
+        "infix": (_composed, _called),
+        "left_section": _called,
+        "right_section": _called,
+    },
     members={"qualified": ("module", "id")},
     definitions=words("function bind data_type newtype class"),
     test_words=words("test tests spec benchmarks bench"),

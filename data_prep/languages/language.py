@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    Place = str | Callable[[Node], Node | None]
 
 _SHOWN: Final = 10
 """Lines that are named."""
@@ -102,8 +103,10 @@ def name_of(node: "Node") -> str:
     return node_text(node.child_by_field_name("name"))
 
 
-def part_of(node: "Node", place: str) -> "Node | None":
-    """The child in a field of a node, or by its number among the named ones (0, -1); itself for ""."""
+def part_of(node: "Node", place: "Place") -> "Node | None":
+    """The child in a field of a node, by its number among the named ones (0, -1), or by a function; itself for ""."""
+    if not isinstance(place, str):
+        return place(node)
     if not place:
         return node
     if not place.lstrip("-").isdecimal():
@@ -215,8 +218,9 @@ class Language:
 
     # its names and calls
     identifiers: frozenset[str]  # kinds
-    calls: Mapping[str, str]  # kind -> the part (:func:`part_of`) that is called; "": it is itself one of ``members``
-    members: Mapping[str, tuple[str, str]]
+    calls: "Mapping[str, Place | tuple[Place, ...]]"
+    """Kind -> the part (:func:`part_of`) that is called, or several; "": it is itself one of ``members``."""
+    members: "Mapping[str, tuple[Place, Place]]"
     """Kind of a qualified name -> the parts with its qualifier, "" for none, and its name."""
     creations: frozenset[str] = frozenset()  # calls that create an object: the class's name is followed by "new"
     self_names: frozenset[str] = frozenset()  # names of the object or class itself

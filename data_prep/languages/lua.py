@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+_NAMES: Final = words("identifier string dot_index_expression")
+
+
 def _declaration(node: "Node") -> Declaration | None:
     """A function by its own name, ``add`` of ``M`` for ``M.add``; one without by the field or variable that it is."""
     named, whole = node.child_by_field_name("name"), node
@@ -17,18 +20,27 @@ def _declaration(node: "Node") -> Declaration | None:
         if around is None:
             return None
         whole, named = around
+    while named is not None and named.type == "bracket_index_expression" and not _is_text(named):
+        named = named.child_by_field_name("table")
     owner = named.child_by_field_name("table") if named is not None else None
     name = named
     if named is not None and owner is not None:
         name = named.child_by_field_name("field") or named.child_by_field_name("method")
-    return Declaration(node_text(name).strip("\"'"), whole, node_text(owner) if owner is not None else "")
+    return Declaration(node_text(name).strip("\"'"), whole, node_text(owner))
+
+
+def _is_text(access: "Node") -> bool:
+    """Whether what a table is asked for is written there, as in ``t["add"]``."""
+    field = access.child_by_field_name("field")
+    return field is not None and field.type == "string"
 
 
 def _assignment(value: "Node") -> "tuple[Node, Node] | None":
     """The statement or field that a function is the value of, and what names it there."""
     parent = value.parent
-    if parent is not None and parent.type == "field" and (name := parent.child_by_field_name("name")) is not None:
-        return parent, name
+    if parent is not None and parent.type == "field":
+        name = parent.child_by_field_name("name")
+        return (parent, name) if name is not None and name.type in _NAMES else None
     statement = parent.parent if parent is not None and parent.type == "expression_list" else None
     if parent is None or statement is None or statement.type != "assignment_statement":
         return None

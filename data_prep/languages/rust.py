@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _ATTRIBUTES: Final = words("attribute_item")
+_TOKENS: Final = words("token_tree token_repetition")
 
 
 def _declaration(node: "Node") -> Declaration:
@@ -28,6 +29,30 @@ def _scope_name(node: "Node") -> str:
         inside = "name" if named.type == "scoped_type_identifier" else "type"
         named = named.child_by_field_name(inside)
     return node_text(named)
+
+
+def _in_macro(arguments: "Node") -> "Node | None":
+    """``len`` of ``jobs.len()`` among what a macro is given, which the grammar leaves as words."""
+    before = arguments.prev_sibling if node_text(arguments).startswith("(") else None
+    if before is not None and before.type == "!":
+        before = before.prev_sibling
+    around = before.parent if before is not None and before.type == "identifier" else None
+    if before is None or around is None or around.type not in _TOKENS or _defines(before):
+        return None
+    return before
+
+
+def _defines(name: "Node") -> bool:
+    """Whether a function or type is being declared."""
+    return name.prev_sibling is not None and name.prev_sibling.type in ("fn", "struct", "enum", "$")
+
+
+def _before_dot(arguments: "Node") -> "Node | None":
+    """``jobs`` of it."""
+    name = _in_macro(arguments)
+    dot = name.prev_sibling if name is not None else None
+    before = dot.prev_sibling if dot is not None and dot.type in (".", "::") else None
+    return before if before is not None and before.type == "identifier" else None
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
@@ -62,11 +87,12 @@ LANGUAGE: Final = Language(
     constants=_constants,
     is_stub=lambda body: node_text(body).strip("{} \n\t") in ("", "todo!()", "unimplemented!()"),
     identifiers=words("identifier field_identifier type_identifier shorthand_field_identifier"),
-    calls={"call_expression": "function", "macro_invocation": "macro"},
+    calls={"call_expression": "function", "macro_invocation": "macro", "token_tree": ""},
     members={
         "field_expression": ("value", "field"),
         "scoped_identifier": ("path", "name"),
         "generic_function": ("", "function"),
+        "token_tree": (_before_dot, _in_macro),
     },
     self_names=words("self Self"),
     definitions=words("function_item struct_item enum_item trait_item macro_definition const_item"),

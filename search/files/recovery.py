@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from data_prep.languages.java.declarations import ParsedFile
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
-from data_prep.languages.parsing import syntax_tree
+from data_prep.languages.parsing import captures_of_broken, syntax_tree
 from search.files.parts import repaired_by_parts
 from search.files.repair import Repaired, repaired
 
@@ -22,6 +22,10 @@ _STATEMENTS: Final = words("if while switch else elif")
 _APART: Final = re.compile(rb"\s+[\w({]|$")
 """What is behind the start of a statement."""
 _CONFLICT: Final = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
+_LARGE: Final = 1 << 16
+"""Bytes of a file that is not repaired part by part, if it has few errors."""
+_FEW: Final = 20
+_TRIES: Final = 4
 LONG: Final = 1000
 """Bytes of a line that people hardly write: what is declared behind them is a program's."""
 _MEAN: Final = 200  # bytes of a line
@@ -76,7 +80,9 @@ def best_of(
     begun = parseable if language.line_comment == "//" else bytes
     parses = lambda text: not syntax_tree(grammar, begun(text)).root_node.has_error  # noqa: E731
     broken, most = best.broken_line, found_in(best, data)
-    for other in _repairs(data, language, parses):
+    eased = language.eased(data)
+    plain = _without_errors(eased, grammar) if len(data) > _LARGE else b""
+    for other in [Repaired(plain, [])] if plain else _repairs(eased, language, parses):
         again = read(other.text)
         if other.added and fixed is None:
             broken = data.count(b"\n", 0, other.added[0].place) + 1
@@ -93,6 +99,21 @@ def _repairs(data: bytes, language: Language, parses: Callable[[bytes], bool]) -
     for each in (both, alone) if both != alone else (both,):
         yield repaired_by_parts(each, language, parses)
     yield repaired(alone, language)
+
+
+def _without_errors(data: bytes, grammar: str) -> bytes:
+    """A file with blanks in place of its few errors, if it parses then; else nothing. It costs as little as reading."""
+    text = bytearray(data)
+    for _ in range(_TRIES):
+        tree = syntax_tree(grammar, bytes(text))
+        if not tree.root_node.has_error:
+            return bytes(text)
+        errors = captures_of_broken(tree, lambda node: "error" * (node.is_error or node.is_missing)).get("error", [])
+        if len(errors) > _FEW or any(each.is_missing or each.end_byte - each.start_byte > LONG for each in errors):
+            break
+        for each in errors:
+            text[each.start_byte : each.end_byte] = _blank(bytes(text[each.start_byte : each.end_byte]))
+    return b""
 
 
 def _without_marks(data: bytes) -> bytes:

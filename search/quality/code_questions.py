@@ -23,7 +23,7 @@ from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
 from search.quality.measure import BASE, Measured, Ranks, measured
 from search.quality.questions import drawn
-from search.snippets.answer import around, query_of_code
+from search.snippets.answer import around, languages_of, query_of_code
 from search.snippets.code_search import CodeHit, CodeSearch, CodeWeights
 from search.snippets.code_text import Tokens, read_code
 
@@ -123,11 +123,11 @@ def _name(index: Index, row: int) -> tuple[str, str]:
 
 def measure_pieces(engine: Engine, questions: Sequence[CodeQuestion]) -> list[Measured]:
     """BM25 alone, then the search for code with and without its stages, over pieces of code."""
-    search = CodeSearch(engine)
+    search, among = CodeSearch(engine), languages_of(engine.index)
     stages = {name: search.changed(weights) for name, weights in _CODE_STAGES.items()}
 
     def ranks(question: CodeQuestion) -> Ranks:
-        code = query_of_code(read_code(question.text))
+        code = query_of_code(read_code(question.text, among=among))
         lexical = engine.index.lexical.scores(code.words)
         lexical[[*question.without]] = -1.0
         found = {BASE: (rank_by(lexical, question.rows), True)}

@@ -3,6 +3,7 @@
 These are the functions that the commands, the server and the tools of agents call. Nothing pasted is run or stored.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -25,6 +26,8 @@ Kind = Literal["trace", "code", "place"]
 
 LONGEST_CODE: Final = 1 << 15
 """Characters of code that are read, half from each end: a parser may need seconds for more, if it is broken."""
+_LOOKED_AT: Final = 2000
+_MANY: Final = 0.1
 _FRAMES: Final = 20
 """Frames of a trace, from the innermost on, whose code is looked for."""
 _MESSAGE: Final = 20
@@ -75,12 +78,19 @@ def answer_text(engine: Engine, text: str, wanted: Wanted = EVERYTHING, language
         return _answer_trace(engine, trace, wanted, len(text))
     read = shortened(text, LONGEST_CODE)
     left_out = max(0, len(text) - len(read))
-    code = read_code(read, language)
+    code = read_code(read, language, wanted.languages or languages_of(engine.index))
     if not code.tokens and not code.api and not code.defined:
         raise UserError(f"expected code or a stack trace, got {shown(text.strip()) if text.strip() else 'nothing'}")
     hits = _like(engine, query_of_code(code), wanted)
     unread = frames_like(text)
     return CodeAnswer("code", code.language, hits, read=len(read), left_out=left_out, unread=unread)
+
+
+def languages_of(index: Index) -> Collection[str]:
+    """Languages that many of an index's files are in, by some of its files."""
+    some = index.files[:: len(index.files) // _LOOKED_AT + 1]
+    number = Counter(chain.from_iterable(each.languages for each in some))
+    return [name for name, found in number.items() if found >= _MANY * len(some)]
 
 
 def answer_place(engine: Engine, path: str, line: int, wanted: Wanted = EVERYTHING) -> CodeAnswer:

@@ -7,7 +7,7 @@ copy.
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from math import sqrt
@@ -31,6 +31,8 @@ _START: Final = 1 << 12
 """Characters by which a language is recognised."""
 _WEIGHT: Final = 0.5
 """What the share of typical lines counts against the share of skipped text."""
+_LIKELY: Final = 0.15
+"""What counts for a language in which much of the searched code is."""
 _SURE: Final = 0.3
 """Share of typical lines from which a language's own doubt does not count."""
 _BROKEN: Final = 0.1
@@ -70,7 +72,7 @@ class CodeText:
     defined: Sequence[str]  # names that it defines, distinct, in order
 
 
-def read_code(text: str, language: str = "") -> CodeText:
+def read_code(text: str, language: str = "", among: Collection[str] = ()) -> CodeText:
     """The words of a piece of code.
 
     Text that costs a parser too much is read without one, as text of no language.
@@ -78,21 +80,22 @@ def read_code(text: str, language: str = "") -> CodeText:
     Args:
         text: at most some 65,536 characters.
         language: if it is known.
+        among: languages that it is likely in, if it is not: those of the code that is searched.
 
     Raises:
         ChildProcessError: no process could be started that parses.
     """
     code = textwrap.dedent(_PROMPT.sub("", found[1] if (found := _FENCE.match(text)) else text)).strip("\n")
     try:
-        read: CodeText = CALLS.call(f"{__name__}:parsed_code", code, language)
+        read: CodeText = CALLS.call(f"{__name__}:parsed_code", code, language, tuple(among))
     except EndedByItemError:
         return _without_parser(code)
     return read
 
 
-def parsed_code(code: str, language: str) -> CodeText:
+def parsed_code(code: str, language: str, among: Sequence[str] = ()) -> CodeText:
     """The same in this process, for code that is free of prompts and fences."""
-    language = language if language in LANGUAGES else language_of(code)
+    language = language if language in LANGUAGES else language_of(code, among)
     if not language or not language_named(language).grammar:
         return replace(_without_parser(code), language=language)
     root, found = _parse(code, language).root_node, language_named(language)
@@ -105,15 +108,24 @@ def _without_parser(code: str) -> CodeText:
     return CodeText(code, "", tuple(word for word in words if len(word) > 1)[:LONGEST], (), ())
 
 
-def language_of(text: str) -> str:
-    """The language of a piece of code; "" if it is of none that is known."""
+def language_of(text: str, among: Collection[str] = ()) -> str:
+    """The language of a piece of code; "" if it is of none that is known.
+
+    Args:
+        text: the piece.
+        among: languages that it is likely in: one of them that reads all of it, and is typical of it, is taken.
+    """
     part = text[:_START]
     lines = [line for line in part.splitlines() if line.strip()]
     typical = {each.name: _typical(lines, each.typical) for each in languages()}
+    likely = max((name for name in typical if name in among), key=lambda name: typical[name], default="")
+    if likely and typical[likely] and not _skipped(part, likely):
+        return likely
     doubt = {
         each.name: each.doubt * max(0.0, 1 - typical[each.name] / _SURE)
         + _skipped(part, each.name)
         - _WEIGHT * typical[each.name]
+        - _LIKELY * (each.name in among)
         for each in languages()
     }
     best = min(doubt, key=lambda name: doubt[name])

@@ -343,3 +343,16 @@ def test_statements_of_broken_files_are_no_methods():
         .replace("const b = a;", "if (x) {\n      b();\n    }")
     )
     assert not {"if", "const"} & names("a.js", text)[1].keys()
+
+
+def test_few_errors_of_a_long_file_cost_no_more_than_a_few_readings():
+    one = b"int f%d(int a) {\n  /* " + b"what it does " * 12 + b"*/\n  return a;\n}\n"
+    whole = b"".join(one % number for number in range(400))
+    half = whole.replace(b"f3(int a)", b"f3(int a))").replace(b"f90(int a)", b"f90(int @ a)")
+    before = time.process_time()
+    read_file(SourceFile("", "a.c", whole))
+    between = time.process_time()
+    found = read_file(SourceFile("", "a.c", half))
+    assert time.process_time() - between < 6 * (between - before)
+    names = {unit.pair.method.name for unit in found.units}
+    assert {f"f{number}" for number in range(400)} <= names

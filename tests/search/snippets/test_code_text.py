@@ -111,3 +111,21 @@ def test_the_overlap_is_the_cosine_of_the_sets_of_pairs_of_tokens():
 def test_hostile_texts_take_no_time(part):
     for language in ("python", "java", ""):
         assert len(tokens(part * (200_000 // len(part)), language).all) <= 200_000
+
+
+AMBIGUOUS = {
+    "csharp": "public int Count(int value)\n{\n    if (value > limit)\n    {\n        return add(value);\n    }\n}\n",
+    "java": "public int count(int value) {\n    return add(value);\n}\n",
+    "cpp": "int count(int value) {\n  return add(value);\n}\n",
+    "kotlin": "fun count(value: Int): Int {\n    return add(value)\n}\n",
+}
+
+
+@pytest.mark.parametrize(("language", "code"), AMBIGUOUS.items())
+def test_what_several_languages_read_is_of_that_which_is_searched(language, code):
+    assert language_of(code, (language,)) == language
+
+
+@pytest.mark.parametrize("searched", ["java", "cpp", "ruby"])
+def test_code_of_another_language_than_the_searched_one_is_seen(searched):
+    assert language_of("def total(items):\n    return sum(each.price for each in items)\n", (searched,)) == "python"

@@ -59,4 +59,15 @@ main() {
   copy_folder "$@"
 }
 
+@test "copies with colours" {
+  LEVEL=3
+  COLOURS+=2
+}
+
+# shellcheck disable=SC2034
+COLOURS=16
+COLOURS+=4
+
+quietly() { "$@" >/dev/null 2>&1 || "$DIR/tell" "$1" || log error "$1"; }
+
 main "$@"

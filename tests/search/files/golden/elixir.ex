@@ -97,3 +97,27 @@ end
 defimpl Acme.Runnable, for: Acme.Job do
   def run(job), do: job.fun.()
 end
+
+defmodule Acme.Clock do
+  @moduledoc "Tells the time."
+
+  @zone "UTC"
+
+  defmacro __using__(options) do
+    quote do
+      @behaviour Acme.Runnable
+      @options unquote(options)
+      defoverridable now: 0
+    end
+  end
+
+  @doc false
+  def now, do: :os.timestamp()
+
+  @tries 3
+  @decorate cached()
+  def wait(jobs, run) do
+    if Enum.empty?(jobs), do: run.(), else: Process.sleep(@tries)
+    jobs |> Enum.map(&Acme.Queue.stop/1) |> hd
+  end
+end

@@ -89,3 +89,23 @@ report cache = do
   unless (Map.null (entries cache)) $
     mapM_ print (Map.elems (entries cache))
   when (isFull cache) $ putStrLn "full"
+
+keysOf :: Cache Key v -> [Text]
+keysOf (Cache found _) = map unKey . sortOn length $ Map.keys found
+
+first :: Either Problem (Key, v) -> Maybe Key
+first (Right (Key text, _)) = text `seq` Just $ Key text
+first problem
+  | Left (Missing text) <- problem = parse text >>= check
+  | otherwise = Nothing
+
+load :: IO (Maybe Key)
+load = do
+  Prelude.Just name <- listToMaybe <$> getArgs
+  pure (first name) & fmap trace
+
+sizes :: [Cache k v] -> [Int]
+sizes = map (Map.size . entries) . filter isFull . reverse . Map.elems
+
+named :: [Key] -> [Text]
+named = (`sortedBy` unKey) . (map unKey <$>)

@@ -70,7 +70,21 @@ local handlers = {
     uv.stop()
   end,
   ["open now"] = function() end,
+  [function(event) return event.once end] = function(bus) bus:reset() end,
 }
+
+-- Events that are urgent.
+handlers[function(event)
+  return event.urgent
+end] = function(bus)
+  bus:reset()
+end
+
+for kind, seen in pairs(M.defaults) do
+  M.listeners[kind] = function()
+    return seen
+  end
+end
 
 local count = function() return #handlers end
 

@@ -99,6 +99,10 @@ module Shop
 
     module_function
 
+    ##
+    # === Prices of goods
+    #
+    # Nothing has the price 0.
     def of(name)
       TABLE.fetch(name, 0)
     end

@@ -93,3 +93,10 @@ type Basket = List[Sold]
     println(format(name))
 
 val Default = Stock[String]("default")
+
+object Sums:
+  def all(prices: List[Money]): Money =
+    prices.fold(Money(0))(_ + _)
+
+  /** The first price. */
+  def first(prices: List[Money]): Money = prices.head

@@ -96,3 +96,11 @@ test "numbers are added" {
     try numbers.add(3);
     try std.testing.expectEqual(@as(usize, 1), numbers.length);
 }
+
+/// **Thread safe**: a length that is *not*
+/// changed.
+const length = 3;
+//    ^^^^^^ (comptime_int)()
+fn measure() usize {
+    return length;
+}
