@@ -111,6 +111,12 @@ COMMANDS: Final[dict[str, Command]] = {
         "cli.runs:evaluate",
         sections=("evaluate",),
     ),
+    "compare": Command(
+        "RUN_DIR RUN_DIR [...] [--out=DIR]",
+        "compare runs: intervals, wins and losses, kinds of query",
+        "cli.tables:compare",
+        "cli.tables:CompareOptions",
+    ),
     "context": Command(
         "RUN_DIR|turns|table|ndcg|...",
         "test runs with the contexts of their queries and of others",
@@ -262,10 +268,7 @@ COMMANDS: Final[dict[str, Command]] = {
 }
 """Name -> command."""
 
-RENAMED: Final = {
-    "compare": "benchmark",
-    **{name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts},
-}
+RENAMED: Final = {name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts}
 """Earlier name -> today's."""
 
 _WIDTH: Final = 44

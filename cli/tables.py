@@ -1,15 +1,16 @@
-"""The commands about many runs: ``benchmark``, ``ablate``, ``tune``, ``table``; and ``speed``."""
+"""The commands about many runs: ``compare``, ``benchmark``, ``ablate``, ``tune``, ``table``; and ``speed``."""
 
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pkgutil import resolve_name
+from time import strftime
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
-from data_prep.files.named_paths import check_folder_place
-from experiments.recipes.config import split_run_arguments
+from data_prep.files.named_paths import check_folder_place, named_path
+from experiments.recipes.config import REPOSITORY, split_run_arguments
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
@@ -163,6 +164,48 @@ def tune(arguments: Sequence[str]) -> None:
     cells = tuning_cells(model)
     results = _trained(cells, "tuning", typed, lambda *_: None)
     console.show(tuning_page(saved_results(cells, results / "tuning", typed)))
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """Options of `compare`."""
+
+    out: str = ""
+    """Folder of the pages; empty: a new one in runs/comparisons/."""
+
+
+def compare(arguments: Sequence[str]) -> None:
+    """Compare finished runs, and write the pages.
+
+    Raises:
+        UserError: a word is no finished run, or nothing compares.
+    """
+    words, options = parsed(arguments, CompareOptions)
+    _check_no_part(words)
+    if not words:
+        raise UserError("expected finished runs, the first is the reference: bash run.sh compare RUN RUN [...]")
+    from experiments.tables.run_comparison import compared_runs
+    from experiments.tables.run_comparison_pages import comparison_table, write_comparison
+
+    out = named_path(options.out) if options.out else REPOSITORY / "runs" / "comparisons" / strftime("%Y%m%d-%H%M%S")
+    check_folder_place(out, "--out")
+    found, left = compared_runs(words)
+    with sole_writer(out):
+        files = write_comparison(found, left, out)
+    console.show("\n\n".join(comparison_table(each).markdown for each in found))
+    for line in left:
+        console.show(f"\nnot compared: {line}")
+    console.show(f"\n{out}: {', '.join(files)}")
+
+
+def _check_no_part(words: Sequence[str]) -> None:
+    """Refuse a part of the tables, which `compare` took once."""
+    from experiments.tables.language_table import NAME
+    from experiments.tables.main_table import CELLS
+
+    for word in words:
+        if word in (*CELLS, NAME) and not named_path(word).exists():
+            raise UserError(f"compare {word} is now benchmark {word}: `bash run.sh benchmark {word}`")
 
 
 def table(arguments: Sequence[str]) -> None:

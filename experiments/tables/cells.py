@@ -68,7 +68,7 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
 def _if_same(cell: Cell, run: SavedRun, typed: Mapping[str, str]) -> Result | None:
     """A saved result, if it is of the cell's configuration."""
     result = as_result(run.content, run.where)
-    return result if same_results(_whole(result.config, cell.model), sections_of(cell.plan(typed))) else None
+    return result if same_results(whole_sections(result.config, cell.model), sections_of(cell.plan(typed))) else None
 
 
 def saved_results(cells: Iterable[Cell], folder: Path, typed: Mapping[str, str] = _NONE) -> list[tuple[str, Result]]:
@@ -211,7 +211,7 @@ def sections_of(plan: Configuration) -> Sections:
     return {section: plan.section(section) for section in SECTIONS}
 
 
-def _whole(config: Sections, model: str) -> Sections:
+def whole_sections(config: Sections, model: str) -> Sections:
     """``config`` with the present names of options, and the defaults of those added after it was written."""
     config = with_present_names(model, config)
     return {
