@@ -150,14 +150,19 @@ COMMANDS: Final[dict[str, Command]] = {
         },
     ),
     "benchmark": Command(
-        "PART",
+        "PART [--out=DIR]",
         "train the main table's models that have no saved result",
         "cli.tables:benchmark",
         heading="tables of results",
     ),
-    "ablate": Command("NAME", "train the variants of an ablation that have none", "cli.tables:ablate"),
+    "ablate": Command("NAME [--out=DIR]", "train the variants of an ablation that have none", "cli.tables:ablate"),
     "tune": Command("MODEL", "compare a model's initializations and losses", "cli.tables:tune"),
-    "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
+    "table": Command(
+        "[--results=DIR]",
+        "write the tables of the saved results, or of your own",
+        "cli.tables:table",
+        "cli.tables:TableOptions",
+    ),
     "speed": Command(
         "NAME [PATH]",
         "measure two forms of a part in one run, and their ratio",

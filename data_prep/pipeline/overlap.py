@@ -93,7 +93,8 @@ class Copies:
 
 def copies_in(tests: Split, train: Split) -> Copies:
     """The rows of ``tests`` for which training on ``train`` would have left out a pair, of itself or as a copy."""
-    found, known = overlap(tests, [train]), set(zip(word_sets(train, "name"), word_sets(train, "tokens"), strict=True))
+    found = overlap(tests, [train])
+    known: set[Hashable] = {*zip(word_sets(train, "name"), word_sets(train, "tokens"), strict=True)}
     own = zip(word_sets(tests, "name"), word_sets(tests, "tokens"), strict=True)
     exact = np.intersect1d(_rows(own, known), found.codes)  # methods without tokens are no copies
     trees = np.flatnonzero([tree_of(train.text(row).origin) != "" for row in range(len(train))])

@@ -51,11 +51,14 @@ def results_folder(given: Sequence[Sections], default: Sequence[Sections], out: 
         default: the same runs with no option typed, or with those that the names of their results contain.
         out: the folder that the user names; "": ``RESULTS``, or ``APART`` if a configuration is another.
     """
-    if out:
-        return named_path(out)
-    if all(map(same_results, given, default)):
+    return named_path(out) if out else results_of_commands(by_default=all(map(same_results, given, default)))
+
+
+def results_of_commands(*, by_default: bool) -> Path:
+    """``RESULTS``, or ``APART``, which is told, if options are not the default."""
+    if by_default:
         return RESULTS
-    say(f"experiments/results is for the default options: with these, results are saved in {APART}")
+    say(f"experiments/results is for the default options: with these, results are saved in {APART}, or in --out=DIR")
     return APART
 
 

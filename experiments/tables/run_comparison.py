@@ -13,7 +13,6 @@ import numpy as np
 from jaxtyping import Bool
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
 from evaluation.comparison import Entry, Lead, Pool, leads, restricted
 from evaluation.queries import QueryFacts
 from evaluation.query_files import RANKS, QueryRank, facts_of, folder_of_test, load_query_ranks
@@ -75,17 +74,17 @@ class Compared:
         return next(each for each in self.entries if each.label == label)
 
 
-def compared_runs(words: Sequence[str]) -> tuple[list[Compared], list[str]]:
+def compared_runs(paths: Sequence[Path]) -> tuple[list[Compared], list[str]]:
     """What compares among the runs named, the pool of most configurations first, and why the rest does not.
 
     Args:
-        words: folders of runs, folders of such folders, and files of results in a run's folder. The first is the
+        paths: folders of runs, folders of such folders, and files of results in a run's folder. The first is the
             reference.
 
     Raises:
-        UserError: a word names no finished run, or nothing compares.
+        UserError: a path is no finished run, or nothing compares.
     """
-    trials = [trial for path in _named_runs(words) for trial in _trials(*path)]
+    trials = [trial for path in _named_runs(paths) for trial in _trials(*path)]
     labels = _labels([trial.settings for trial in trials])
     if len(set(labels)) < 2:
         raise UserError(
@@ -103,11 +102,11 @@ def compared_runs(words: Sequence[str]) -> tuple[list[Compared], list[str]]:
     return [each for each in found if isinstance(each, Compared)], [*left, *(e for e in found if isinstance(e, str))]
 
 
-def _named_runs(words: Sequence[str]) -> Iterator[tuple[Path, Path | None]]:
+def _named_runs(paths: Sequence[Path]) -> Iterator[tuple[Path, Path | None]]:
     """Folders of runs, each with the file of one result of it where that was named."""
     seen: set[tuple[Path, Path | None]] = set()
-    for word in words:
-        for run, file in _runs_of(named_path(word)):
+    for path in paths:
+        for run, file in _runs_of(path):
             if (key := (run.resolve(), file)) not in seen:
                 seen.add(key)
                 yield run, file

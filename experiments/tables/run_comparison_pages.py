@@ -103,7 +103,8 @@ def _wins(found: Compared, models: Sequence[Entry], against: Entry) -> Iterator[
     yield "### Wins and losses"
     yield (
         f"Queries on which a row's 1/rank, the mean over its seeds, is above that of {plain_text(against.label)}, "
-        "equal to it, and below. Then the pairs that differ most; of several seeds, the median rank. All: `queries*.csv`."
+        "equal to it, and below. Then the pairs that differ most, with the median rank of several seeds; all are in "
+        "`queries*.csv`."
     )
     yield markdown_table(("row", "ahead", "equal", "behind"), rows)
     for model in models:
