@@ -1,5 +1,6 @@
 """What tells runs apart, in few words: the options in which they differ, for labels of tables and names of folders."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,8 +38,12 @@ def shown_value(value: object) -> str:
 
 
 def folder_name(words: Iterable[str]) -> str:
-    """Words such as ``dim=64`` as a part of a folder's name."""
-    return re.sub(r"[^\w.=,+-]+", "_", ",".join(words))[:_LONGEST].strip("_,")
+    """Words such as ``dim=64`` as a part of a folder's name; a long one ends with a digest of all."""
+    whole = ",".join(words)
+    name = re.sub(r"[^\w.=,+-]+", "_", whole).strip("_,.")
+    if len(name) <= _LONGEST:
+        return name
+    return f"{name[: _LONGEST - 7]}-{hashlib.sha256(whole.encode(errors='surrogatepass')).hexdigest()[:6]}"
 
 
 def changed_name(plan: Configuration) -> str:
