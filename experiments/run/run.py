@@ -20,6 +20,7 @@ from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.recipes.config import CHANGEABLE, OWN, Configuration, as_lines, as_typed, change, parse_options
 from experiments.recipes.models import class_of, is_trained
+from experiments.recipes.results_folder import settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
 from experiments.recipes.stored_options import check_is_run
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
@@ -111,17 +112,18 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
 
 def _write(plan: Configuration, folder: RunFolder, result: Result, pages: Pages | None) -> None:
     if pages:
-        pages.board.results(_flat(plan), result.exact)
+        best = max(result.history, key=lambda each: each.mrr)
+        pages.board.results(_flat(plan), result.exact, {"mrr": best.mrr, "top1": best.top1, "epoch": best.epoch})
         pages.board.close()
     save_result(result, folder.metrics)  # last: a folder that has it is finished
     (folder.path / CHECKPOINT).unlink(missing_ok=True)
 
 
 def _flat(plan: Configuration) -> dict[str, Any]:
-    shown = ("words", "model", "loss", "train")
-    plan = replace(plan, train=replace(plan.train, resume=""))
+    """What makes a run, as the columns of HParams: also its seed, and what of its data is no place."""
+    shown = ("data", "words", "model", "loss", "train")
     flat = {"dataset": plan.dataset, "model": plan.model_name}
-    flat |= {f"{section}.{name}": value for section in shown for name, value in plan.section(section).items()}
+    flat |= settings_of({section: plan.section(section) for section in shown})
     return {name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in flat.items()}
 
 

@@ -10,14 +10,14 @@ import itertools
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, get_origin
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from typing import Final
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
@@ -104,11 +104,11 @@ class Sweep:
 
 
 def _values(model: str, name: str, text: str) -> list[str]:
-    """The values of a swept option; of one that is a list, ``;`` is between them."""
+    """The values of a swept option; where a value has commas itself, ``;`` is between them."""
     known = all_options(model)
     if name not in known:
         raise unknown(f"option of {model}", f"--{name}", [f"--{each}" for each in known], model)
-    mark = ";" if get_origin(known[name].annotation) is tuple else ","
+    mark = ";" if ";" in text else ","
     values = [each.strip() for each in text.split(mark)]
     if not all(values):
         raise UserError(f"--{PREFIX}{name} takes values with {mark} between them, not {shown(text)}")
@@ -177,7 +177,7 @@ class _Running:
     """The processes of a sweep."""
 
     sweep: Sweep
-    children: dict[subprocess.Popen[bytes], Point] = field(default_factory=dict)
+    children: dict[Popen[bytes], Point] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)  # name of a run -> why it failed
 
     def start(self, point: Point) -> None:
@@ -190,11 +190,11 @@ class _Running:
         program = [sys.executable, "-m", "cli.main", plan.dataset, as_typed(plan.model_name), *typed]
         environment = {**os.environ, "PYTHONPATH": str(IMPORT_ROOT), ENDS_WITH_INPUT: "1"}
         with self._errors(point).open("wb") as errors:
-            child = subprocess.Popen(
+            child = Popen(
                 program,
                 env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
+                stdin=PIPE,
+                stdout=DEVNULL,
                 stderr=errors,
                 process_group=0,  # Ctrl-C goes to this process alone, which ends its children
             )
@@ -220,7 +220,7 @@ class _Running:
             child.send_signal(signal.SIGINT)
         until = time.monotonic() + _ENDING
         for child in self.children:
-            with suppress(subprocess.TimeoutExpired):
+            with suppress(TimeoutExpired):
                 child.wait(max(0.0, until - time.monotonic()))
             child.kill()
             child.wait()
