@@ -111,6 +111,12 @@ COMMANDS: Final[dict[str, Command]] = {
         "cli.runs:evaluate",
         sections=("evaluate",),
     ),
+    "compare": Command(
+        "RUN_DIR RUN_DIR [...] [--out=DIR]",
+        "compare runs: intervals, wins and losses, kinds of query",
+        "cli.tables:compare",
+        "cli.tables:CompareOptions",
+    ),
     "context": Command(
         "RUN_DIR|turns|table|ndcg|...",
         "test runs with the contexts of their queries and of others",
@@ -144,14 +150,19 @@ COMMANDS: Final[dict[str, Command]] = {
         },
     ),
     "benchmark": Command(
-        "PART",
+        "PART [--out=DIR]",
         "train the main table's models that have no saved result",
         "cli.tables:benchmark",
         heading="tables of results",
     ),
-    "ablate": Command("NAME", "train the variants of an ablation that have none", "cli.tables:ablate"),
+    "ablate": Command("NAME [--out=DIR]", "train the variants of an ablation that have none", "cli.tables:ablate"),
     "tune": Command("MODEL", "compare a model's initializations and losses", "cli.tables:tune"),
-    "table": Command("", "write the tables of the saved results, including README's", "cli.tables:table"),
+    "table": Command(
+        "[--results=DIR]",
+        "write the tables of the saved results, or of your own",
+        "cli.tables:table",
+        "cli.tables:TableOptions",
+    ),
     "speed": Command(
         "NAME [PATH]",
         "measure two forms of a part in one run, and their ratio",
@@ -262,10 +273,7 @@ COMMANDS: Final[dict[str, Command]] = {
 }
 """Name -> command."""
 
-RENAMED: Final = {
-    "compare": "benchmark",
-    **{name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts},
-}
+RENAMED: Final = {name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts}
 """Earlier name -> today's."""
 
 _WIDTH: Final = 44

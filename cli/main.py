@@ -4,11 +4,12 @@ Nothing heavy is imported before the command line has been checked.
 """
 
 from data_prep.errors import FAULT, MISTAKE, NOTHING_FOUND, UserError
-from experiments.terminal.startup import end_silently, open_standard_streams, run_interruptibly
+from experiments.terminal.startup import end_silently, end_with_input, open_standard_streams, run_interruptibly
 
 if __name__ == "__main__":
     end_silently()  # nothing has started yet that Ctrl-C could break
     open_standard_streams()
+    end_with_input()
 
 import errno
 import os

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +30,9 @@ def train(arguments: Sequence[str]) -> None:
     words += [own] if own else []
     if len(words) != 2:
         raise UserError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
+    if any(name.startswith("sweep.") for name in typed):
+        _sweep(words[0], words[1], typed)
+        return
     plan = config.resolve(words[0], words[1], typed)
     if plan.evaluate.shards not in (1, plan.train.processes):
         raise UserError(
@@ -41,6 +44,21 @@ def train(arguments: Sequence[str]) -> None:
 
     with together(processes_of(plan)):
         run(plan, typed)
+
+
+def _sweep(dataset: str, model: str, typed: Mapping[str, str]) -> None:
+    """Train and test a model with every combination of the values of ``--sweep.*``, and show the table."""
+    from experiments.tables.sweep import Sweep, run_sweep
+    from experiments.tables.sweep_table import sweep_table, write_sweep
+
+    sweep = Sweep.of(dataset, model, typed)
+    try:
+        run_sweep(sweep)
+    finally:
+        table = sweep_table(sweep)
+        if table.rows:
+            files = write_sweep(sweep, table)
+            console.show(f"\n{table.markdown}\n\n{', '.join(map(str, files))}")
 
 
 def prepare(arguments: Sequence[str]) -> None:

@@ -1,15 +1,16 @@
-"""The commands about many runs: ``benchmark``, ``ablate``, ``tune``, ``table``; and ``speed``."""
+"""The commands about many runs: ``compare``, ``benchmark``, ``ablate``, ``tune``, ``table``; and ``speed``."""
 
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pkgutil import resolve_name
+from time import strftime
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
-from data_prep.files.named_paths import check_folder_place
-from experiments.recipes.config import split_run_arguments
+from data_prep.files.named_paths import check_folder_place, named_path
+from experiments.recipes.config import REPOSITORY, split_run_arguments
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
@@ -48,8 +49,8 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
 ABOUT: Final = {name: about for name, (_, about) in _MEASUREMENTS.items()}
 
 
-def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str]]:
-    """The single name on a command line, and its options.
+def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str], str]:
+    """The single name on a command line, its options, and the folder of results that ``--out`` names.
 
     Raises:
         UserError: there is not exactly one, or it is not among ``names``.
@@ -57,7 +58,7 @@ def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> t
     words, typed = split_run_arguments(arguments)
     if len(words) != 1 or words[0] not in names:
         raise UserError(f"{expected} {'|'.join(names)}")
-    return words[0], typed
+    return words[0], typed, typed.pop("out", "")
 
 
 def benchmark(arguments: Sequence[str]) -> None:
@@ -69,11 +70,11 @@ def benchmark(arguments: Sequence[str]) -> None:
     from experiments.tables.language_table import NAME, language_cells, write_query_trees
     from experiments.tables.main_table import CELLS
 
-    part, typed = _named(arguments, (*CELLS, NAME), "expected a part of the main table: bash run.sh benchmark")
+    part, typed, out = _named(arguments, (*CELLS, NAME), "expected a part of the main table: bash run.sh benchmark")
     if part == NAME:
-        _trained(language_cells(), NAME, typed, write_query_trees)
+        _trained(language_cells(), NAME, typed, out, write_query_trees)
     else:
-        _trained(CELLS[part], "main", typed)
+        _trained(CELLS[part], "main", typed, out)
 
 
 def ablate(arguments: Sequence[str]) -> None:
@@ -87,18 +88,20 @@ def ablate(arguments: Sequence[str]) -> None:
     from experiments.tables.graph_grid import NAME, grid_cells
 
     names = (NAME, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
-    name, typed = _named(arguments, names, "expected an ablation: bash run.sh ablate")
+    name, typed, out = _named(arguments, names, "expected an ablation: bash run.sh ablate")
+    if out and name in (CONTROL, *OF_POSTS):
+        raise UserError(f"bash run.sh ablate {name} takes no --out")
     if name == CONTROL:
         _control(typed)
     elif name in OF_POSTS:
         _ablate_posts(name, typed)
     elif name == CALIBRATION:
-        _calibrate(typed)
+        _calibrate(typed, out)
     else:
         from experiments.tables.pages import ablation_text, grid_text
 
         cells = grid_cells() if name == NAME else ABLATIONS[name].cells
-        results = _trained(cells, "ablations", typed)
+        results = _trained(cells, "ablations", typed, out)
         console.show(grid_text(results, typed) if name == NAME else ablation_text(name, results, typed))
 
 
@@ -106,13 +109,14 @@ def _trained(
     cells: "Sequence[Cell]",
     page: str,
     typed: Mapping[str, str],
+    out: str,
     facts: "Callable[[Path, Mapping[str, str]], None] | None" = None,
 ) -> "Path":
     """Run the missing cells of a page, after saving facts of their queries; returns the folder of all pages."""
     from experiments.tables.cells import folder_of, run_cells
     from experiments.tables.query_kinds import write_query_facts
 
-    results = folder_of(cells, typed)
+    results = folder_of(cells, typed, out)
     if facts:
         facts(results, typed)
     else:
@@ -129,11 +133,11 @@ def _ablate_posts(name: str, typed: Mapping[str, str]) -> None:
     console.show(run_ablation(name, typed, command, console.say))
 
 
-def _calibrate(typed: Mapping[str, str]) -> None:
+def _calibrate(typed: Mapping[str, str], out: str) -> None:
     """Compare seeds of one model with others of it, and show how often they are called different."""
     from experiments.tables.ablation_checks import calibration_cells, calibration_section, save_calibration
 
-    results = _trained(calibration_cells(), CALIBRATION, typed)
+    results = _trained(calibration_cells(), CALIBRATION, typed, out)
     save_calibration(results, typed)
     console.show(calibration_section(results))
 
@@ -157,25 +161,80 @@ def tune(arguments: Sequence[str]) -> None:
     """
     from experiments.tables.main_table import TUNED, tuning_cells, tuning_page
 
-    model, typed = _named(arguments, TUNED, "expected a model that is tuned: bash run.sh tune")
+    model, typed, out = _named(arguments, TUNED, "expected a model that is tuned: bash run.sh tune")
     from experiments.tables.cells import saved_results
 
     cells = tuning_cells(model)
-    results = _trained(cells, "tuning", typed, lambda *_: None)
+    results = _trained(cells, "tuning", typed, out, lambda *_: None)
     console.show(tuning_page(saved_results(cells, results / "tuning", typed)))
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """Options of `compare`."""
+
+    out: str = ""
+    """Folder of the pages; empty: a new one in runs/comparisons/."""
+
+
+def compare(arguments: Sequence[str]) -> None:
+    """Compare finished runs, and write the pages.
+
+    Raises:
+        UserError: a word is no finished run, or nothing compares.
+    """
+    words, options = parsed(arguments, CompareOptions)
+    _check_no_part(words)
+    if not words:
+        raise UserError("expected finished runs, the first is the reference: bash run.sh compare RUN RUN [...]")
+    from experiments.tables.run_comparison import compared_runs
+    from experiments.tables.run_comparison_pages import comparison_table, write_comparison
+
+    out = named_path(options.out) if options.out else REPOSITORY / "runs" / "comparisons" / strftime("%Y%m%d-%H%M%S")
+    check_folder_place(out, "--out")
+    found, left = compared_runs([*map(named_path, words)])
+    with sole_writer(out):
+        files = write_comparison(found, left, out)
+    console.show("\n\n".join(comparison_table(each).markdown for each in found))
+    for line in left:
+        console.show(f"\nnot compared: {line}")
+    console.show(f"\n{out}: {', '.join(files)}")
+
+
+def _check_no_part(words: Sequence[str]) -> None:
+    """Refuse a part of the tables, which `compare` took once."""
+    from experiments.tables.language_table import NAME
+    from experiments.tables.main_table import CELLS
+
+    for word in words:
+        if word in (*CELLS, NAME) and not named_path(word).exists():
+            raise UserError(f"compare {word} is now benchmark {word}: `bash run.sh benchmark {word}`")
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """Options of `table`."""
+
+    results: str = ""
+    """A folder of one's own results, such as `--out` of `benchmark`: the pages are written into it, and README is left
+    as it is; empty: those of this repository."""
 
 
 def table(arguments: Sequence[str]) -> None:
     """Write all tables and figures of the saved results.
 
     Raises:
-        UserError: there are options.
+        UserError: there is a word, or no such folder of results.
     """
-    if arguments:
-        raise UserError("bash run.sh table takes no options")
-    from experiments.tables.pages import write_tables
+    words, options = parsed(arguments, TableOptions)
+    if words:
+        raise UserError("bash run.sh table takes no word, only --results=DIR")
+    from experiments.tables.pages import write_own_tables, write_tables
 
-    write_tables()
+    if options.results:
+        write_own_tables(named_path(options.results))
+    else:
+        write_tables()
 
 
 def speed(arguments: Sequence[str]) -> None:

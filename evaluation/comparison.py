@@ -3,13 +3,13 @@
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
-from evaluation.metrics import Measures
+from evaluation.metrics import Measures, exact, published_convention
 from evaluation.results import Result, Tested, Validation
 from evaluation.significance import RunDifference, Runs, compare_runs, holm
 
@@ -86,23 +86,44 @@ def mean_validation(runs: Sequence[Validation]) -> Validation:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The queries and methods that rankers were tested on."""
+    """The queries and methods that rankers were tested on; the words of a split tell it, not the names of its data."""
 
-    dataset: str
-    origin: str
+    dataset: str = field(compare=False)
+    origin: str = field(compare=False)
     fingerprint: str
     split: str
-    size: int
+    size: int  # methods that each query is ranked among
+    queries: int
+    drawn: int  # seed by which the methods were drawn from the split; -1: all of it
     ceiling_top1: float = field(compare=False)
+
+    @classmethod
+    def of(cls, dataset: str, tested: Tested, result: Result) -> "Pool":
+        """That of a test, which is one of ``result``."""
+        evaluate = result.config.get("evaluate", {})
+        drawn = int(evaluate.get("pool_seed", 0)) if evaluate.get("pool", 0) == tested.pool_size else -1
+        data = tested.data
+        of = (data.fingerprint, tested.split, tested.pool_size, tested.queries, drawn)
+        return cls(dataset, data.origin, *of, ceiling_top1=tested.ceiling_top1)
 
     @property
     def title(self) -> str:
         """The test set, in one line."""
-        return f"{self.dataset} ({self.origin}), {self.split} split: {self.size:,} queries over as many methods"
+        return f"{self.dataset} ({self.origin}), {self.split} split: {self.asked}"
+
+    @property
+    def asked(self) -> str:
+        """Its queries and methods, in words."""
+        methods = "as many methods" if self.queries == self.size else f"{self.size:,} methods"
+        if self.queries > self.size:
+            methods = f"the {methods} of their groups"
+        return f"{self.queries:,} queries over {methods}"
 
 
 Verdict = Literal["yes", "no", "one seed"]
 """Whether a difference is significant; "one seed": nothing is known of a model's variance."""
+Side = Literal["worse", "level", "better", "one seed"]
+"""How an entry compares with the reference; "level": the difference is not significant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,26 +140,43 @@ class Lead:
             return "one seed"
         return "yes" if self.adjusted_p < 0.05 else "no"
 
+    @property
+    def side(self) -> Side:
+        """How the entry compares with the reference."""
+        if self.verdict != "yes":
+            return "level" if self.verdict == "no" else "one seed"
+        return "better" if self.difference.mean > 0 else "worse"
+
 
 def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
     """The entries on each pool, best MRR first; each result is given with the label of its entry."""
     groups: dict[Pool, dict[str, list[tuple[Result, Tested]]]] = {}
     for label, result in results:
         for dataset, tested in ((result.dataset, result), *result.also.items()):
-            pool = Pool(
-                dataset,
-                tested.data.origin,
-                tested.data.fingerprint,
-                tested.split,
-                tested.pool_size,
-                tested.ceiling_top1,
-            )
-            groups.setdefault(pool, {}).setdefault(label, []).append((result, tested))
+            groups.setdefault(Pool.of(dataset, tested, result), {}).setdefault(label, []).append((result, tested))
     tables = {}
     for pool, rankers in groups.items():
         entries = [Entry(label, *map(list, zip(*runs, strict=True))) for label, runs in rankers.items()]
         tables[pool] = sorted(entries, key=lambda entry: -entry.mrr)
     return tables
+
+
+def restricted(tested: Tested, rows: Bool[np.ndarray, " queries"]) -> Tested:
+    """``tested`` on some of its queries alone, without controls.
+
+    Raises:
+        UserError: there are none.
+    """
+    ranks = np.asarray(tested.ranks)[rows]
+    return replace(
+        tested,
+        queries=len(ranks),
+        ranks=ranks.tolist(),
+        exact=exact(ranks),
+        published_convention=published_convention(ranks),
+        controls={},
+        seen=None,
+    )
 
 
 def largest_pools(results: Iterable[tuple[str, Result]]) -> dict[str, tuple[Pool, list[Entry]]]:

@@ -5,7 +5,7 @@ results, so that ranks can be analysed by kind of query without the data.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -35,10 +35,13 @@ class QueryFacts:
     distinct: Sequence[int]  # stems of the query; words that a release has lost are none
     shared: Sequence[int]  # of these stems, those that stand in its method too
     files: Sequence[int]  # a number for the file of its method; where files are not known one for each query
+    code_words: Sequence[int] = ()  # tokens of its method; none: not counted when this was saved
 
     def __post_init__(self) -> None:
         if not len(self.words) == len(self.distinct) == len(self.shared) == len(self.files) > 0:
             raise UserError("the facts of queries are four lists of the same length, of one query or more")
+        if len(self.code_words) not in (0, len(self.words)):
+            raise UserError("the facts of queries have a number of tokens for each query, or for none")
         rows = zip(self.shared, self.distinct, self.words, strict=True)
         if not all(0 <= shared <= distinct <= words for shared, distinct, words in rows):
             raise UserError("a query shares at most its distinct words with its method, and has at most its words")
@@ -55,7 +58,7 @@ class QueryFacts:
 
     def fits(self, pool: Pool) -> bool:
         """Whether these are the queries of ``pool``."""
-        return (self.fingerprint, len(self.words)) == (pool.fingerprint, pool.size)
+        return (self.fingerprint, len(self.words)) == (pool.fingerprint, pool.queries)
 
 
 def query_facts(split: Split, *, dataset: str, origin: str) -> QueryFacts:
@@ -76,6 +79,7 @@ def query_facts(split: Split, *, dataset: str, origin: str) -> QueryFacts:
         distinct=[len(stems) for stems in asked],
         shared=[len(asked[row] & _stems(split, ("name", "tokens", "api"), row, stem)) for row in rows],
         files=_files(split),
+        code_words=split.words["tokens"].lengths.tolist(),
     )
 
 
@@ -97,11 +101,14 @@ LEAST: Final = 20
 
 LENGTH: Final = "query length"
 OVERLAP: Final = "overlap with its method"
-KINDS: Final = (LENGTH, OVERLAP)
+CODE: Final = "length of its method"
+KINDS: Final = (LENGTH, OVERLAP, CODE)
 """The kinds of classes."""
 
 _LENGTHS: Final = {"up to 3": 3, "4-5": 5, "6-8": 8, "9-12": 12, "13-18": 18}
 """Label -> maximum words; longer queries are a separate class."""
+_CODES: Final = {"up to 5": 5, "6-10": 10, "11-20": 20, "21-40": 40}
+"""Label -> maximum tokens of a method."""
 _OVERLAPS: Final = {"none": 0.0, "up to 1/4": 0.25, "up to 1/2": 0.5, "up to 3/4": 0.75}
 """Label -> maximum share; above these are "not all" and "all"."""
 
@@ -129,23 +136,37 @@ class Gain:
     high: float
 
     @property
+    def is_known(self) -> bool:
+        """Whether there is an interval; of a trained model with one seed there is none."""
+        return not math.isnan(self.low)
+
+    @property
     def sign(self) -> int:
         """1 or -1 if the interval is above or below 0, else 0."""
         return int(self.low > 0) - int(self.high < 0)
 
 
 def query_classes(facts: QueryFacts) -> list[QueryClass]:
-    """All queries, then for each of ``KINDS`` the classes of at least ``LEAST`` queries, in ascending order."""
+    """All queries, then for each of ``KINDS`` the classes of at least ``LEAST`` queries, in ascending order.
+
+    Those of a class are of two files or more: of one alone nothing follows about others.
+    """
+    files = np.asarray(facts.files)
     everything = QueryClass("", "all queries", np.ones(len(facts.words), dtype=np.bool_))
-    found = (*length_classes(facts.lengths), *overlap_classes(facts.overlap))
-    return [everything, *(each for each in found if each.size >= LEAST)]
+    found = [*length_classes(facts.lengths), *overlap_classes(facts.overlap)]
+    if facts.code_words:
+        found += _by_number(CODE, _CODES, np.asarray(facts.code_words))
+    return [everything, *(each for each in found if each.size >= LEAST and len(np.unique(files[each.rows])) > 1)]
 
 
 def length_classes(lengths: Int[np.ndarray, " queries"]) -> list[QueryClass]:
     """Classes by the number of words."""
-    labels = (*_LENGTHS, f"{max(_LENGTHS.values()) + 1} or more")
-    edges = (-1.0, *map(float, _LENGTHS.values()), float("inf"))
-    return _between(LENGTH, labels, edges, lengths.astype(np.float64))
+    return _by_number(LENGTH, _LENGTHS, lengths)
+
+
+def _by_number(kind: str, most: Mapping[str, int], numbers: Int[np.ndarray, " queries"]) -> list[QueryClass]:
+    labels = (*most, f"{max(most.values()) + 1} or more")
+    return _between(kind, labels, (-1.0, *map(float, most.values()), float("inf")), numbers.astype(np.float64))
 
 
 def overlap_classes(shares: Float[np.ndarray, " queries"]) -> list[QueryClass]:

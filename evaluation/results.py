@@ -67,6 +67,17 @@ class Control(Ranking):
     mrr_difference: Difference  # the model's MRR minus this ranker's
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Test queries that the model was trained on, or on copies of their pairs."""
+
+    exact: int  # whose name and tokens are those of a training pair
+    near: int  # others, of whose tokens nearly all are
+    by_query: int  # whose query is that of a training pair
+    queries: Sequence[int]  # all of these, by their places among the ranks
+    without: Measures  # the exact metrics of the others; {} if there are none
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tested(Ranking):
     """A model's results on the pool of one data set, with other rankers for comparison."""
@@ -79,6 +90,7 @@ class Tested(Ranking):
     ceiling_top1: float  # highest possible, given repeated queries and codes
     ranks: Sequence[int]  # of each query's gold, in the order of the queries
     controls: Mapping[str, Control]
+    seen: Seen | None = None  # None: not looked for, since training left such pairs out
 
     def __post_init__(self) -> None:
         if self.queries < 1:
@@ -156,6 +168,7 @@ def measure(
     split: str = "test",
     controls: Mapping[str, Evaluation] | None = None,
     resamples: int = 10_000,
+    seen: Seen | None = None,
 ) -> Tested:
     """All measures of an evaluation, with those of other rankers on the same pool.
 
@@ -173,6 +186,7 @@ def measure(
         ceiling_top1=evaluation.ceiling_top1(),
         ranks=evaluation.ranks.tolist(),
         controls={name: _control(name, evaluation, other, resamples) for name, other in (controls or {}).items()},
+        seen=seen,
     )
 
 

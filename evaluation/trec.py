@@ -1,11 +1,10 @@
-"""An evaluation as files: its ranks, and TREC run and qrels files, for trec_eval, ir_measures and ranx.
+"""An evaluation as TREC run and qrels files, for trec_eval, ir_measures and ranx.
 
 The run lists the ``run_depth`` best codes of each query, so a gold beyond that depth counts 0 in those tools: their RR
 is our MRR truncated at that depth, their Success@k our Top@k. They sort by score, and ties by name, in single
 precision, so the scores written here strictly decrease, with the gold last among its ties as in our ranks.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -37,26 +36,25 @@ def code_ids(pool: Split) -> list[str]:
     return ids
 
 
-def write_trec(evaluation: Evaluation, run: Path, qrels: Path, *, tag: str) -> None:
-    """Write the run, ``query Q0 code rank score tag``, and the qrels, ``query 0 code 1``.
+def write_qrels(evaluation: Evaluation, path: Path) -> None:
+    """Write the qrels, ``query 0 code 1``, the same for all rankers of a pool.
 
     Raises:
-        OSError: a file cannot be written.
+        OSError: the file cannot be written.
     """
     queries, codes = query_ids(evaluation), code_ids(evaluation.pool)
     golds = zip(queries, evaluation.golds.tolist(), strict=True)
-    _write(qrels, (f"{query} 0 {codes[gold]} 1\n" for query, gold in golds))
-    _write(run, _run_lines(evaluation, queries, codes, _plain(tag, safe="")))
+    _write(path, (f"{query} 0 {codes[gold]} 1\n" for query, gold in golds))
 
 
-def save_ranks(evaluation: Evaluation, path: Path) -> None:
-    """Write one JSON line per query: its name, rank, numbers of better and tied codes, and text."""
-    columns = (evaluation.ranks.tolist(), evaluation.better.tolist(), evaluation.tied.tolist())
-    with atomic_file(path) as new, new.open("w", encoding="utf-8") as file:
-        for row, (query, rank, better, tied) in enumerate(zip(query_ids(evaluation), *columns, strict=True)):
-            text = evaluation.pool.text(int(evaluation.golds[row])).query_text
-            line = {"query": query, "rank": rank, "better": better, "tied": tied, "text": text}
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+def write_run(evaluation: Evaluation, path: Path, *, tag: str) -> None:
+    """Write the run, ``query Q0 code rank score tag``.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    lines = _run_lines(evaluation, query_ids(evaluation), code_ids(evaluation.pool), _plain(tag, safe=""))
+    _write(path, lines)
 
 
 def _plain(text: str, safe: str = "/") -> str:

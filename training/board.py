@@ -101,16 +101,22 @@ class Board:
             entries.append(f'embeddings {{ tensor_name: "{name}" {paths} }}\n')
         write_atomically(self.folder / "projector_config.pbtxt", "".join(entries))
 
-    def results(self, settings: Mapping[str, bool | int | float | str], results: Mapping[str, float]) -> None:
-        """Add the hyper-parameters with the test results, in the same run as the curves.
+    def results(
+        self,
+        settings: Mapping[str, bool | int | float | str],
+        results: Mapping[str, float],
+        chosen: Mapping[str, float],
+    ) -> None:
+        """Add the hyper-parameters with the results, in the same run as the curves.
 
-        No list of all is written: TensorBoard makes one of the runs shown, which begins with what differs among them.
+        ``chosen`` is the validation of the epoch whose weights are kept, by which settings are chosen. No list
+        of all is written: TensorBoard makes one of the runs shown, which begins with what differs among them.
         """
         plain = {name: str(value) if isinstance(value, bool) else value for name, value in settings.items()}
-        named = {f"test/{name}": value for name, value in results.items()}
         with self._writing() as writer:
-            for summary in hparams(plain, named)[1:]:
+            for summary in hparams(plain, {})[1:]:
                 writer._get_file_writer().add_summary(summary, self.pairs)  # add_hparams would open another run
+        self._scalars("valid_kept", chosen)
         self._scalars("test", results)
         self.flush()
 

@@ -77,6 +77,34 @@ def _overlap(split: Split, others: Sequence[Split], keys: Callable[[Split], list
     return Overlap(_rows(keys(split), known), _copies(split, others))
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Copies:
+    """Rows of a test split that training has seen, by how they are known."""
+
+    exact: Int[np.ndarray, " exact"]  # name and tokens of a training pair
+    near: Int[np.ndarray, " near"]  # others that are copies of one
+    queries: Int[np.ndarray, " queries"]  # a query of one
+
+    @property
+    def rows(self) -> Int[np.ndarray, " rows"]:
+        """All of them."""
+        return np.union1d(np.union1d(self.exact, self.near), self.queries)
+
+
+def copies_in(tests: Split, train: Split) -> Copies:
+    """The rows of ``tests`` for which training on ``train`` would have left out a pair, of itself or as a copy."""
+    found = overlap(tests, [train])
+    known: set[Hashable] = {*zip(word_sets(train, "name"), word_sets(train, "tokens"), strict=True)}
+    own = zip(word_sets(tests, "name"), word_sets(tests, "tokens"), strict=True)
+    exact = np.intersect1d(_rows(own, known), found.codes)  # methods without tokens are no copies
+    trees = np.flatnonzero([tree_of(train.text(row).origin) != "" for row in range(len(train))])
+    degraded = np.zeros(0, np.int64)
+    if len(trees):
+        degraded = _matches(_Keys(tests), np.arange(len(tests)), _Known([_Keys(train)], trees))
+    near = np.union1d(found.codes, np.setdiff1d(degraded, found.queries))
+    return Copies(exact, np.setdiff1d(near, exact), found.queries)
+
+
 def without(split: Split, left_out: Int[np.ndarray, " rows"]) -> Split:
     """``split`` without some rows, in order."""
     return split.take(np.setdiff1d(np.arange(len(split)), left_out)) if len(left_out) else split

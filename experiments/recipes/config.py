@@ -29,7 +29,7 @@ from training.config import LossConfig, TrainConfig
 
 REPOSITORY: Final = workspace()
 """The folder that contains ``data``, ``runs`` and results."""
-OUT: Final = Option("out", str, "", "Folder of this run; empty: runs/<dataset>-<model>-<time>.")
+OUT: Final = Option("out", str, "", "Folder of this run; empty: runs/<dataset>-<model>-<options>-<time>.")
 _PATHS: Final = (
     "out",
     "data.path",

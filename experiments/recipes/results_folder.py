@@ -51,27 +51,29 @@ def results_folder(given: Sequence[Sections], default: Sequence[Sections], out: 
         default: the same runs with no option typed, or with those that the names of their results contain.
         out: the folder that the user names; "": ``RESULTS``, or ``APART`` if a configuration is another.
     """
-    if out:
-        return named_path(out)
-    if all(map(same_results, given, default)):
+    return named_path(out) if out else results_of_commands(by_default=all(map(same_results, given, default)))
+
+
+def results_of_commands(*, by_default: bool) -> Path:
+    """``RESULTS``, or ``APART``, which is told, if options are not the default."""
+    if by_default:
         return RESULTS
-    say(f"experiments/results is for the default options: with these, results are saved in {APART}")
+    say(f"experiments/results is for the default options: with these, results are saved in {APART}, or in --out=DIR")
     return APART
 
 
 def same_results(one: Sections, other: Sections) -> bool:
     """Whether two configurations give the same results: they differ at most in ``_PLACES`` and in folders of paths."""
-    return _compared(one) == _compared(other)
+    return settings_of(one) == settings_of(other)
 
 
-def _compared(config: Sections) -> object:
-    """A configuration as JSON, without options that do not affect results and without the folders of paths."""
+def settings_of(config: Sections) -> dict[str, object]:
+    """The options by full name, without those that do not affect results and without the folders of paths."""
     kept = {
-        section: {
-            name: without_paths(value) if isinstance(value, str) else value
-            for name, value in values.items()
-            if name not in _PLACES.get(section, ())
-        }
+        f"{section}.{name}": without_paths(value) if isinstance(value, str) else value
         for section, values in config.items()
+        for name, value in values.items()
+        if name not in _PLACES.get(section, ())
     }
-    return json.loads(json.dumps(to_json(kept)))
+    found: dict[str, object] = json.loads(json.dumps(to_json(kept)))
+    return found

@@ -1,4 +1,4 @@
-"""The folder of a run, ``runs/<dataset>-<model>-<time>/``: its files, its creation, and loading its model."""
+"""The folder of a run, ``runs/<dataset>-<model>-<options>-<time>/``: its files, its creation, and loading its model."""
 
 import hashlib
 import time
@@ -19,6 +19,7 @@ from data_prep.files.named_paths import check_folder_place
 from data_prep.files.reading import file_sha256
 from experiments.recipes.config import FREE, REPOSITORY, Configuration
 from experiments.recipes.models import class_of
+from experiments.recipes.run_names import changed_name
 from experiments.recipes.stored_options import check_is_run, stored_options
 from modeling.base import NeuralRanker, PairTokenizer
 from training.checkpoint import check_weights, put_weights, saved_weights
@@ -115,7 +116,7 @@ def _not_empty(path: Path) -> UserError:
 
 @contextmanager
 def new_run_folder(plan: Configuration) -> Iterator[RunFolder]:
-    """The run folder that ``--out`` names, or a new one named by data set, model and time, locked against other runs.
+    """The run folder of ``--out``, or a new one named by data set, model, options and time, locked against other runs.
 
     Raises:
         UserError: there are too many folders of that time.
@@ -123,7 +124,8 @@ def new_run_folder(plan: Configuration) -> Iterator[RunFolder]:
     if plan.out:
         yield RunFolder(Path(plan.out))
         return
-    name = f"{plan.dataset}-{plan.model_name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    parts = (plan.dataset, plan.model_name, changed_name(plan), time.strftime("%Y%m%d-%H%M%S"))
+    name = "-".join(filter(None, parts))
     for suffix in ("", *(f"-{number}" for number in range(2, 100))):
         path = REPOSITORY / "runs" / (name + suffix)
         try:

@@ -15,13 +15,12 @@ from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
-from data_prep.store.prepared_data import PreparedData, words_sha256
-from evaluation.evaluator import Evaluation
+from data_prep.store.prepared_data import PreparedData, Split, words_sha256
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
-from evaluation.trec import save_ranks, write_trec
 from experiments.recipes.config import CHANGEABLE, OWN, Configuration, as_lines, as_typed, change, typed_again
 from experiments.recipes.models import class_of, is_trained
+from experiments.recipes.results_folder import settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
 from experiments.run.earlier_run import resumed, say_seen, with_earlier
@@ -108,18 +107,17 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
     command = command_line(plan.dataset, as_typed(plan.model_name), typed_again(plan))
     with saved_counts(plan, folder, data) as kept:
         seconds = Seconds(prepare=prepared, train=report.seconds if report else 0.0, evaluate=0.0)
-        evaluation, result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, report=report)
+        result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, files=folder.path, report=report)
         if processes.is_first():
-            _write(plan, folder, evaluation, result, pages)
+            _write(plan, folder, result, pages)
     show(f"\n{render_table([result])}\n\n{folder.path}")
     return result
 
 
-def _write(plan: Configuration, folder: RunFolder, evaluation: Evaluation, result: Result, pages: Pages | None) -> None:
-    save_ranks(evaluation, folder.path / "ranks.jsonl")
-    write_trec(evaluation, folder.path / "run.trec", folder.path / "qrels.trec", tag=plan.model_name)
+def _write(plan: Configuration, folder: RunFolder, result: Result, pages: Pages | None) -> None:
     if pages:
-        pages.board.results(_flat(plan), result.exact)
+        best = max(result.history, key=lambda each: each.mrr)
+        pages.board.results(_flat(plan), result.exact, {"mrr": best.mrr, "top1": best.top1, "epoch": best.epoch})
         pages.board.close()
     save_result(result, folder.metrics)  # last: a folder that has it is finished
     if not plan.train.keep_checkpoint:
@@ -127,10 +125,10 @@ def _write(plan: Configuration, folder: RunFolder, evaluation: Evaluation, resul
 
 
 def _flat(plan: Configuration) -> dict[str, Any]:
-    shown = ("words", "model", "loss", "train")
-    plan = replace(plan, train=replace(plan.train, resume=""))
-    flat = {"dataset": plan.dataset, "model": plan.model_name}
-    flat |= {f"{section}.{name}": value for section in shown for name, value in plan.section(section).items()}
+    """What makes a run, as the columns of HParams: also its seed, and what of its data is no place."""
+    shown = ("data", "words", "model", "loss", "train")
+    flat: dict[str, object] = {"dataset": plan.dataset, "model": plan.model_name}
+    flat |= settings_of({section: plan.section(section) for section in shown})
     return {name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in flat.items()}
 
 
@@ -191,15 +189,41 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
             _log.warning("the data have changed since this run: test methods may be among those that it was trained on")
         ranker = _ranker(plan, folder)
         seen = training_data(plan, data, command) if plan.evaluate.fuse_with else data
+        moved = any(name.startswith("data.") for name in typed)
+        look = plan.evaluate.also_sets or moved
+        trained_on = _trained_on(Configuration.load(folder.config), command) if look else None
         trained_for = load_result(folder.metrics).seconds.train if folder.metrics.exists() else 0.0
         with saved_counts(plan, folder, data) as kept:
             seconds = Seconds(prepare=prepared, train=trained_for, evaluate=0.0)
-            _, result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, seen=seen)
             target = _free(folder.path / f"metrics-{time.strftime('%Y%m%d-%H%M%S')}.json")
+            result = evaluated(
+                plan,
+                ranker,
+                data,
+                command,
+                kept=kept,
+                seconds=seconds,
+                files=target.with_suffix(""),
+                seen=seen,
+                trained=trained_on,
+                moved=moved,
+            )
             if processes.is_first():
                 save_result(result, target)
         show(f"\n{render_table([result])}\n\n{target}")
     return result
+
+
+def _trained_on(plan: Configuration, command: str) -> Split | None:
+    """The training pairs of a finished run, to be looked for in other tests; None if there are none any more."""
+    if not is_trained(plan.model_name):
+        return None
+    try:
+        data = prepare_stage(plan.dataset, plan.data, command)
+        return training_data(plan, data, command).splits["train"]
+    except (UserError, OSError) as error:
+        _log.warning("its training pairs are not looked for in other tests, since they cannot be had: %s", error)
+        return None
 
 
 def _has_changed(folder: RunFolder, data: PreparedData) -> bool:

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -14,17 +15,19 @@ from jaxtyping import Float
 
 from data_prep.errors import UserError
 from data_prep.files.reading import read_whole
-from data_prep.pipeline.overlap import overlap, without
+from data_prep.pipeline.overlap import copies_in, overlap, without
 from data_prep.records import SplitName
 from data_prep.registry import DATASETS, data_set
 from data_prep.store.prepared_data import PreparedData, Split, words_sha256
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import WHOLE, Evaluation, TestReading, asked, evaluate, pool_rows
 from evaluation.fusion import FusedRanker, best_weight
-from evaluation.metrics import count_better_and_tied
+from evaluation.metrics import count_better_and_tied, exact
 from evaluation.provenance import code_version
-from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
+from evaluation.query_files import folder_of_test, write_evaluation
+from evaluation.results import DataSource, Fusion, Result, Seconds, Seen, Tested, measure, result_of, validations
 from evaluation.saved_counts import SavedCounts
+from evaluation.tables import said_seen
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, resolve
 from experiments.recipes.models import class_of, is_trained, recipe_of
 from experiments.recipes.run_folder import RunFolder
@@ -32,6 +35,7 @@ from experiments.run.data import config_of_other, fusion_pairs, tests_beside
 from experiments.run.training import doubts, parameters_of
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
+from modeling import distributed as processes
 from modeling.ranker import Ranker
 from training.trainer import TrainingReport
 
@@ -125,9 +129,12 @@ def evaluated(
     *,
     kept: SavedCounts | None,
     seconds: Seconds,
+    files: Path,
     report: TrainingReport | None = None,
     seen: PreparedData | None = None,
-) -> tuple[Evaluation, Result]:
+    trained: Split | None = None,
+    moved: bool = False,
+) -> Result:
     """Test a ranker, fused with another if that is asked for, on all data sets of a run.
 
     Args:
@@ -137,27 +144,30 @@ def evaluated(
         command: as typed.
         kept: counts of this test that are saved already.
         seconds: of the run before its test.
+        files: the folder for the files of the test.
         report: what training reached, if it was now.
         seen: the data as the model was trained on, by which a fusion is tuned; None: ``data``.
+        trained: training pairs to look for in other tests; None: training has left out those that are in them.
+        moved: whether to look for them in the run's own test too, since its data are others now.
     """
     fused, fusion = mixed(plan, ranker, seen or data, command)
-    tested, evaluation = test_stage(plan, fused, data, kept, plan.evaluate.split)
-    result = result_of(
+    looked_for = trained if moved else None
+    tested, ranking = test_stage(plan, fused, data, kept, plan.evaluate.split, files, looked_for)
+    return result_of(
         tested,
         dataset=plan.dataset,
         model=plan.model_name,
         seed=plan.train.seed,
         command=command,
         code_version=code_version(REPOSITORY),
-        seconds=replace(seconds, evaluate=evaluation.seconds),
+        seconds=replace(seconds, evaluate=ranking),
         train_pairs_per_second=report.pairs_per_second if report else 0.0,
         parameters=parameters_of(ranker),
-        also=also_stage(plan, fused, command),
+        also=also_stage(plan, fused, command, files, trained),
         config={section: plan.section(section) for section in SECTIONS},
         history=validations(report.history, report.pairs) if report else (),
         fusion=fusion,
     )
-    return evaluation, result
 
 
 def mixed(
@@ -204,9 +214,19 @@ def _weighing_pairs(plan: Configuration, data: PreparedData, command: str) -> Sp
 
 
 def test_stage(
-    plan: Configuration, ranker: Ranker, data: PreparedData, kept: SavedCounts | None, split_name: SplitName
-) -> tuple[Tested, Evaluation]:
-    """Rank the queries of a split, by the model and by the controls; continues from the saved counts ``kept``."""
+    plan: Configuration,
+    ranker: Ranker,
+    data: PreparedData,
+    kept: SavedCounts | None,
+    split_name: SplitName,
+    files: Path,
+    trained: Split | None,
+) -> tuple[Tested, float]:
+    """Rank the queries of a split, by the model and by the controls; continues from the saved counts ``kept``.
+
+    The folder ``files`` gets the files of the test. Training pairs ``trained`` are looked for among the queries. Also
+    returns the seconds that the model took.
+    """
     split = data.splits[split_name]
     reading = TestReading.of(data.manifest) if split_name == "test" else WHOLE
     evaluation = evaluate(ranker, split, plan.evaluate, reading=reading, kept=kept)
@@ -214,13 +234,31 @@ def test_stage(
     if is_trained(plan.model_name):
         others = {name: _control(name, plan.dataset) for name in CONTROLS}
         controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
+    seen = _seen(evaluation, trained) if trained is not None and processes.is_first() else None
+    if processes.is_first():
+        rows = seen.queries if seen else ()
+        write_evaluation(evaluation, files, tag=plan.model_name, controls=controls, seen=rows)
     source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
     for doubt in doubts(evaluation, claims=True):
         say(f"{source.origin}, {split_name} split: {doubt}")
-    found = measure(
-        evaluation, data=source, split=split_name, controls=controls, resamples=plan.evaluate.bootstrap_samples
+    resamples = plan.evaluate.bootstrap_samples
+    tested = measure(evaluation, data=source, split=split_name, controls=controls, resamples=resamples, seen=seen)
+    return tested, evaluation.seconds
+
+
+def _seen(evaluation: Evaluation, trained: Split) -> Seen:
+    """The queries of a test that are of training pairs or of copies, with the figures without them; and say so."""
+    found = copies_in(evaluation.pool.take(evaluation.golds), trained)
+    others = np.delete(evaluation.ranks, found.rows)
+    seen = Seen(
+        exact=len(found.exact),
+        near=len(found.near),
+        by_query=len(found.queries),
+        queries=found.rows.tolist(),
+        without=exact(others) if len(others) else {},
     )
-    return found, evaluation
+    say(said_seen(seen, len(evaluation.ranks)))
+    return seen
 
 
 def _control(name: str, dataset: str) -> Ranker:
@@ -229,12 +267,14 @@ def _control(name: str, dataset: str) -> Ranker:
     return ranker
 
 
-def also_stage(plan: Configuration, ranker: Ranker, command: str) -> dict[str, Tested]:
-    """Test the same ranker on the data sets of ``--evaluate.extra_tests``."""
+def also_stage(
+    plan: Configuration, ranker: Ranker, command: str, files: Path, trained: Split | None
+) -> dict[str, Tested]:
+    """Test the same ranker on the data sets of ``--evaluate.extra_tests``; see :func:`test_stage`."""
     found = {}
     for dataset, path in plan.evaluate.also_sets:
         data = tests_beside(plan, dataset, path, command)
         name = f"{dataset}:{path}" if path else dataset
         say(f"also testing on {name}")
-        found[name], _ = test_stage(plan, ranker, data, None, "test")
+        found[name], _ = test_stage(plan, ranker, data, None, "test", folder_of_test(files, name), trained)
     return found

@@ -7,13 +7,11 @@ from typing import Final
 from evaluation.comparison import Entry, Lead, Pool, largest_pools, leads
 from evaluation.results import Result
 from experiments.tables.ablations import ABLATIONS, Ablation
-from experiments.tables.comparison_pictures import as_png
+from experiments.tables.comparison_pictures import forest_picture
 from experiments.tables.comparison_tables import Clusters, cost, markdown_table, tables, with_interval
-from training.drawing import Figure
 
 ON_TEST: Final = "ablations_on_test"
 """The folder of the earlier results, and the name of their page."""
-_COLOURS: Final = {"worse": "#2166ac", "level": "0.5", "better": "#b2182b", "one seed": "0.8"}
 _SIDES: Final = {
     "worse": "Worse",
     "level": "No significant difference",
@@ -37,13 +35,6 @@ class Found:
     def ablation(self) -> Ablation:
         """The claim and the variants."""
         return ABLATIONS[self.name]
-
-    def side(self, label: str) -> str:
-        """How a variant compares with the base: one of the keys of ``_SIDES``."""
-        lead = self.leads[label]
-        if lead.verdict != "yes":
-            return "level" if lead.verdict == "no" else lead.verdict
-        return "better" if lead.difference.mean > 0 else "worse"
 
 
 def found_by(name: str, kept: Sequence[tuple[str, Result]], clusters: Clusters) -> Found | None:
@@ -107,7 +98,7 @@ def _page(title: str, limits: str, found: Mapping[str, Found], sections: Sequenc
 
 
 def _section(found: Found, title: str) -> str:
-    rows = [(label, with_interval(lead.difference), found.side(label)) for label, lead in found.leads.items()]
+    rows = [(label, with_interval(lead.difference), lead.side) for label, lead in found.leads.items()]
     table = markdown_table(("variant", f"MRR - {found.base.label}", "it is"), rows)
     return f"## {title}\n\n{_answered(found)}\n\n{table}"
 
@@ -115,7 +106,7 @@ def _section(found: Found, title: str) -> str:
 def verdict(found: Found) -> str:
     """Whether the claim of an ablation holds, in a sentence or two."""
     base, level = found.ablation.base, found.ablation.level
-    sides = {label: found.side(label) for label in found.leads}
+    sides = {label: found.leads[label].side for label in found.leads}
     met = sum(side == ("level" if label in level else "worse") for label, side in sides.items())
     answer = "yes" if met == len(sides) else "in part" if met else "no"
     model = f"{base} (MRR {found.base.mrr:.3f}, {_seeds(found.base)})"
@@ -131,21 +122,7 @@ def verdict(found: Found) -> str:
 
 def ablation_picture(found: Found) -> bytes:
     """A PNG of each variant's difference from the model, with its interval."""
-    figure = Figure(figsize=(9, 1.6 + 0.35 * max(3, len(found.leads))), dpi=110, layout="constrained")
-    axes = figure.subplots()
-    for place, (label, lead) in enumerate(reversed([*found.leads.items()])):
-        mean, low, high = lead.difference.mean, lead.difference.low, lead.difference.high
-        reach = [[mean - low], [high - mean]]
-        axes.errorbar(mean, place, xerr=reach, fmt="o", capsize=4, color=_COLOURS[found.side(label)])
-    axes.axvline(0, color="0.3", linewidth=1)
-    axes.set_yticks(range(len(found.leads)), [*found.leads][::-1])
-    axes.set_ylim(-0.6, len(found.leads) - 0.4)
-    axes.grid(axis="x", color="0.9")
-    axes.set_xlabel(
-        f"MRR minus that of {found.ablation.base}, 95 % interval over seeds and queries; grey: not significant"
-    )
-    figure.suptitle(f"Ablation {found.name}: {found.pool.title}", fontsize=10)
-    return as_png(figure)
+    return forest_picture(found.leads, found.ablation.base, f"Ablation {found.name}: {found.pool.title}")
 
 
 def _answered(found: Found) -> str:

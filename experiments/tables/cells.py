@@ -19,13 +19,14 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_holder
+from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.installation import IMPORT_ROOT
 from evaluation.json_records import load_json
 from evaluation.provenance import without_paths
 from evaluation.result_store import ResultStore, SavedRun
 from evaluation.results import Result, as_result
 from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
-from experiments.recipes.results_folder import Sections, load_results, results_folder, same_results
+from experiments.recipes.results_folder import Sections, load_results, results_of_commands, same_results
 from experiments.recipes.run_folder import RunFolder
 from experiments.recipes.stored_options import with_present_names
 from experiments.terminal.console import say
@@ -69,17 +70,25 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
 def _if_same(cell: Cell, run: SavedRun, typed: Mapping[str, str]) -> Result | None:
     """A saved result, if it is of the cell's configuration."""
     result = as_result(run.content, run.where)
-    return result if same_results(_whole(result.config, cell.model), sections_of(cell.plan(typed))) else None
+    return result if same_results(whole_sections(result.config, cell.model), sections_of(cell.plan(typed))) else None
 
 
-def saved_results(cells: Iterable[Cell], folder: Path, typed: Mapping[str, str] = _NONE) -> list[tuple[str, Result]]:
+def saved_results(
+    cells: Iterable[Cell], folder: Path, typed: Mapping[str, str] | None = _NONE
+) -> list[tuple[str, Result]]:
     """The results of the cells that are finished with the options typed, with their labels.
+
+    ``typed`` None: with whatever options, as in a folder of one's own.
 
     Raises:
         UserError: a result cannot be read.
     """
     runs = {run.name: run for run in load_results(folder.name, folder.parent)} if folder.is_dir() else {}
-    found = ((cell, _if_same(cell, runs[cell.key], typed)) for cell in cells if cell.key in runs)
+    found = (
+        (cell, _if_same(cell, run, typed) if typed is not None else as_result(run.content, run.where))
+        for cell in cells
+        if (run := runs.get(cell.key))
+    )
     return [(cell.label, result) for cell, result in found if result]
 
 
@@ -96,15 +105,18 @@ def check_cells(cells: Sequence[Cell], typed: Mapping[str, str]) -> None:
         cell.plan(typed)
 
 
-def folder_of(cells: Sequence[Cell], typed: Mapping[str, str]) -> Path:
-    """The folder of the results of ``cells``, by the options for all of them.
+def folder_of(cells: Sequence[Cell], typed: Mapping[str, str], out: str = "") -> Path:
+    """The folder of the results of ``cells``: ``out``, and without it the tracked one only if no option is typed.
 
     Raises:
         UserError: options that cannot apply to all cells.
     """
     check_cells(cells, typed)
-    given, default = ([sections_of(cell.plan(options)) for cell in cells] for options in (typed, {}))
-    return results_folder(given, default)
+    if out:
+        folder = named_path(out)
+        check_folder_place(folder, "--out")
+        return folder
+    return results_of_commands(by_default=not typed)
 
 
 def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> list[Result]:
@@ -213,7 +225,7 @@ def sections_of(plan: Configuration) -> Sections:
     return {section: plan.section(section) for section in SECTIONS}
 
 
-def _whole(config: Sections, model: str) -> Sections:
+def whole_sections(config: Sections, model: str) -> Sections:
     """``config`` with the present names of options, and the defaults of those added after it was written."""
     config = with_present_names(model, config)
     return {

@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Float
 
-from evaluation.comparison import Entry, largest_pools
-from evaluation.queries import LENGTH, OVERLAP, QueryClass, gain
+from evaluation.comparison import Entry, Lead, Pool, Side, largest_pools
+from evaluation.queries import CODE, LENGTH, OVERLAP, QueryClass, QueryFacts, gain
 from evaluation.results import Result, Validation
 from experiments.tables.comparison_tables import Named
-from experiments.tables.query_kinds import AGAINST, KnownPool, classes_by_kind, compared
+from experiments.tables.query_kinds import KnownPool, classes_by_kind, compared
 from training.drawing import Axes, Figure, LogLocator, MaxNLocator, Patch, withStroke
 
 _PLACES: Final = np.unique(np.geomspace(1, 100, 60).astype(int))
@@ -20,9 +20,15 @@ _LINES: Final = ("-", "--", "-.", ":")
 _BANDS: Final = {"1": 1, "2-5": 5, "6-10": 10, "11-100": 100}
 """Label -> last rank; after them comes "> 100"."""
 _BAND_COLOURS: Final = ("#08519c", "#3182bd", "#6baed6", "#c6dbef", "#d9d9d9")
-_AXES: Final = {LENGTH: "words of the query", OVERLAP: "which share of the query's words its method has too"}
-_COLOURS: Final = ("#d62728", "#2ca02c")
+_AXES: Final = {
+    LENGTH: "words of the query",
+    OVERLAP: "which share of the query's words its method has too",
+    CODE: "tokens of its method",
+}
+_COLOURS: Final = ("#d62728", "#2ca02c", "#1f77b4", "#9467bd", "#8c564b", "#e377c2")
 """Colours of the models' differences from BM25."""
+SIDES: Final[Mapping[Side, str]] = {"worse": "#2166ac", "level": "0.5", "better": "#b2182b", "one seed": "0.8"}
+"""How a row compares with the reference -> its colour."""
 
 Results = Iterable[tuple[str, Result]]
 """Results with their labels."""
@@ -33,6 +39,23 @@ def as_png(figure: Figure) -> bytes:
     content = io.BytesIO()
     figure.savefig(content, format="png")
     return content.getvalue()
+
+
+def forest_picture(leads: Mapping[str, Lead], reference: str, title: str) -> bytes:
+    """A PNG of the difference of each row from the reference, with its interval."""
+    width = 6 + 0.11 * max(map(len, leads))
+    figure = Figure(figsize=(width, 1.6 + 0.35 * max(3, len(leads))), dpi=110, layout="constrained")
+    axes = figure.subplots()
+    for place, lead in enumerate(reversed([*leads.values()])):
+        mean, low, high = lead.difference.mean, lead.difference.low, lead.difference.high
+        axes.errorbar(mean, place, xerr=[[mean - low], [high - mean]], fmt="o", capsize=4, color=SIDES[lead.side])
+    axes.axvline(0, color="0.3", linewidth=1)
+    axes.set_yticks(range(len(leads)), [*leads][::-1])
+    axes.set_ylim(-0.6, len(leads) - 0.4)
+    axes.grid(axis="x", color="0.9")
+    axes.set_xlabel(f"MRR minus that of {reference}, 95 % interval over seeds and queries; grey: not significant")
+    figure.suptitle(title, fontsize=10)
+    return as_png(figure)
 
 
 def line_style(number: int) -> str:
@@ -147,10 +170,16 @@ def kind_pictures(known: Iterable[KnownPool]) -> dict[str, bytes]:
     """Ranks and differences from BM25 by kind of query: a PNG for each data set that has them, by its name."""
     found = {}
     for pool, entries, facts in sorted(known, key=lambda each: len(each[1])):  # the pool with most rankers last
-        rankers, by_kind = compared(entries), classes_by_kind(facts)
-        if rankers and by_kind:
-            found[pool.dataset.partition(":")[0]] = _kinds(pool.title, *rankers, by_kind, facts.files)
+        rankers = compared(entries)
+        if rankers and (png := kind_picture(pool, *rankers, facts)):
+            found[pool.dataset.partition(":")[0]] = png
     return found
+
+
+def kind_picture(pool: Pool, models: Sequence[Entry], against: Entry, facts: QueryFacts) -> bytes:
+    """A PNG of ranks, and of differences from a ranker, by kind of query; empty if there are too few queries."""
+    by_kind = classes_by_kind(facts)
+    return _kinds(pool.title, models, against, by_kind, facts.files) if by_kind else b""
 
 
 def band_shares(entry: Entry, rows: Bool[np.ndarray, " queries"]) -> Float[np.ndarray, " bands"]:
@@ -176,7 +205,7 @@ def _kinds(
         for axes in panels[:, column]:
             axes.set_xlim(-0.6, len(classes) - 0.4)
     panels[0, 0].set_ylabel("share of queries")
-    panels[1, 0].set_ylabel(f"MRR minus that of {AGAINST}, 95 % interval")
+    panels[1, 0].set_ylabel(f"MRR minus that of {against.label}, 95 % interval")
     panels[1, 0].legend(fontsize=9)
     names = (*_BANDS, f"> {max(_BANDS.values())}")
     patches = [Patch(color=colour, label=name) for colour, name in zip(_BAND_COLOURS, names, strict=True)]
@@ -210,7 +239,8 @@ def _draw_leads(
         gains = [gain(model, against, each.rows, files) for each in classes]
         means = np.array([each.mean for each in gains])
         reach = np.array([[each.mean - each.low, each.high - each.mean] for each in gains]).T
-        axes.errorbar(places, means, yerr=reach, fmt="o", capsize=4, color=_COLOURS[number], label=model.label)
+        colour = _COLOURS[number % len(_COLOURS)]
+        axes.errorbar(places, means, yerr=reach, fmt="o", capsize=4, color=colour, label=model.label)
     axes.axhline(0, color="0.3", linewidth=1)
     axes.set_xticks(range(len(classes)), [f"{each.label}\n{each.size:,} queries" for each in classes])
     axes.grid(axis="y", color="0.9")

@@ -1,7 +1,10 @@
 """Tables that compare rankers with one of them, in Markdown: short ones, or with all columns; and README's."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from data_prep.errors import one_line
@@ -17,6 +20,17 @@ _ROUNDING: Final = 0.0015
 """Tolerance for four numbers printed with three digits."""
 _HOUR: Final = 3600
 
+_LATEX: Final = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "<": r"$<$",
+    ">": r"$>$",
+    "|": r"$|$",
+}
+
 Row = Sequence[str]
 Clusters = Mapping[str, Sequence[int]]
 """Fingerprint of a test split -> a number for the file of each query."""
@@ -24,6 +38,38 @@ Results = Iterable[tuple[str, Result]]
 """Results with the labels of their rows."""
 Named = Mapping[str, Mapping[str, Entry]]
 """Name of a test -> name of a row -> the ranker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with what is above it, to be written in several forms."""
+
+    caption: str  # Markdown
+    header: Row
+    rows: Sequence[Row]
+
+    @property
+    def markdown(self) -> str:
+        """Caption and table."""
+        return f"{self.caption}\n\n{markdown_table(self.header, self.rows)}"
+
+    @property
+    def latex(self) -> str:
+        """The table as LaTeX, without packages; its first column is text."""
+        lines = [" & ".join(map(latex_text, line)) + r" \\" for line in (self.header, *self.rows)]
+        columns = "l" + "r" * (len(self.header) - 1)
+        body = "\n".join((rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline"))
+        return f"{body}\n\\end{{tabular}}\n"
+
+
+def latex_text(text: str) -> str:
+    """``text`` with LaTeX's special characters escaped."""
+    return "".join(_LATEX.get(letter, letter) for letter in one_line(text))
+
+
+def plain_text(text: str) -> str:
+    """``text`` of others as Markdown without markup: no link, picture, code or emphasis."""
+    return re.sub(r"[\\`*\[\]~$]|\b_|_\b", r"\\\g<0>", text)
 
 
 def markdown_table(header: Row, rows: Sequence[Row]) -> str:
@@ -82,12 +128,38 @@ def tables(results: Results, references: Sequence[str], clusters: Clusters, *, w
     for pool, entries in by_pool(results).items():
         labels = {entry.label for entry in entries}
         compared = [each for each in references if each in labels] or references[:1]
-        found = [leads(entries, reference, clusters.get(pool.fingerprint)) for reference in compared]
-        lead = (column for reference in compared for column in (f"MRR - {reference}", "significant"))
-        header = ("ranker", "seeds", *(each.title for each in short_columns()), *lead, *(_further() if whole else ()))
-        rows = [_row(entry, [each.get(entry.label) for each in found], pool, whole=whole) for entry in entries]
-        parts.append(f"{_caption(pool, entries, compared, clusters, whole=whole)}\n\n{markdown_table(header, rows)}")
+        parts.append(table_of(pool, entries, compared, clusters, whole=whole).markdown)
     return "\n\n".join(parts)
+
+
+def table_of(
+    pool: Pool,
+    entries: Sequence[Entry],
+    compared: Sequence[str],
+    clusters: Clusters,
+    *,
+    whole: bool = False,
+    p_values: bool = False,
+) -> Table:
+    """The rankers of a pool, each compared with those of the labels ``compared``.
+
+    Args:
+        pool: that they were tested on.
+        entries: the rows.
+        compared: labels of rows.
+        clusters: the files of the queries.
+        whole: whether to add all other columns.
+        p_values: whether to add the adjusted p-values.
+    """
+    found = [leads(entries, reference, clusters.get(pool.fingerprint)) for reference in compared]
+    adjusted = ("adjusted p",) if p_values else ()
+    lead = (column for reference in compared for column in (f"MRR - {reference}", *adjusted, "significant"))
+    header = ("ranker", "seeds", *(each.title for each in short_columns()), *lead, *(_further() if whole else ()))
+    rows = [
+        _row(entry, [_lead(each.get(entry.label), p_values=p_values) for each in found], pool, whole=whole)
+        for entry in entries
+    ]
+    return Table(_caption(pool, entries, compared, clusters, whole=whole), header, rows)
 
 
 def _further() -> Row:
@@ -96,10 +168,10 @@ def _further() -> Row:
     return (*further, *(f"{each.title}*" for each in published_columns()), *_OF_RUNS)
 
 
-def _row(entry: Entry, found: Sequence[Lead | None], pool: Pool, *, whole: bool) -> Row:
+def _row(entry: Entry, compared: Sequence[Row], pool: Pool, *, whole: bool) -> Row:
     exact, published = entry.mean("exact"), entry.mean("published_convention")
     short = (entry.mrr_text if each.name == "mrr" else each.text(exact) for each in short_columns())
-    row = (entry.label, str(entry.seeds), *short, *(column for lead in found for column in _lead(lead)))
+    row = (entry.label, str(entry.seeds), *short, *chain.from_iterable(compared))
     if not whole:
         return row
     minutes = sum(each.seconds.train for each in entry.results) / entry.seeds / 60
@@ -116,8 +188,11 @@ def _row(entry: Entry, found: Sequence[Lead | None], pool: Pool, *, whole: bool)
     )
 
 
-def _lead(lead: Lead | None) -> tuple[str, str]:
-    return (with_interval(lead.difference), lead.verdict) if lead else ("", "")
+def _lead(lead: Lead | None, *, p_values: bool) -> Row:
+    if lead is None:
+        return ("",) * (3 if p_values else 2)
+    adjusted = "" if math.isnan(lead.adjusted_p) else f"{lead.adjusted_p:.2g}"
+    return (with_interval(lead.difference), *([adjusted] * p_values), lead.verdict)
 
 
 def _weights(entry: Entry) -> str:
@@ -138,11 +213,11 @@ def _numbers(measures: Measures) -> str:
 
 def _caption(pool: Pool, entries: Sequence[Entry], compared: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
     files = len(set(clusters.get(pool.fingerprint, ())))
-    clustered = f"those of one of {files:,} files together" if 0 < files < pool.size else "each for itself"
+    clustered = f"those of one of {files:,} files together" if 0 < files < pool.queries else "each for itself"
     trained = sorted({_trained_on(result) for entry in entries for result in entry.results if result.parameters})
     columns = " and ".join(f"MRR - {reference}" for reference in compared)
     text = (
-        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.size:,} queries over as many methods, "
+        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.asked}, "
         f"trained on {' or '.join(trained) or 'nothing'}. Duplicates cap Top@1 at {pool.ceiling_top1:.3f}. "
         "Means over seeds, ± their standard deviation; ties count against the ranker. "
         f"{columns}: with the 95 % interval over training seeds and queries ({clustered}); significant at p < 0.05 "

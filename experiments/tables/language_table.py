@@ -133,13 +133,13 @@ def write_query_trees(results: Path, typed: Mapping[str, str]) -> None:
     store.fold()
 
 
-def language_page(results: Path) -> str:
+def language_page(results: Path, *, own: bool = False) -> str:
     """The page of the saved results; "" if there are none.
 
     Raises:
         UserError: a saved file cannot be read.
     """
-    saved = [*_results(results / NAME)]
+    saved = [*_results(results / NAME, own=own)]
     found = _rows(saved)
     if not found:
         return ""
@@ -162,9 +162,9 @@ def _rows(saved: Sequence[tuple[Row, str, int, Result]]) -> Mapping[tuple[Row, i
     }
 
 
-def _results(folder: Path) -> Iterator[tuple[Row, str, int, Result]]:
+def _results(folder: Path, *, own: bool) -> Iterator[tuple[Row, str, int, Result]]:
     placed = {cell.label: (row, language, pool) for row, language, pool, cell in _placed()}
-    for label, result in saved_results(language_cells(), folder):
+    for label, result in saved_results(language_cells(), folder, None if own else {}):
         yield *placed[label], result
 
 

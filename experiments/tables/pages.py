@@ -86,6 +86,7 @@ class Saved:
     """The results in a folder such as ``experiments/results/``, as the pages read them."""
 
     folder: Path
+    own: bool = False  # whether they are of whatever options: someone's own
 
     @cached_property
     def main(self) -> list[tuple[str, Result]]:
@@ -132,7 +133,7 @@ class Saved:
         where = "\n\n".join(filter(None, map(kind_table, self.known)))
         parts = (
             "# All models",
-            _BUDGET,
+            "" if self.own else _BUDGET,
             cost(result for _, result in self.main),
             tables(self.main, REFERENCES, self.clusters, whole=True),
             where and f"## By kind of query\n\n{where}",
@@ -146,7 +147,7 @@ class Saved:
 
     def grid_page(self) -> str:
         """The grid of graphs."""
-        return grid_text(self.folder, {})
+        return grid_text(self.folder, None if self.own else {})
 
     def overview(self) -> str:
         """All ablations, and what says how far their graph and their test can be trusted."""
@@ -154,7 +155,7 @@ class Saved:
         return overview(self.ablations, [*sections])
 
     def _of(self, cells: Iterable[Cell], page: str) -> list[tuple[str, Result]]:
-        return saved_results(cells, self.folder / page)
+        return saved_results(cells, self.folder / page, None if self.own else {})
 
     def _found(self, rows: Mapping[str, Sequence[tuple[str, Result]]]) -> list[Found]:
         found = (found_by(name, each, self.clusters) for name, each in rows.items())
@@ -167,8 +168,8 @@ def ablation_text(name: str, results: Path, typed: Mapping[str, str]) -> str:
     return ablation_page(found) if found else ""
 
 
-def grid_text(results: Path, typed: Mapping[str, str]) -> str:
-    """The page of the grid of graphs with the options typed; "" without results."""
+def grid_text(results: Path, typed: Mapping[str, str] | None) -> str:
+    """The page of the grid of graphs with the options typed, None: with any; "" without results."""
     grid = grid_of(saved_results(grid_cells(), results / "ablations", typed), clusters(results))
     return grid_page(grid) if grid else ""
 
@@ -181,14 +182,40 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
     """
     if INSTALLED:
         raise UserError("tables are written into a checkout of the repository: clone it, and run this there")
-    for name in FOLDERS:
-        ResultStore(results / name).fold()
-    saved = Saved(results)
+    saved = _folded(Saved(results))
     write_atomically(readme, with_tables(readme.read_text(encoding="utf-8"), saved))
+    files = _write_pages(saved)
+    say(f"{', '.join((readme.name, *files))}: of {len(saved.main)} results of the main table")
+
+
+def write_own_tables(results: Path) -> None:
+    """Write the same tables and figures of results of one's own, beside them.
+
+    Raises:
+        UserError: the folder has no results, or one cannot be read.
+    """
+    if not any((results / name).is_dir() for name in FOLDERS):
+        raise UserError(
+            f"{results} has no saved results: expected one of the folders {', '.join(FOLDERS)} in it, as `bash run.sh "
+            "benchmark PART --out=DIR` writes them"
+        )
+    files = _write_pages(_folded(Saved(results, own=True)))
+    say(f"{results}: {', '.join(files)}")
+
+
+def _folded(saved: Saved) -> Saved:
+    for name in FOLDERS:
+        ResultStore(saved.folder / name).fold()
+    return saved
+
+
+def _write_pages(saved: Saved) -> list[str]:
+    """Write the pages and pictures into their folder; returns their names."""
     files: dict[str, str | bytes] = {**dict(pages(saved)), **dict(pictures(saved))}
     for name, content in files.items():
-        write_atomically(results / name, content)
-    say(f"{', '.join((readme.name, *files))}: of {len(saved.main)} results of the main table")
+        (saved.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(saved.folder / name, content)
+    return [*files]
 
 
 def pages(saved: Saved) -> Iterator[tuple[str, str]]:
@@ -197,7 +224,7 @@ def pages(saved: Saved) -> Iterator[tuple[str, str]]:
         "published": f"# Printed numbers and what they can mean\n\n{published_table()}\n",
         "main": saved.main_page(),
         "tuning": saved.tuning_page(),
-        LANGUAGES: language_page(saved.folder),
+        LANGUAGES: language_page(saved.folder, own=saved.own),
         GENCODESEARCHNET: benchmark_page(saved.benchmarks),
         "ablations": saved.overview(),
         **{f"ablations/{each.name}": ablation_page(each) for each in saved.ablations},

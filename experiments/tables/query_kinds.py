@@ -126,12 +126,14 @@ def kind_table(known: KnownPool) -> str:
     """Each model's difference from BM25 by class of queries, with a summary; "" if one is missing."""
     pool, entries, facts = known
     found = compared(entries)
-    if found is None:
-        return ""
-    models, against = found
+    return kinds_against(pool, *found, facts) if found else ""
+
+
+def kinds_against(pool: Pool, models: Sequence[Entry], against: Entry, facts: QueryFacts) -> str:
+    """The difference of ``models`` from the ranker ``against`` by class of queries, with a summary."""
     classes = query_classes(facts)
     leads = {model.label: [gain(model, against, each.rows, facts.files) for each in classes] for model in models}
-    header = ("queries", "number", f"MRR of {AGAINST}", *(f"{label} - {AGAINST}" for label in leads))
+    header = ("queries", "number", f"MRR of {against.label}", *(f"{label} - {against.label}" for label in leads))
     rows = [
         (
             f"{each.kind}: {each.label}" if each.kind else each.label,
@@ -141,23 +143,26 @@ def kind_table(known: KnownPool) -> str:
         )
         for each, gains in zip(classes, zip(*leads.values(), strict=True), strict=True)
     ]
+    lengths = "counted in words" + ", that of a method in its tokens" * bool(facts.code_words)
     caption = (
-        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: MRR minus that of {AGAINST}, with 95 % intervals "
-        "over seeds and the queries of each class by file, not corrected for how many there are. Length is counted "
-        "in words; overlap is the share of a query's distinct stems that stand in its method's name, tokens or API "
+        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: MRR minus that of {against.label}, with 95 % "
+        "intervals over seeds and the queries of each class by file, not corrected for how many there are. Length is "
+        f"{lengths}; overlap is the share of a query's distinct stems that stand in its method's name, tokens or API "
         f"words too. Classes of fewer than {LEAST} queries are left out."
     )
-    said = "\n".join(f"- {_verdict(label, classes, gains)}" for label, gains in leads.items())
+    said = "\n".join(f"- {_verdict(label, against.label, classes, gains)}" for label, gains in leads.items())
     return f"{caption}\n\n{markdown_table(header, rows)}\n\n{said}"
 
 
-def _verdict(label: str, classes: Sequence[QueryClass], gains: Sequence[Gain]) -> str:
+def _verdict(label: str, against: str, classes: Sequence[QueryClass], gains: Sequence[Gain]) -> str:
     """The classes for which the interval is above 0, below 0, or contains 0, in words."""
+    if not all(each.is_known for each in gains):
+        return f"{label} and {against}: no verdict, since a trained model has one seed."
     above, below, neither = (
         _named([each for each, lead in zip(classes, gains, strict=True) if lead.sign == sign]) for sign in (1, -1, 0)
     )
     return (
-        f"{label} is ahead of {AGAINST}, the interval above 0, in {above}; it is behind, the interval below 0, in "
+        f"{label} is ahead of {against}, the interval above 0, in {above}; it is behind, the interval below 0, in "
         f"{below}; the interval holds 0 in {neither}."
     )
 

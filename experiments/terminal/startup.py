@@ -9,6 +9,7 @@ remains ignored.
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Final, TextIO, cast
@@ -61,6 +62,8 @@ class _Forgiving:
         return getattr(self._stream, name)
 
 
+ENDS_WITH_INPUT: Final = "GALM_ENDS_WITH_INPUT"
+"""Environment variable of a process that ends with its parent."""
 _LATER: Final = 0.05
 """Seconds until a delayed Ctrl-C is tried again."""
 _IMPORTS: Final = "<frozen importlib._bootstrap>"
@@ -74,6 +77,22 @@ def end_silently() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, 0)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def end_with_input() -> None:
+    """If this process was started to end with another, interrupt it when its standard input is closed.
+
+    Its parent holds the other end of standard input, which the system closes when the parent ends for any reason.
+    """
+    if os.environ.pop(ENDS_WITH_INPUT, ""):
+        threading.Thread(target=_end_at_close, daemon=True).start()
+
+
+def _end_at_close() -> None:
+    while os.read(0, 1):
+        pass
+    ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    os.kill(os.getpid(), signal.SIGTERM if ignored else signal.SIGINT)
 
 
 def run_interruptibly(main: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:

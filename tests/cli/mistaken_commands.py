@@ -247,7 +247,7 @@ TABLES: Final = [
     ("ablate with an unknown option", "ablate edges --x=1", "unknown option of galm '--x'"),
     ("tune nothing", "tune nothing", "expected a model that is tuned"),
     ("tune what is not trained", "tune bm25", "expected a model that is tuned"),
-    ("a table of something", "table x", "bash run.sh table takes no options"),
+    ("a table of something", "table x", "bash run.sh table takes no word"),
     ("speed of nothing", "speed --rounds=1", "expected a measurement, one of scoring, pools,"),
     ("speed of something", "speed rwos", "unknown measurement 'rwos': did you mean rows?"),
     ("speed of two paths", "speed ann a b", "expected a measurement, one of scoring, pools,"),

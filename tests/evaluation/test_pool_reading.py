@@ -7,7 +7,7 @@ from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import TestReading, evaluate
 from evaluation.results import DataSource, measure
-from evaluation.trec import write_trec
+from evaluation.trec import write_qrels, write_run
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 
@@ -42,7 +42,8 @@ def test_each_query_is_ranked_over_all_candidates(rows_per_block, tmp_path):
     assert (found.candidates, found.pairs) == (size, len(asked) * size)
     tested = measure(found, data=DataSource(origin="it", fingerprint=""))
     assert (tested.queries, tested.pool_size) == (len(asked), size)
-    write_trec(found, tmp_path / "run", tmp_path / "qrels", tag="it")
+    write_qrels(found, tmp_path / "qrels")
+    write_run(found, tmp_path / "run", tag="it")
     lines = [line.split() for line in (tmp_path / "qrels").read_text().splitlines()]
     assert [line[0] for line in lines] == [f"q{row}" for row in asked]
     names = {line[2] for line in lines}

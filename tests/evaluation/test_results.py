@@ -12,7 +12,6 @@ from evaluation.evaluator import evaluate
 from evaluation.json_records import load_record
 from evaluation.results import DataSource, Result, Seconds, load_result, measure, result_of, save_result
 from evaluation.tables import render_table
-from evaluation.trec import save_ranks
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 
@@ -136,16 +135,6 @@ def test_fields_of_a_later_version_are_passed_over(tmp_path):
     content = json.loads((tmp_path / "a.json").read_text())
     (tmp_path / "b.json").write_text(json.dumps({**content, "new": 1}))
     assert load_result(tmp_path / "b.json") == load_result(tmp_path / "a.json")
-
-
-def test_ranks_of_every_query_are_kept(tmp_path):
-    evaluation = evaluated(pool=6)
-    save_ranks(evaluation, tmp_path / "ranks.jsonl")
-    lines = [json.loads(line) for line in (tmp_path / "ranks.jsonl").read_text().splitlines()]
-    assert [line["query"] for line in lines] == [f"q{row}" for row in evaluation.rows]
-    assert [line["text"] for line in lines] == [evaluation.pool.text(row).query_text for row in range(6)]
-    assert [line["rank"] for line in lines] == [1 + line["better"] + line["tied"] for line in lines]
-    assert metrics.mrr(np.array([line["rank"] for line in lines])) == metrics.mrr(evaluation.ranks)
 
 
 def test_the_terminal_table_has_model_control_and_chance():

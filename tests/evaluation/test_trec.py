@@ -8,7 +8,7 @@ from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
-from evaluation.trec import code_ids, strictly_decreasing, write_trec
+from evaluation.trec import code_ids, strictly_decreasing, write_qrels, write_run
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split, published_split
 
@@ -18,7 +18,8 @@ RR, SUCCESS, NDCG = ir_measures.RR, ir_measures.Success, ir_measures.nDCG
 
 def assert_tools_agree(evaluation: Evaluation, folder) -> None:
     """ir_measures, which reads with trec_eval's code, finds each query's rank as far as the run goes."""
-    write_trec(evaluation, folder / "run.txt", folder / "qrels.txt", tag="a tag")
+    write_qrels(evaluation, folder / "qrels.txt")
+    write_run(evaluation, folder / "run.txt", tag="a tag")
     wanted = [RR, NDCG @ 10, *(SUCCESS @ k for k in (1, 2, 5, 6, 10))]
     qrels = list(ir_measures.read_trec_qrels(str(folder / "qrels.txt")))
     run = list(ir_measures.read_trec_run(str(folder / "run.txt")))
@@ -73,7 +74,8 @@ def test_code_ids_are_unique_and_without_white_space(tmp_path):
     assert ids[10] == "jdk/java%20base/0.java:0#2"
     assert len(set(ids)) == 25
     evaluation = evaluate(Chosen(np.eye(25, dtype=np.float32)), jdk_split(25), EvaluateConfig(), progress=False)
-    write_trec(evaluation, tmp_path / "run", tmp_path / "qrels", tag="a tag")
+    write_qrels(evaluation, tmp_path / "qrels")
+    write_run(evaluation, tmp_path / "run", tag="a tag")
     lines = (tmp_path / "run").read_text(encoding="ascii").splitlines()
     assert all(len(line.split(" ")) == len(line.split()) == 6 for line in lines)
     assert lines[0] == "q0 Q0 jdk/java%20base/0.java:0 1 1 a%20tag"

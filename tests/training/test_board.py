@@ -57,9 +57,10 @@ def test_after_a_resume_what_was_written_beyond_it_is_gone(tmp_path):
 
 
 def test_hyper_parameters_and_results_are_in_the_run_itself(board):
-    board.results({"model.width": 16, "train.schedule": "step", "model.flag": True}, {"mrr": 0.5})
+    board.results({"model.width": 16, "train.schedule": "step", "model.flag": True}, {"mrr": 0.5}, {"mrr": 0.75})
     read = events(board)
     assert points(read, "test/mrr") == [(0, 0.5)]
+    assert points(read, "valid_kept/mrr") == [(0, 0.75)]
     assert {SESSION_START_INFO_TAG, SESSION_END_INFO_TAG} <= set(read.summary_metadata)
     assert EXPERIMENT_TAG not in read.summary_metadata  # with it, TensorBoard does not begin with what differs
     assert not [path for path in board.folder.iterdir() if path.is_dir()]

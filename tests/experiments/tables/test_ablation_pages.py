@@ -34,7 +34,7 @@ def found(name: str, **ranks: int) -> Found:
 
 def test_a_variant_is_worse_than_the_model_better_or_level():
     three = found("blocks", galm=2, **{"1_blocks": 20, "4_blocks": 1, "64_blocks": 2})
-    assert {label: three.side(label) for label in three.leads} == {
+    assert {label: lead.side for label, lead in three.leads.items()} == {
         "1 blocks": "worse",
         "4 blocks": "better",
         "64 blocks": "level",

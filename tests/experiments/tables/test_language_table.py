@@ -26,7 +26,7 @@ def saved(tmp_path, monkeypatch):
         *((Row("unif", "all"), "python", 1000, of_rank(1, seed)) for seed in range(3)),
         (Row("galm_plus", "own"), "python", 1000, of_rank(2)),
     ]
-    monkeypatch.setattr(language_table, "_results", lambda _folder: iter(found))
+    monkeypatch.setattr(language_table, "_results", lambda _folder, **_: iter(found))
     facts = {"language": "python", "pool": 1000, "fingerprint": "0a", "trees": [row % 3 for row in range(SIZE)]}
     ResultStore(tmp_path / "queries").save("trees-python-1000", facts)
     return tmp_path

@@ -198,7 +198,8 @@ def test_rows_are_held_against_the_first_reference_that_there_is():
 def test_a_table_says_what_its_models_were_trained_on():
     seen = result(model="galm", also={})
     more = replace(seen, config={"data": {"extra_train_sets": "debian_sample,open_java"}})
-    without = replace(result(model="bm25", also={}), parameters=0, dataset="csn_tabcs")
+    other = replace(seen.data, fingerprint="other")
+    without = replace(result(model="bm25", also={}), parameters=0, dataset="csn_tabcs", data=other)
     text = tables([("galm", seen), ("more", more), ("bm25", without)], ("galm",), {}, whole=False)
     assert "trained on jdk or jdk with debian_sample and open_java. " in text
     assert "trained on nothing. " in text

@@ -1,0 +1,158 @@
+"""The pages of a comparison of runs: Markdown, CSV, LaTeX and pictures, in one folder."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from data_prep.files.atomic import write_atomically
+from evaluation.comparison import Entry
+from evaluation.query_files import QueryRank, as_csv
+from experiments.tables.comparison_pictures import forest_picture, kind_picture
+from experiments.tables.comparison_tables import Row, Table, markdown_table, plain_text, table_of
+from experiments.tables.query_kinds import kinds_against
+from experiments.tables.run_comparison import Compared
+
+PAGE: Final = "comparison.md"
+_SHOWN: Final = 10
+"""Wins, and losses, that are listed of each row."""
+_LONGEST: Final = 160
+"""Characters of a query that are shown."""
+
+
+def write_comparison(found: Sequence[Compared], left: Sequence[str], folder: Path) -> list[str]:
+    """Write all files of a comparison; returns their names, the page first.
+
+    Args:
+        found: what compares.
+        left: why others do not, in words.
+        folder: is created.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    files: dict[str, str | bytes] = {}
+    sections = []
+    for number, each in enumerate(found, start=1):
+        mark = "" if number == 1 else f"-{number}-{re.sub(r'[^A-Za-z0-9_.-]+', '_', each.pool.dataset)[:40]}"
+        own = dict(_files(each, mark))
+        sections.append(_section(each, [name for name in own if name.endswith(".png")]))
+        files |= own
+    told = [f"- {plain_text(line)}" for line in left]
+    apart = ["## Not compared", "\n".join(told)] if told else []
+    files = {PAGE: "\n\n".join(("# Comparison of runs", *sections, *apart)) + "\n", **files}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        as_bytes = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+        write_atomically(folder / name, as_bytes)
+    return [*files]
+
+
+def comparison_table(found: Compared) -> Table:
+    """All configurations, each against the reference."""
+    table = table_of(found.pool, found.entries, (found.reference,), found.clusters, p_values=True)
+    return Table(" ".join((table.caption, *found.notes)), table.header, table.rows)
+
+
+def _files(found: Compared, mark: str) -> Iterator[tuple[str, str | bytes]]:
+    table, against = comparison_table(found), found.entry(found.reference)
+    yield f"comparison{mark}.csv", as_csv(table.header, table.rows)
+    yield f"comparison{mark}.tex", table.latex
+    yield f"queries{mark}.csv", as_csv(*_by_query(found))
+    yield f"forest{mark}.png", forest_picture(found.leads, found.reference, found.pool.title)
+    models = [entry for entry in found.entries if entry is not against]
+    if found.facts and (png := kind_picture(found.pool, models, against, found.facts)):
+        yield f"kinds{mark}.png", png
+
+
+def _section(found: Compared, pictures: Sequence[str]) -> str:
+    forest, *others = pictures
+    against = found.entry(found.reference)
+    models = [entry for entry in found.entries if entry is not against]
+    parts = [
+        f"## {plain_text(found.pool.title)}",
+        comparison_table(found).markdown,
+        f"![The difference of each row from the reference, with its interval]({forest})",
+        _runs(found),
+        *_wins(found, models, against),
+    ]
+    if found.facts:
+        parts += ["### By kind of query", kinds_against(found.pool, models, against, found.facts)]
+        parts += [f"![Ranks and differences by kind of query]({name})" for name in others]
+    else:
+        parts.append("These runs have not kept what their queries are: `bash run.sh evaluate RUN` writes it.")
+    return "\n\n".join(parts)
+
+
+def _runs(found: Compared) -> str:
+    header = ("row", "its runs, by seed")
+    rows = [(label, ", ".join(each.run.name for each in runs)) for label, runs in found.runs.items()]
+    return markdown_table(header, [tuple(map(plain_text, row)) for row in rows])
+
+
+def _wins(found: Compared, models: Sequence[Entry], against: Entry) -> Iterator[str]:
+    """How often each row is ahead of the reference on a query and behind it, then the pairs with most of either."""
+    gains = {model.label: model.reciprocal_ranks - against.reciprocal_ranks for model in models}
+    rows = [
+        (label, *(f"{int(count):,}" for count in ((gain > 0).sum(), (gain == 0).sum(), (gain < 0).sum())))
+        for label, gain in gains.items()
+    ]
+    yield "### Wins and losses"
+    yield (
+        f"Queries on which a row's 1/rank, the mean over its seeds, is above that of {plain_text(against.label)}, "
+        "equal to it, and below. Then the pairs that differ most, with the median rank of several seeds; all are in "
+        "`queries*.csv`."
+    )
+    yield markdown_table(("row", "ahead", "equal", "behind"), rows)
+    for model in models:
+        gain = gains[model.label]
+        order = np.argsort(-gain, kind="stable")
+        sides = {"ahead of": order[gain[order] > 0][:_SHOWN], "behind": order[::-1][gain[order[::-1]] < 0][:_SHOWN]}
+        for side, places in sides.items():
+            if found.queries and len(places):
+                yield f"**{plain_text(model.label)}** is {side} {plain_text(against.label)} most on these:"
+                yield _pairs(found.queries, places, model, against)
+
+
+def _pairs(queries: Sequence[QueryRank], places: Int[np.ndarray, " places"], model: Entry, against: Entry) -> str:
+    header: Row = ("query", "its code", "place", model.label, against.label)
+    own, other = _median_ranks(model), _median_ranks(against)
+    rows = [
+        (
+            plain_text(_shortened(queries[place].text)),
+            plain_text(queries[place].code or "-"),
+            plain_text(queries[place].place or "-"),
+            f"{own[place]:g}",
+            f"{other[place]:g}",
+        )
+        for place in places.tolist()
+    ]
+    return markdown_table(header, rows)
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."
+
+
+def _median_ranks(entry: Entry) -> Float[np.ndarray, " queries"]:
+    found: Float[np.ndarray, " queries"] = np.median([tested.ranks for tested in entry.tested], axis=0)
+    return found
+
+
+def _by_query(found: Compared) -> tuple[list[str], list[list[object]]]:
+    """A table of all queries: what they are, and their rank by each run."""
+    runs = [
+        (entry.label, result.seed, tested.ranks)
+        for entry in found.entries
+        for result, tested in zip(entry.results, entry.tested, strict=True)
+    ]
+    header = ["query", "text", "code", "place", "words", "distinct", "shared", "code_words"]
+    rows: list[list[object]] = []
+    for place in range(found.pool.queries):
+        known = [getattr(found.queries[place], name) for name in header] if found.queries else ["" for _ in header]
+        rows.append([*known, *(ranks[place] for _, _, ranks in runs)])
+    return [*header, *(f"rank of {label}, seed {seed}" for label, seed, _ in runs)], rows
