@@ -7,6 +7,7 @@ import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
+from data_prep.config import DEFAULT_LANGUAGE
 from data_prep.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ DATASETS: Final[dict[str, str]] = {
     "jcg_tabcs": "data_prep.datasets.tabcs:JcgTabcs",
     "debian_sample": "data_prep.datasets.java_sources:DebianSample",
     "open_java": "data_prep.datasets.open_java:OpenJava",
+    "pairs": "data_prep.datasets.pairs:Pairs",
     "repositories": "data_prep.datasets.source_trees:Repositories",
     "installed": "data_prep.datasets.source_trees:Installed",
 }
@@ -66,6 +68,6 @@ def data_set(name: str, config: "DataConfig") -> DataSet:
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
     found: DataSet = pkgutil.resolve_name(DATASETS[name])(config)
-    if config.language != "java" and not isinstance(found, OfLanguages):
+    if config.language != DEFAULT_LANGUAGE and not isinstance(found, OfLanguages):
         raise UserError(f"{name} has Java only, not --data.language={config.language}")
     return found

@@ -52,6 +52,16 @@ def language(name: str) -> Language:
     return found
 
 
+def language_called(text: str) -> Language | None:
+    """The language that people call ``text``: ``C#``, ``py``, ``golang``, ``JavaScript``; None if none is known."""
+    word = text.strip().lower().lstrip(".")
+    for each in languages():
+        names = (each.name, each.title.lower(), *each.editor_names, *(suffix[1:] for suffix in each.suffixes))
+        if word in (*names, *each.interpreters, f"{each.name}lang"):
+            return each
+    return None
+
+
 def languages() -> tuple[Language, ...]:
     """All of them."""
     return tuple(map(language, LANGUAGES))

@@ -6,20 +6,20 @@ library of requirements-parquet.txt.
 """
 
 import hashlib
-import importlib
 import os
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import json_objects, numbered_lines
-from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular, reason
+from data_prep.files.reading import open_regular
 from data_prep.records import SPLITS, SplitName
+from data_prep.sources.parquet_rows import parquet_texts
 
 FIELDS: Final = ("repo", "path", "func_name", "code", "docstring")
 """The fields that a row must have; all are strings."""
@@ -35,7 +35,6 @@ IN_PARQUET: Final = {
 """Field -> its column on the Hub."""
 
 _NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl\.gz$")
-_BATCH: Final = 1024  # rows of a table
 _PARQUET_NAME: Final = re.compile(r"(?:^|/)(?P<split>train|valid|test)(?:ation)?[-/][^/]*\.parquet$")
 
 
@@ -117,7 +116,7 @@ def _table_rows(path: Path) -> Iterator[Row]:
     split = parquet_split(path)
     if split is None:
         raise UserError(f"{path} has no split in its name: expected train-, validation- or test-*.parquet")
-    for values in parquet_rows(path, tuple(IN_PARQUET.values())):
+    for values in parquet_texts(path, tuple(IN_PARQUET.values())):
         yield Row(split, {name: values[column] for name, column in IN_PARQUET.items()})
 
 
@@ -165,54 +164,3 @@ def _checked(row: Mapping[str, Any], where: str) -> dict[str, str]:
             f"{where} is no line of CodeSearchNet: expected texts in {', '.join(FIELDS)}; {', '.join(wrong)} missing"
         )
     return {name: row[name] for name in FIELDS} | {"url": str(row.get("url") or "")}
-
-
-def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The texts of ``columns`` of each row; missing values are "".
-
-    Raises:
-        UserError: pyarrow is not installed; the file is damaged, unpacks to far too much, or lacks a column of text.
-    """
-    library = _pyarrow(path)
-    try:
-        with open_regular(path) as file:
-            _check_columns(library, library.parquet.read_schema(file), columns, path)
-            # repeated values stay references to one: a small file may have many of a long one
-            table = library.parquet.ParquetFile(file, read_dictionary=columns, thrift_string_size_limit=1 << 24)
-            most, read = max(RATIO_FROM, MAX_RATIO * path.stat().st_size), 0
-            for batch in table.iter_batches(batch_size=_BATCH, columns=list(columns), use_threads=False):
-                read += sum(_decoded_bytes(library, batch.column(name)) for name in columns)
-                if read > most:
-                    raise UserError(f"{path} is refused: such a file does not unpack to {read:,} bytes")
-                texts = (batch.column(name).dictionary_decode().to_pylist() for name in columns)
-                for values in zip(*texts, strict=True):
-                    yield dict(zip(columns, (value or "" for value in values), strict=True))
-    except library.ArrowException as error:
-        raise UserError(f"{path} is damaged ({' '.join(str(error).split())[:120]}): get it again") from error
-    except OSError as error:
-        raise UserError(f"{path} cannot be read ({' '.join(reason(error).split())[:120]}): get it again") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is damaged (a text is no UTF-8): get it again") from error
-
-
-def _pyarrow(path: Path) -> Any:
-    try:
-        for module in ("pyarrow.compute", "pyarrow.parquet"):
-            importlib.import_module(module)
-    except ImportError as error:
-        raise UserError(f"{path} needs pyarrow: bash run.sh install parquet") from error
-    return importlib.import_module("pyarrow")
-
-
-def _decoded_bytes(library: Any, column: Any) -> int:
-    """Size of the texts of a dictionary-encoded column."""
-    lengths = library.compute.binary_length(column.dictionary)
-    return library.compute.sum(lengths.take(column.indices)).as_py() or 0
-
-
-def _check_columns(library: Any, schema: Any, columns: Sequence[str], path: Path) -> None:
-    types = {column.name: column.type for column in schema}
-    texts = (library.types.is_string, library.types.is_large_string)
-    wrong = [name for name in columns if name not in types or not any(is_text(types[name]) for is_text in texts)]
-    if wrong:
-        raise UserError(f"{path} has no column of text {', '.join(wrong)}: it has {', '.join(types)}")

@@ -19,10 +19,11 @@ from data_prep.records import SplitName
 from data_prep.registry import DATASETS, data_set
 from data_prep.store.prepared_data import PreparedData, Split, words_sha256
 from evaluation.config import EvaluateConfig
-from evaluation.evaluator import WHOLE, Evaluation, TestReading, asked, evaluate, pool_rows
+from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.fusion import FusedRanker, best_weight
 from evaluation.metrics import count_better_and_tied
 from evaluation.provenance import code_version
+from evaluation.reading import WHOLE, TestReading, asked
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
 from evaluation.saved_counts import SavedCounts
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, resolve

@@ -14,7 +14,7 @@ from data_prep.pipeline.java_extraction import summary
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
 from data_prep.store.prepared_data import PreparedData
-from evaluation.evaluator import TestReading, asked
+from evaluation.reading import TestReading, asked
 from tests.data_prep.csn_files import Rows, documented_methods, row_of, write_parquet, write_tree
 from tests.local_server import send, serving
 
