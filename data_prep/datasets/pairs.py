@@ -20,7 +20,7 @@ from data_prep.bounds import shown
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.errors import UserError, one_line
 from data_prep.files.named_paths import named_path
-from data_prep.languages.pieces import common_languages
+from data_prep.languages.pieces import languages_of
 from data_prep.languages.registry import language_called
 from data_prep.pipeline.code_rows import CodeRow, ReadRow, read_rows
 from data_prep.pipeline.pair_splits import Divided, divided_rows
@@ -179,7 +179,7 @@ _READ: Final = PairRow("", "", "")
 def _languages_of(rows: Sequence[PairRow]) -> tuple[str, ...]:
     """The languages of the rows that say none, by a sample."""
     silent = [row.code for row in rows if not row.language]
-    return tuple(common_languages(silent[:: max(1, len(silent) // SAMPLE)][:SAMPLE], _LEAST_SHARE))
+    return languages_of(silent[:: max(1, len(silent) // SAMPLE)][:SAMPLE], _LEAST_SHARE)
 
 
 def _code_row(row: PairRow) -> CodeRow:

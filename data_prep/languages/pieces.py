@@ -1,7 +1,7 @@
 """A piece of code apart from its file: its language, and its function, or the words of what is no function."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import dedent
@@ -42,6 +42,7 @@ class Piece:
     doc: str = ""  # its documentation
     docstring: tuple[int, int] | None = None  # where that is, if it is inside
     comments: Sequence[tuple[int, int]] = ()
+    is_function: bool = False
 
 
 def read_piece(code: str, language: Language) -> Piece | None:
@@ -72,7 +73,7 @@ def _function(text: bytes, before: bytes, after: bytes, language: Language) -> P
     docstring = None if first.docstring is None else (first.docstring[0] - shift, first.docstring[1] - shift)
     place = (max(0, first.start - shift), min(len(text), first.end - shift))
     name, type_name = ("" if each == PIECE_TYPE else each for each in (first.name, first.type_name))
-    return Piece(name, type_name, _own_fields(first), text, *place, first.doc, docstring, comments)
+    return Piece(name, type_name, _own_fields(first), text, *place, first.doc, docstring, comments, is_function=True)
 
 
 def _own_fields(found: FoundFunction) -> dict[str, tuple[str, ...]]:
@@ -145,12 +146,50 @@ def _skipped(text: str, language: str) -> float:
     return skipped / max(1, root.end_byte - root.start_byte)
 
 
-def common_languages(codes: Sequence[str], least: float) -> Iterator[str]:
-    """The languages of at least a share of some pieces of code, the most frequent first."""
-    counts: dict[str, int] = {}
-    for code in codes:
-        found = language_of(code)
-        counts[found] = counts.get(found, 0) + bool(found)
-    return (
-        name for name in sorted(counts, key=lambda name: -counts[name]) if counts[name] >= max(1, least * len(codes))
-    )
+def languages_of(codes: Sequence[str], least: float) -> tuple[str, ...]:
+    """The languages of some pieces of code, the most frequent first.
+
+    The first is the one that reads most of them, functions before statements, and has the most typical lines; the next
+    is that of the functions which those before it do not read.
+
+    Args:
+        codes: a sample.
+        least: the share of them that a further language has to read.
+    """
+    found: list[str] = []
+    left = [code[:_START] for code in codes]
+    while left and (not found or len(left) >= least * len(codes)):
+        read = {each.name: [_read(code, each) for code in left] for each in languages()}
+        merit = {name: sum(marks) - len(left) * language_named(name).doubt for name, marks in read.items()}
+        best = max(merit, key=lambda name: merit[name])
+        whole = sum(mark >= _FUNCTION for mark in read[best])
+        if merit[best] < _LEAST_MERIT * len(left) or (found and whole < least * len(codes)):
+            break
+        found.append(best)
+        left = [code for code, mark in zip(left, read[best], strict=True) if not mark]
+    return tuple(found)
+
+
+_FUNCTION: Final = 1.0
+_STATEMENTS: Final = 0.5
+_LEAST_MERIT: Final = 0.15
+"""Mean merit of a language that counts; of SQL, which none reads, the best has .08."""
+
+
+def _read(code: str, language: Language) -> float:
+    """How well a language reads a piece of code."""
+    piece = read_piece(code, language)
+    read = 0.0 if piece is None else _FUNCTION if piece.is_function else _STATEMENTS
+    return read + _WEIGHT * _typical([line for line in code.splitlines() if line.strip()], language.typical)
+
+
+def piece_among(code: str, among: Sequence[str]) -> tuple[str, Piece | None]:
+    """The language of a piece of code among some, "" if there are none, and what its parser reads."""
+    read = []
+    for name in among:
+        piece = read_piece(code, language_named(name)) if name else None
+        if piece is not None and (piece.is_function or len(among) == 1):
+            return name, piece
+        read.append((name, piece))
+    name = among[0] if len(among) == 1 else language_of(code, among) if among else ""
+    return name, dict(read).get(name)

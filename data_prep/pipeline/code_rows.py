@@ -13,7 +13,7 @@ from data_prep.config import DataConfig
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.language import Language
-from data_prep.languages.pieces import Piece, language_of, plain_words, read_piece
+from data_prep.languages.pieces import Piece, piece_among, plain_words
 from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.duplicates import Fingerprint
 from data_prep.pipeline.shards import CorpusFile
@@ -110,11 +110,9 @@ def _read(row: CodeRow, chunk: CodeChunk) -> ReadRow | str:
     query = query_words(row.query)[:LONGEST]
     if row.query and not query:
         return NO_WORDS
-    name = row.language
-    if name is None:
-        name = language_of(row.code, chunk.among) if len(chunk.among) > 1 else "".join(chunk.among)
+    among = chunk.among if row.language is None else (row.language,)
+    name, piece = piece_among(row.code, among) if chunk.parsed else ("".join(among[:1]), None)
     language = language_named(name) if name else None
-    piece = read_piece(row.code, language) if language and chunk.parsed else None
     method = _method(row, chunk.origin, piece)
     if not any(method.fields.values()):
         return NO_CODE_WORDS

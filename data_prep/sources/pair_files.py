@@ -112,13 +112,16 @@ def named_files(text: str) -> list[PairFile]:
     Raises:
         UserError: there is no such file, or it has no known form.
     """
-    found: list[PairFile] = []
+    found, told = list[PairFile](), list[SplitName | None]()
     for split, name in _parts(text):
-        found += [PairFile(path, SPLIT_WORDS.get(split)) for path in _files_at(named_path(name))]
-    names = {_split_in(file.path) for file in found if not file.split}
+        place = named_path(name)
+        for path in _files_at(place):
+            found.append(PairFile(path, SPLIT_WORDS.get(split)))
+            told.append(_split_in(path.relative_to(place) if place.is_dir() else Path(path.name)))
+    names = {own for own, file in zip(told, found, strict=True) if not file.split}
     if len(names) > 1 or names == {"test"}:
-        for file in found:
-            file.split = file.split or _split_in(file.path)
+        for own, file in zip(told, found, strict=True):
+            file.split = file.split or own
     return found
 
 
@@ -139,7 +142,7 @@ def absolute_list(text: str) -> str:
 def _files_at(path: Path) -> list[Path]:
     if path.is_dir():
         found = sorted(each for each in path.rglob("*") if each.name.endswith(FORMS) and each.is_file())
-    elif "*" in path.name:
+    elif {*"*?["} & {*path.name} and not path.exists():
         found = sorted(each for each in path.parent.glob(path.name) if each.is_file())
     else:
         found = [path] if path.exists() else []
@@ -152,7 +155,7 @@ def _files_at(path: Path) -> list[Path]:
 
 def _split_in(path: Path) -> SplitName | None:
     """The split that the words of a file's name say, else those of its folder's."""
-    for text in (path.name, path.parent.name):
+    for text in reversed(path.parts):
         named = {SPLIT_WORDS[word] for word in _WORDS.findall(text.lower()) if word in SPLIT_WORDS}
         if len(named) == 1:
             return named.pop()
@@ -222,7 +225,7 @@ def pair_row(row: Mapping[str, Any], where: str, split: SplitName | None, column
     named = chosen_columns(row, columns)
     if not named["code"] and isinstance(row.get("input"), str) and _SEPARATOR in row["input"]:
         text, _, code = row["input"].partition(_SEPARATOR)
-        return pair_row({**row, "input": None, "query": text, "code": code}, where, split, columns)
+        return pair_row({**row, "input": None, "query": text, "code": code.strip()}, where, split, columns)
     if any(row[name] in (0, "0") and row[name] is not None for name in named["label"]):
         return NO_MATCH
     query, code = (_first_text(row, named[each]) for each in ("query", "code"))
