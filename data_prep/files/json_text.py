@@ -116,10 +116,18 @@ def json_lines(path: Path, left_out: LeftOut | None = None) -> Iterator[tuple[in
         OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        packed = path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP)
-        lines = numbered_lines(str(path), file, size) if packed else _plain_lines(str(path), file)
-        yield from json_objects(str(path), lines, left_out)
+        yield from json_objects(str(path), file_lines(path, file), left_out)
+
+
+def file_lines(path: Path, file: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
+    """Number, from 1, and UTF-8 of each line of an open file, plain or gzip-compressed, by its name or first bytes.
+
+    Raises:
+        UserError: as :func:`json_lines`.
+    """
+    if path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP):
+        return numbered_lines(str(path), file, os.fstat(file.fileno()).st_size)
+    return _plain_lines(str(path), file)
 
 
 def json_array(path: Path, left_out: LeftOut | None = None) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -110,13 +110,24 @@ def _read(row: CodeRow, chunk: CodeChunk) -> ReadRow | str:
     query = query_words(row.query)[:LONGEST]
     if row.query and not query:
         return NO_WORDS
-    among = chunk.among if row.language is None else (row.language,)
-    name, piece = piece_among(row.code, among) if chunk.parsed else ("".join(among[:1]), None)
+    name, piece = _piece(row, chunk.among, parsed=chunk.parsed)
     language = language_named(name) if name else None
     method = _method(row, chunk.origin, piece)
     if not any(method.fields.values()):
         return NO_CODE_WORDS
     return ReadRow(Pair(method, row.query, query), name, piece is not None, _fingerprint(row, piece, language))
+
+
+def _piece(row: CodeRow, among: tuple[str, ...], *, parsed: bool) -> tuple[str, Piece | None]:
+    """The language of a row, and what its parser reads."""
+    among = among if row.language is None else (row.language,)
+    return piece_among(row.code, among) if parsed else ("".join(among[:1]), None)
+
+
+def method_of(row: CodeRow, origin: str, *, parsed: bool = True) -> tuple[Method, bool]:
+    """The method of a row that says its language, and whether it is parsed."""
+    _, piece = _piece(row, (), parsed=parsed)
+    return _method(row, origin, piece), piece is not None
 
 
 def _method(row: CodeRow, origin: str, piece: Piece | None) -> Method:

@@ -2,24 +2,26 @@
 
 ``java.zip`` contains ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: one method per line. The Hub
 has ``java/{train,validation,test}-*.parquet`` with the same rows under other names, which pyarrow reads, an optional
-library of requirements-parquet.txt.
+library of requirements-parquet.txt. The other languages have the same files under their names.
 """
 
 import hashlib
-import os
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.config import DEFAULT_LANGUAGE
 from data_prep.errors import UserError
-from data_prep.files.json_text import json_objects, numbered_lines
+from data_prep.files.json_text import file_lines, json_objects, numbered_lines
 from data_prep.files.reading import open_regular
+from data_prep.files.text_rows import LeftOut, without_broken
 from data_prep.records import SPLITS, SplitName
 from data_prep.sources.parquet_rows import parquet_texts
+from data_prep.sources.places import ARCHIVES
 
 FIELDS: Final = ("repo", "path", "func_name", "code", "docstring")
 """The fields that a row must have; all are strings."""
@@ -34,7 +36,8 @@ IN_PARQUET: Final = {
 }
 """Field -> its column on the Hub."""
 
-_NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl\.gz$")
+_NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl(?:\.gz)?$")
+_LINES: Final = (".jsonl.gz", ".jsonl")
 _PARQUET_NAME: Final = re.compile(r"(?:^|/)(?P<split>train|valid|test)(?:ation)?[-/][^/]*\.parquet$")
 
 
@@ -69,27 +72,45 @@ class RowCount:
         return {"rows": {split: self.rows[split] for split in SPLITS}, "rows_sha256_sum": f"{self.total:064x}"}
 
 
-def find_files(place: Path) -> list[Path]:
-    """The files at or under ``place``, training first: java.zip, else JSON Lines, else Parquet files of all splits."""
+def find_files(place: Path, language: str = "java") -> list[Path]:
+    """The files at or under ``place``, training first: the archive, else JSON Lines, else Parquet files of all splits.
+
+    Those of one language, by their names or folders; of Java, the default, those of another if it is the only one.
+    """
     if place.is_file():
         return [place]
-    if (place / "java.zip").is_file():
-        return [place / "java.zip"]
+    for folder in (place, place / language):
+        if (folder / f"{language}.zip").is_file():
+            return [folder / f"{language}.zip"]
     files = [file for file in place.rglob("*.jsonl.gz") if file.is_file()]
-    java = [file for file in files if file.name.startswith("java_")]  # there may be other languages
-    if found := sorted(java or files, key=lambda file: _order(file.as_posix())):
-        return found
+    files += [file for file in place.rglob("*.jsonl") if file.is_file() and _NAME.search(file.as_posix())]
     tables = [file for file in place.rglob("*.parquet") if file.is_file() and parquet_split(file)]
-    tables = [file for file in tables if "java" in file.relative_to(place).parts] or tables
+    if found := _of_language(place, files, language):
+        return sorted(found, key=lambda file: _order(file.as_posix()))
+    tables = _of_language(place, tables, language)
     whole = {parquet_split(file) for file in tables} == set(SPLITS)
     return sorted(tables, key=lambda file: _order(file.as_posix())) if whole else []
 
 
+def _of_language(place: Path, files: Sequence[Path], language: str) -> list[Path]:
+    of = {file: language_in(file.relative_to(place)) for file in files}
+    named = [file for file in files if of[file] == language]
+    if named or language != DEFAULT_LANGUAGE:
+        return named or [file for file in files if not of[file]]
+    return [*files] if len({*of.values()}) == 1 else [file for file in files if not of[file]]
+
+
+def language_in(path: Path) -> str:
+    """The language that a file's name or one of its folders says; "" if none does."""
+    named = (word for part in reversed(path.parts) for word in (part.partition("_")[0], part.removesuffix(".zip")))
+    return next((word for word in named if word in ARCHIVES), "")
+
+
 def read_rows(paths: list[Path], left_out: list[tuple[str, str]]) -> Iterator[Row]:
-    """The rows of ``paths``, in order; rows that are no JSON or in no split are added to ``left_out``.
+    """The rows of ``paths``, in order; those that are no JSON, without a text or in no split are in ``left_out``.
 
     Raises:
-        UserError: a file is damaged or has other fields than CodeSearchNet's.
+        UserError: a file is damaged, or no row of it has CodeSearchNet's fields.
     """
     for path in paths:
         if path.suffix == ".parquet":
@@ -97,13 +118,27 @@ def read_rows(paths: list[Path], left_out: list[tuple[str, str]]) -> Iterator[Ro
             continue
         try:
             for name, lines in _line_files(path):
-                for number, row in json_objects(name, lines, lambda *why: left_out.append(why)):
-                    if split := _split_of(name, row):
-                        yield Row(split, _checked(row, f"{name}:{number}"))
-                    else:
-                        left_out.append((f"{name}:{number}", "in none of the splits train, valid, test"))
+                rows = ((number, _row(name, row)) for number, row in json_objects(name, lines, _listing(left_out)))
+                for _, row in without_broken(name, rows, _listing(left_out)):
+                    yield row
         except zipfile.BadZipFile as error:
             raise UserError(f"{path} is no whole zip file ({error}): get it again") from error
+
+
+def _listing(left_out: list[tuple[str, str]]) -> LeftOut:
+    return lambda *why: left_out.append(why)
+
+
+def _row(name: str, row: Mapping[str, Any]) -> Row | str:
+    """The row of a line, or why there is none."""
+    wrong = [field for field in FIELDS if not isinstance(row.get(field), str)]
+    if wrong:
+        lacks = "null" if all(field in row for field in wrong) else "missing"
+        return f"no line of CodeSearchNet: {', '.join(wrong)} {lacks}, expected texts in {', '.join(FIELDS)}"
+    split = _split_of(name, row)
+    if split is None:
+        return "in none of the splits train, valid, test"
+    return Row(split, {field: row[field] for field in FIELDS} | {"url": str(row.get("url") or "")})
 
 
 def parquet_split(path: Path) -> SplitName | None:
@@ -123,8 +158,8 @@ def _table_rows(path: Path) -> Iterator[Row]:
 def _line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]:
     """The name and the numbered lines of each JSON Lines file."""
     with open_regular(path) as packed:
-        if path.name.endswith(".gz"):
-            yield path.as_posix(), numbered_lines(path.as_posix(), packed, os.fstat(packed.fileno()).st_size)
+        if path.name.endswith(_LINES):
+            yield path.as_posix(), file_lines(path, packed)
             return
         with zipfile.ZipFile(packed) as archive:
             names = [name for name in archive.namelist() if name.endswith(".jsonl.gz")]
@@ -155,12 +190,3 @@ def _split_of(name: str, row: Mapping[str, Any]) -> SplitName | None:
 
 def _split(name: str) -> SplitName:
     return next(split for split in SPLITS if split == name)
-
-
-def _checked(row: Mapping[str, Any], where: str) -> dict[str, str]:
-    wrong = [name for name in FIELDS if not isinstance(row.get(name), str)]
-    if wrong:
-        raise UserError(
-            f"{where} is no line of CodeSearchNet: expected texts in {', '.join(FIELDS)}; {', '.join(wrong)} missing"
-        )
-    return {name: row[name] for name in FIELDS} | {"url": str(row.get("url") or "")}
