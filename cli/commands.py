@@ -99,6 +99,12 @@ COMMANDS: Final[dict[str, Command]] = {
         sections=("data",),
         heading="data and runs",
     ),
+    "export": Command(
+        "DATASET --out=DIR [--data.field=value ...]",
+        "write a data set as BEIR and CoIR have it",
+        "cli.runs:export",
+        sections=("data",),
+    ),
     "corpus": Command(
         "NAME [--data.field=value ...]",
         "statistics of the corpus repositories or installed",

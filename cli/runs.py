@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.named_paths import check_replaceable_folder, named_path
 from data_prep.registry import DATASETS
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
@@ -18,6 +18,7 @@ from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
 CORPORA = ("repositories", "seven_languages", "installed")
+BEIR_MARK = "corpus.jsonl"
 
 
 def train(arguments: Sequence[str]) -> None:
@@ -83,6 +84,29 @@ def prepare(arguments: Sequence[str]) -> None:
     data = drop_test_overlap(plan, add_training_sets(plan, data, command), command)
     sizes = ", ".join(f"{split} {len(pairs):,}" for split, pairs in data.splits.items())
     console.say(f"{words[0]}: {sizes} pairs in {data.folder}")
+
+
+def export(arguments: Sequence[str]) -> None:
+    """Write a data set in the form of BEIR and CoIR.
+
+    Raises:
+        UserError: there is no such data set or option, or the folder has other content.
+    """
+    words, typed = config.split_run_arguments(arguments)
+    if len(words) != 1 or "out" not in typed:
+        raise UserError("expected a data set and a folder: bash run.sh export DATASET --out=DIR")
+    if words[0] not in DATASETS:
+        raise unknown("data set", words[0], list(DATASETS))
+    _check_data_options("export", [name for name in typed if name != "out"])
+    plan = config.resolve(words[0], "galm", typed)
+    out = named_path(plan.out)
+    check_replaceable_folder(out, "--out", BEIR_MARK)
+    from data_prep.sources.beir_files import write_beir
+    from experiments.run.data import prepare_stage
+
+    data = prepare_stage(words[0], plan.data, shlex.join(["bash", "run.sh", "export", *arguments]))
+    wrote = ", ".join(f"{number:,} {what}" for what, number in write_beir(data, out).items())
+    console.say(f"{words[0]}: {wrote} in {out}")
 
 
 def corpus(arguments: Sequence[str]) -> None:

@@ -13,6 +13,10 @@ MOST_BUCKETS: Final = 65_536
 """Maximum number of ids for unknown words."""
 
 
+DEFAULT_LANGUAGE: Final = "java"
+"""Of data sets of several languages, and where the rows of pairs look like it."""
+
+
 def named_sets(text: str) -> tuple[tuple[str, str], ...]:
     """Parse a comma-separated list of DATASET or DATASET:PATH into data sets and paths, "" if none is given."""
     if not text.strip():
@@ -68,11 +72,16 @@ class DataConfig:
     clean_splits: bool = True
     """Whether training pairs that copy a validation or test pair of the same data set (equal name and tokens with a
     Jaccard similarity of .8, or equal name and query) are left out, and validation pairs that copy a test pair."""
-    language: str = "java"
+    language: str = DEFAULT_LANGUAGE
     """Language of the pairs of data sets of several: python, javascript, typescript, java, go; of `seven_languages` php
-    and ruby too; of a list of your own any that it names (rust, c#); or all that the list names."""
+    and ruby too; of CodeSearchNet these without typescript; of a list of your own any that it names (rust, c#); or all.
+    Of rows of `pairs` that say none, where they would be read as another."""
+    columns: str = ""
+    """What the columns of `pairs` are called where other names than the usual: query=COLUMN,code=COLUMN, or a JSON file
+    with the same; fields: query, code, id, language, split, group, path, name, url, licence, label."""
     split: Literal["repo", "random"] = "repo"
-    """How data sets of several languages are split: by whole repositories, or at random as in Scotch's paper."""
+    """How data sets of several languages are split: by whole repositories, or at random as in Scotch's paper; random
+    also divides `pairs` anew, whatever their rows or files say."""
     hold_out: str = ""
     """Source tree of `repositories` or `installed`, such as pypi/django, whose pairs are the test split; those that
     are tested else are training pairs. Empty: none. To leave out each in turn; not with --data.split=random."""

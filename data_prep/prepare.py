@@ -23,7 +23,7 @@ from data_prep.store.prepared_data import MANIFEST, DamagedStore, PreparedData, 
 _ELSEWHERE: Final = frozenset((
     "path", "mirror", "release", "limit", "train_limit", "root", "processes",
     "extra_train_sets", "exclude_overlap_with",
-    "clean_splits", "mirrors", "cluster", "hold_out",
+    "clean_splits", "mirrors", "cluster", "hold_out", "columns",
 ))  # fmt: skip
 """Fields of DataConfig that do not affect the prepared pairs, or are reflected in the inputs."""
 _OF_LANGUAGES: Final = frozenset(("language", "split"))

@@ -7,6 +7,7 @@ import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
+from data_prep.config import DEFAULT_LANGUAGE
 from data_prep.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,12 +18,13 @@ DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
     "folder": "data_prep.datasets.java_sources:Folder",
     "csn": "data_prep.datasets.csn:Csn",
-    "csn_filtered": "data_prep.datasets.csn:CsnFiltered",
-    "csn_1000": "data_prep.datasets.csn:Csn1000",
+    "csn_filtered": "data_prep.datasets.csn_published:CsnFiltered",
+    "csn_1000": "data_prep.datasets.csn_published:Csn1000",
     "csn_tabcs": "data_prep.datasets.tabcs:CsnTabcs",
     "jcg_tabcs": "data_prep.datasets.tabcs:JcgTabcs",
     "debian_sample": "data_prep.datasets.java_sources:DebianSample",
     "open_java": "data_prep.datasets.open_java:OpenJava",
+    "pairs": "data_prep.datasets.pairs:Pairs",
     "repositories": "data_prep.datasets.source_trees:Repositories",
     "seven_languages": "data_prep.datasets.source_trees:SevenLanguages",
     "installed": "data_prep.datasets.source_trees:Installed",
@@ -67,6 +69,6 @@ def data_set(name: str, config: "DataConfig") -> DataSet:
     if name not in DATASETS:
         raise UserError(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
     found: DataSet = pkgutil.resolve_name(DATASETS[name])(config)
-    if config.language != "java" and not isinstance(found, OfLanguages):
+    if config.language != DEFAULT_LANGUAGE and not isinstance(found, OfLanguages):
         raise UserError(f"{name} has Java only, not --data.language={config.language}")
     return found

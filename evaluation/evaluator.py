@@ -2,14 +2,13 @@
 
 Scores are computed in blocks of queries and discarded after counting: each query retains its gold's rank, the numbers
 of better and tied codes, and the best few codes. Memory is one block of scores plus ``run_depth`` codes per query. How
-a data set's test split is read, which rows are queries and what each is ranked among, is a :class:`TestReading`.
+a data set's test split is read is a :class:`TestReading`.
 """
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Float, Float32, Int, Int64
@@ -17,65 +16,13 @@ from tqdm import tqdm
 
 from data_prep.errors import UserError
 from data_prep.records import CODE_FIELDS
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
 from evaluation.metrics import ceiling_top1, count_better_and_tied
+from evaluation.reading import WHOLE, Sought, TestReading
 from evaluation.saved_counts import Counts, SavedCounts
 from modeling import distributed as processes
 from modeling.ranker import Ranker, Scores
-
-
-@dataclass(frozen=True, slots=True)
-class TestReading:
-    """Of a test split, from the manifest of its data set; by default each row is a query over all rows."""
-
-    __test__ = False  # pytest: no tests in here
-
-    candidates_without_query: bool = False
-    """Whether rows with an empty query are candidates only."""
-    group: int = 0
-    """Rank each query among this many rows, itself included; 0: all. The rows are divided at random, with a fixed seed;
-    the last ones that do not fill a group are left out, as in CodeSearchNet's evaluation (src/model_test.py)."""
-
-    @classmethod
-    def of(cls, manifest: Mapping[str, Any]) -> "TestReading":
-        """The reading that a manifest states.
-
-        Raises:
-            UserError: it states another.
-        """
-        stated = manifest.get("test_reading", {})
-        match stated:
-            case {"candidates_without_query": bool(only), **rest} if not rest:
-                return cls(candidates_without_query=only)
-            case {"group": int(group), **rest} if not rest and group > 1:
-                return cls(group=group)
-            case {**none} if not none:
-                return cls()
-        raise UserError(f"the manifest states a test_reading that is not known: {stated!r:.60}")
-
-    def queries(self, split: Split) -> Int64[np.ndarray, " queries"]:
-        """The rows of ``split`` that are queries."""
-        rows = np.arange(len(split), dtype=np.int64)
-        return rows[split.words["query"].lengths > 0] if self.candidates_without_query else rows
-
-    def groups(self, size: int) -> Int64[np.ndarray, "groups group"]:
-        """The rows of each group of a split of ``size`` rows; one of all if there are too few."""
-        group = min(self.group, size)
-        rows = np.random.RandomState(_SEED).permutation(size)[: size // group * group]
-        return np.sort(rows.reshape(-1, group), axis=1).astype(np.int64)
-
-
-WHOLE: Final = TestReading()
-_SEED: Final = 0
-"""CodeSearchNet's; its groups are others, since they also depend on the order of the rows."""
-
-
-def asked(data: PreparedData) -> Split:
-    """The test pairs of ``data``, without candidates that are no query."""
-    split, reading = data.splits["test"], TestReading.of(data.manifest)
-    return split.take(reading.queries(split)) if reading.candidates_without_query else split
-
 
 _log = logging.getLogger(__name__)
 
@@ -94,6 +41,8 @@ class Evaluation:
     top_scores: Float32[np.ndarray, "queries depth"]
     read_seconds: float  # for reading the queries and codes
     score_seconds: float
+    sought: Sought | None = None  # None: each query seeks its gold alone
+    sought_ranks: Int64[np.ndarray, "queries most"] | None = None  # of all it seeks, ascending; 0: there are fewer
 
     @property
     def ranks(self) -> Int64[np.ndarray, " queries"]:
@@ -119,6 +68,9 @@ class Evaluation:
         """Highest possible Top@1, given repeated queries and codes; of a pool in groups the mean of theirs."""
         queries, codes = _keys(self.pool, ("query",)), _keys(self.pool, CODE_FIELDS)
         golds, size = self.golds, self.candidates
+        if self.sought is not None:
+            distinct = [code for code, counts in zip(codes, self.sought.candidates, strict=True) if counts]
+            return ceiling_top1([queries[gold] for gold in golds], [codes[gold] for gold in golds], distinct)
         if size == len(codes):
             return ceiling_top1([queries[gold] for gold in golds], [codes[gold] for gold in golds], codes)
         groups = [slice(start, start + size) for start in range(0, len(codes), size)]
@@ -175,11 +127,15 @@ def evaluate(
     start = time.perf_counter()
     scores = ranker.over(pool if len(left) == len(pool) else pool.take(left), pool)
     read = time.perf_counter()
-    counts = _counts(scores, pool, left, config.run_depth, done, kept, progress=progress and processes.is_first())
+    sought = reading.sought(pool)
+    counting = _Counting(pool, config.run_depth, sought)
+    counts = counting.counts(scores, left, done, kept, progress=progress and processes.is_first())
     found = Counts.joined(processes.gathered(counts))
     seconds = time.perf_counter() - read + (kept.seconds if kept else 0)
     ranked = (found.better, found.tied, found.codes, found.scores)
-    return Evaluation(pool, rows[golds], golds, len(pool), *ranked, read - start, seconds)
+    size = len(pool) if sought is None else int(sought.candidates.sum())
+    several = (sought, None if sought is None else found.sought)
+    return Evaluation(pool, rows[golds], golds, size, *ranked, read - start, seconds, *several)
 
 
 def _grouped(
@@ -196,7 +152,7 @@ def _grouped(
         pool, begun = split.take(groups[number]), time.perf_counter()
         scores = ranker.over(pool, pool)
         read += time.perf_counter() - begun
-        counts = _counts(scores, pool, np.arange(len(pool)), config.run_depth, None, None, progress=False)
+        counts = _Counting(pool, config.run_depth).counts(scores, np.arange(len(pool)), None, None, progress=False)
         found.append(replace(counts, codes=counts.codes + number * len(pool)))
     whole = Counts.joined(processes.gathered(Counts.joined(found)))
     rows = groups.reshape(-1)
@@ -205,34 +161,54 @@ def _grouped(
     return Evaluation(split.take(rows), rows, np.arange(len(rows)), groups.shape[1], *ranked, read, seconds)
 
 
-def _counts(
-    scores: Scores,
-    pool: Split,
-    rows: Int64[np.ndarray, " rows"],
-    depth: int,
-    done: Counts | None,
-    kept: SavedCounts | None,
-    *,
-    progress: bool,
-) -> Counts:
-    """Counts of better and tied codes, and the best codes with their scores, of ``done`` and then of ``rows``."""
-    counted = [done or Counts.none(min(depth, len(pool)))]
-    before, at = len(counted[0]) * len(pool), 0
-    with tqdm(
-        total=before + len(rows) * len(pool), initial=before, desc=f"ranking {pool.name}",
-        unit=" pairs", unit_scale=True, disable=not progress, leave=False,
-    ) as bar:  # fmt: skip
-        for block in scores.blocks() if len(rows) else ():
-            assert block.shape[1] == len(pool), f"scores are {block.shape}, but the pool has {len(pool)} codes"
-            gold = rows[at : at + len(block)]
-            better, tied = count_better_and_tied(block, gold)
-            counted.append(Counts(better.astype(np.int64), tied.astype(np.int64), *_top(block, gold, depth)))
-            at += len(block)
-            bar.update(block.size)
-            if kept:
-                kept.save(counted)
-    assert at == len(rows), f"the ranker scored {at} of {len(rows)} queries"
-    return Counts.joined(counted)
+@dataclass(frozen=True, eq=False, slots=True)
+class _Counting:
+    """What is counted of the scores of queries."""
+
+    pool: Split
+    depth: int
+    sought: Sought | None = None
+
+    def counts(
+        self,
+        scores: Scores,
+        rows: Int64[np.ndarray, " rows"],
+        done: Counts | None,
+        kept: SavedCounts | None,
+        *,
+        progress: bool,
+    ) -> Counts:
+        """Counts of better and tied codes, and the best codes with their scores, of ``done`` and then of ``rows``."""
+        size, most = len(self.pool), self.sought.most if self.sought else 0
+        counted = [done or Counts.none(min(self.depth, self._candidates), most)]
+        before, at = len(counted[0]) * size, 0
+        with tqdm(
+            total=before + len(rows) * size, initial=before, desc=f"ranking {self.pool.name}",
+            unit=" pairs", unit_scale=True, disable=not progress, leave=False,
+        ) as bar:  # fmt: skip
+            for block in scores.blocks() if len(rows) else ():
+                assert block.shape[1] == size, f"scores are {block.shape}, but the pool has {size} codes"
+                counted.append(self._of_block(block, rows[at : at + len(block)]))
+                at += len(block)
+                bar.update(block.size)
+                if kept:
+                    kept.save(counted)
+        assert at == len(rows), f"the ranker scored {at} of {len(rows)} queries"
+        return Counts.joined(counted)
+
+    @property
+    def _candidates(self) -> int:
+        return len(self.pool) if self.sought is None else int(self.sought.candidates.sum())
+
+    def _of_block(self, block: Float[np.ndarray, "block codes"], gold: Int64[np.ndarray, " block"]) -> Counts:
+        better, tied = count_better_and_tied(block, gold)
+        ranks = np.zeros((len(gold), 0), np.int64)
+        if self.sought is not None:
+            better, tied, ranks = self.sought.ranks(block, gold)
+            block = np.where(self.sought.candidates, block, -np.inf)
+            gold = np.array([self.sought.codes[row][0] for row in gold.tolist()], np.int64)
+        top = _top(block, gold, min(self.depth, self._candidates))
+        return Counts(better.astype(np.int64), tied.astype(np.int64), *top, ranks)
 
 
 def _top(

@@ -1,8 +1,9 @@
 """Ranking metrics: per-query ranks first, then aggregates.
 
 Every query has one relevant method, its gold. ``rank = 1 + better + tied``: codes that tie with the gold rank above
-it, so that a constant scorer gets no credit. The functions take arrays of 1-based ranks. Where a query may have several
-relevant documents, and some that may not be counted (:func:`best_ranks`), its rank is that of the best relevant one.
+it, so that a constant scorer gets no credit. The functions take arrays of 1-based ranks. Where a query seeks several
+codes, Top@k and MRR are of the first that is found, recall, nDCG and MAP of all. Of posts, some of which may not be
+counted (:func:`best_ranks`), the rank is that of the best relevant one.
 """
 
 from collections import Counter
@@ -18,6 +19,9 @@ from data_prep.errors import UserError
 
 Ranks = Num[np.ndarray, " queries"]  # 1-based; integers, or halves under the average tie rule
 
+
+SoughtRanks = Int64[np.ndarray, "queries most"]
+"""Of all codes that a query seeks, ascending; 0 where there are fewer."""
 
 Measures = Mapping[str, float]
 """Name of a metric -> its value."""
@@ -37,6 +41,8 @@ class Metric:
     shown: Literal["always", "whole tables", "never"] = "whole tables"
     """Where it has a column: in all tables, in those with all columns, or in none. It is saved in any case."""
     format: str = ".3f"
+    over_all: Callable[[SoughtRanks], float] | None = None
+    """The same where a query seeks several codes, over all of them; None: of the first that is found."""
 
     def text(self, measures: Measures) -> str:
         """Its value among ``measures`` as the text of a cell, "" if it is not known."""
@@ -94,6 +100,23 @@ def ndcg_of_several(found: Sequence[int], relevant: int, k: int) -> float:
     return float((1 / np.log2(1 + ranks)).sum() / (1 / np.log2(1 + best)).sum())
 
 
+def recall_of_all(ranks: SoughtRanks, k: int) -> float:
+    """Mean of the fraction of a query's codes that are in the top ``k``."""
+    return float(np.mean(((ranks > 0) & (ranks <= k)).sum(axis=1) / (ranks > 0).sum(axis=1)))
+
+
+def ndcg_of_all(ranks: SoughtRanks, k: int) -> float:
+    """Mean of :func:`ndcg_of_several`."""
+    return float(np.mean([ndcg_of_several(row[row > 0].tolist(), int((row > 0).sum()), k) for row in ranks]))
+
+
+def average_precision(ranks: SoughtRanks) -> float:
+    """Mean over queries of the mean precision at the rank of each of its codes."""
+    number = np.arange(1, ranks.shape[1] + 1)
+    precision = np.divide(number, ranks, out=np.zeros(ranks.shape), where=ranks > 0)
+    return float(np.mean(precision.sum(axis=1) / (ranks > 0).sum(axis=1)))
+
+
 def _top(k: int) -> Metric:
     """The released evaluators count a hit if the 0-based position is at most K, that is rank <= K + 1."""
     published = partial(top_at_k, k=k + 1)
@@ -101,14 +124,15 @@ def _top(k: int) -> Metric:
 
 
 def _recall(k: int, shown: Literal["whole tables", "never"]) -> Metric:
-    return Metric(f"recall{k}", f"Recall@{k}", partial(top_at_k, k=k), shown=shown)  # of the one relevant method
+    over_all = partial(recall_of_all, k=k)
+    return Metric(f"recall{k}", f"Recall@{k}", partial(top_at_k, k=k), shown=shown, over_all=over_all)
 
 
 METRICS: Final[tuple[Metric, ...]] = (
     *map(_top, (1, 5, 10)),
     Metric("mrr", "MRR", mrr, published=partial(mrr_at_k, k=10), shown="always"),
-    Metric("map", "MAP", mrr, shown="never"),  # of the one relevant method
-    Metric("ndcg10", "nDCG@10", partial(ndcg_at_k, k=10)),
+    Metric("map", "MAP", mrr, over_all=average_precision, shown="never"),
+    Metric("ndcg10", "nDCG@10", partial(ndcg_at_k, k=10), over_all=partial(ndcg_of_all, k=10)),
     _recall(5, "never"),  # Top@5, by the name that other fields know
     _recall(10, "never"),
     _recall(50, "whole tables"),
@@ -118,9 +142,17 @@ METRICS: Final[tuple[Metric, ...]] = (
 TensorBoard and the published convention follow from it."""
 
 
-def exact(ranks: Ranks) -> Measures:
-    """All metrics by their usual definitions."""
-    return {each.name: each.compute(ranks) for each in METRICS}
+def exact(ranks: Ranks, sought: SoughtRanks | None = None) -> Measures:
+    """All metrics by their usual definitions.
+
+    Args:
+        ranks: of the first code that each query seeks.
+        sought: of all of them, if they may be several.
+    """
+    found = {each.name: each.compute(ranks) for each in METRICS}
+    if sought is None:
+        return found
+    return found | {each.name: each.over_all(sought) for each in METRICS if each.over_all}
 
 
 def published_convention(ranks: Ranks) -> Measures:

@@ -277,7 +277,7 @@ def _completed(tested: _AnyTested) -> _AnyTested:
 def _ranking(evaluation: Evaluation) -> dict[str, Any]:
     average = metrics.average_ranks(evaluation.better, evaluation.tied)
     return {
-        "exact": metrics.exact(evaluation.ranks),
+        "exact": metrics.exact(evaluation.ranks, evaluation.sought_ranks),
         "published_convention": metrics.published_convention(evaluation.ranks),
         "ties": Ties(
             queries=float(np.mean(evaluation.tied > 0)),

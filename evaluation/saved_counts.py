@@ -26,15 +26,17 @@ class Counts:
     tied: Int64[np.ndarray, " queries"]  # other codes that scored as high as the gold
     codes: Int64[np.ndarray, "queries depth"]  # the best codes, as rows of the pool
     scores: Float32[np.ndarray, "queries depth"]  # of these codes
+    sought: Int64[np.ndarray, "queries most"]  # ranks of all codes that a query seeks, if it may seek several
 
     def __len__(self) -> int:
         return len(self.better)
 
     @classmethod
-    def none(cls, depth: int) -> "Counts":
+    def none(cls, depth: int, most: int = 0) -> "Counts":
         """The counts of no query."""
         empty = np.empty(0, np.int64)
-        return cls(empty, empty, np.empty((0, depth), np.int64), np.empty((0, depth), np.float32))
+        top = (np.empty((0, depth), np.int64), np.empty((0, depth), np.float32))
+        return cls(empty, empty, *top, np.empty((0, most), np.int64))
 
     @classmethod
     def joined(cls, blocks: Sequence["Counts"]) -> "Counts":

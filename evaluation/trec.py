@@ -43,8 +43,14 @@ def write_qrels(evaluation: Evaluation, path: Path) -> None:
         OSError: the file cannot be written.
     """
     queries, codes = query_ids(evaluation), code_ids(evaluation.pool)
-    golds = zip(queries, evaluation.golds.tolist(), strict=True)
-    _write(path, (f"{query} 0 {codes[gold]} 1\n" for query, gold in golds))
+    sought = zip(queries, sought_codes(evaluation), strict=True)
+    _write(path, (f"{query} 0 {codes[code]} 1\n" for query, rows in sought for code in rows))
+
+
+def sought_codes(evaluation: Evaluation) -> list[list[int]]:
+    """The rows in the pool of the codes that each query seeks."""
+    golds = evaluation.golds.tolist()
+    return [[gold] if evaluation.sought is None else evaluation.sought.codes[gold].tolist() for gold in golds]
 
 
 def write_run(evaluation: Evaluation, path: Path, *, tag: str) -> None:

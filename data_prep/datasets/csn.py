@@ -1,64 +1,69 @@
-"""CodeSearchNet's Java part with its official splits (Husain et al. 2019, arXiv:1909.09436), and its test in two ways.
+"""CodeSearchNet with its official splits (Husain et al. 2019, arXiv:1909.09436).
 
-The rows, methods with their docstrings already without comment marks, come from java.zip or from Parquet files
-(data_prep/sources/codesearchnet_rows.py). In ``csn`` each method is wrapped in a class, below its comment, and read
-like any Java file. The prepared pairs do not depend on the form or on the order of the rows.
-
-In the two data sets of the test as the field reads it every row counts. ``csn_filtered`` is the set of GraphCodeBERT
-(Guo et al. 2021, arXiv:2009.08366, section 4.1), which CodeBERT's and UniXcoder's numbers in today's papers are on:
-lists of the rows (their addresses) for training, validation and test, and of 40,347 candidates from CodeSearchNet's
-validation and test rows. Each of 10,955 queries ranks all candidates. ``csn_1000`` is CodeSearchNet's own test (Husain
-et al. 2019, section 4): each query ranks the 1,000 methods of its group. Queries are the summaries that CodeSearchNet's
-``docstring_tokens`` are made of, in this project's words. Comments inside a method are no words of its fields here, as
-GraphCodeBERT's preprocessing removes them. Methods that cannot be parsed have the words of their identifiers.
+``--data.language`` names one of its six languages, or all. The rows, methods with their docstrings already without
+comment marks, come from an archive or from Parquet files (data_prep/sources/codesearchnet_rows.py). In ``csn`` each
+Java method is wrapped in a class, below its comment, and read like any Java file; a function of another language is
+parsed by itself. The prepared pairs do not depend on the form or on the order of the rows.
 """
 
 import logging
-import zipfile
-from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from data_prep.config import DataConfig
+from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular
-from data_prep.pipeline.java_extraction import PublishedRow, pairs_of_rows, placed, wrap
+from data_prep.languages.comments import first_sentence
+from data_prep.languages.registry import known_language, language_of
+from data_prep.languages.registry import language as language_named
+from data_prep.pipeline.code_rows import CodeRow, read_rows
+from data_prep.pipeline.duplicates import Distinct, drop_duplicates
+from data_prep.pipeline.filters import Candidate, reason_to_drop
+from data_prep.pipeline.java_extraction import wrap
 from data_prep.pipeline.pairs import JavaSources
-from data_prep.pipeline.stages import MadePairs, Stopwatch, listed, raw_folder
-from data_prep.records import SPLITS, Pair, SourceFile, SplitName
-from data_prep.sources.codesearchnet_rows import Row, RowCount, find_files, read_rows
-from data_prep.sources.download import DownloadError, Remote
-from data_prep.sources.places import JAVA_ROWS, Place, fetch_first, place_of, places_of_codesearchnet
+from data_prep.pipeline.published_rows import code_row
+from data_prep.pipeline.stages import Extracted, MadePairs, raw_folder
+from data_prep.records import SPLITS, Pair, SourceFile
+from data_prep.sources.codesearchnet_rows import Row, RowCount, find_files, language_in
+from data_prep.sources.codesearchnet_rows import read_rows as read_lines
+from data_prep.sources.download import DownloadError
+from data_prep.sources.places import ROWS, fetch_first, place_of, places_of_codesearchnet
 
-WHAT: Final = "CodeSearchNet (Java)"
-LISTS: Final = Remote(
-    "https://raw.githubusercontent.com/microsoft/CodeBERT/c0de43d3aaf38e89290f1efb771f8de845e7a489/GraphCodeBERT/"
-    "codesearch/dataset.zip",
-    git_blob="e229c0247430feeb5a3c0f22ffd7acbe3b2165f4",
-)
-PARTS: Final = ("train", "valid", "test", "codebase")
-SIZES: Final = {"train": 164_923, "valid": 5_183, "test": 10_955}
-"""Rows of the lists, from GraphCodeBERT/codesearch/README.md."""
-GROUP: Final = 1000
-"""Methods that a query of CodeSearchNet's own test is ranked among."""
-
+LANGUAGES: Final = tuple(ROWS)
 _logger = logging.getLogger(__name__)
-_MEMBER: Final = "dataset/java/{}.txt"
-_MOST: Final = 256 << 20  # bytes of a list
+
+
+def languages_of(name: str) -> tuple[str, ...]:
+    """The languages of CodeSearchNet that ``--data.language`` names.
+
+    Raises:
+        UserError: it has no such language.
+    """
+    found = known_language(name)
+    if name != "all" and (found is None or found.name not in LANGUAGES):
+        raise UserError(f"--data.language={name}: CodeSearchNet has {', '.join(LANGUAGES)}, or all")
+    return LANGUAGES if found is None else (found.name,)
 
 
 class Csn(JavaSources):
-    """CodeSearchNet Java, official splits: 454,451, 15,328 and 26,909 methods before our filters; 1 GB to fetch."""
+    """CodeSearchNet, official splits; Java: 454,451, 15,328 and 26,909 methods before our filters, 1 GB to fetch."""
 
-    cache_name: ClassVar[str] = "csn"
-    _origin: ClassVar[str] = "codesearchnet-java-v2"
+    name: ClassVar[str] = "csn"
 
     def __init__(self, config: DataConfig) -> None:
+        """Find the languages.
+
+        Raises:
+            UserError: CodeSearchNet has no such language.
+        """
         super().__init__(config)
+        self.languages = languages_of(config.language)
+        self._what = config.language if len(self.languages) > 1 else self.languages[0]
+        self.cache_name = self.name if self._what == DEFAULT_LANGUAGE else f"{self.name}-{self._what}"
         self._place = raw_folder(config, "csn")
-        self._count = RowCount()
+        self._counts = {language: RowCount() for language in self.languages}
 
     def inputs(self) -> list[Path]:
         """The raw files, fetched if there are none.
@@ -66,37 +71,96 @@ class Csn(JavaSources):
         Raises:
             UserError: there are none and no place has them.
         """
-        return self._row_files()
+        return [file for language in self.languages for file in self._row_files(language)]
 
-    def _row_files(self) -> list[Path]:
-        if found := find_files(self._place):
+    def _row_files(self, language: str) -> list[Path]:
+        if found := find_files(self._place, language):
             return found
         if self._config.path:
             raise UserError(
-                f"--data.path={self._config.path} has neither java.zip nor java_*.jsonl.gz nor java/*.parquet of all "
-                "splits: expected CodeSearchNet in one of these forms"
+                f"--data.path={self._config.path} has neither {language}.zip nor {language}_*.jsonl.gz or .jsonl nor "
+                f"{language}/*.parquet of all splits: expected CodeSearchNet in one of these forms"
             )
+        what = f"CodeSearchNet ({language_named(language).title})"
+        folder = self._place if language == DEFAULT_LANGUAGE else self._place / language
         try:
-            fetch_first(places_of_codesearchnet(self._config.mirror), self._place, WHAT)
+            fetch_first(places_of_codesearchnet(self._config.mirror, language), folder, what)
         except DownloadError as error:
             raise UserError(
-                f"{WHAT} cannot be fetched: {error}; put java.zip, its folder java/final/jsonl, or the Hub's "
-                f"java/*.parquet into {self._place}, or give --data.path= or --data.mirror=; data set jdk needs no "
-                "download"
+                f"{what} cannot be fetched: {error}; put {language}.zip, its folder {language}/final/jsonl, or the "
+                f"Hub's {language}/*.parquet into {self._place}, or give --data.path= or --data.mirror=; data set jdk "
+                "needs no download"
             ) from error
-        return find_files(self._place)
+        return find_files(self._place, language)
 
     def origin(self) -> str:
         """The name and version of the data."""
-        return self._origin
+        return f"codesearchnet-{self._what}-v2"
 
     def java_files(self) -> Iterator[SourceFile]:
-        """Each method wrapped in a separate class, training first.
+        """Each Java method wrapped in a separate class, training first.
 
         Raises:
             UserError: a file is damaged or has other fields than CodeSearchNet's.
         """
-        return (wrap(row.fields, row.split, self.origin()) for row in self.rows())
+        rows = self.rows(DEFAULT_LANGUAGE) if self.spoken(DEFAULT_LANGUAGE) == DEFAULT_LANGUAGE else iter(())
+        return (wrap(row.fields, row.split, self.origin()) for row in rows)
+
+    def extracted(self, progress: bool) -> Extracted:
+        """The methods of all languages that pass the filters, Java's by their files."""
+        self.left_out.clear()
+        found = super().extracted(progress) if DEFAULT_LANGUAGE in self.languages else Extracted()
+        for language in self.languages:
+            if self.spoken(language) != DEFAULT_LANGUAGE:
+                found.add(self._functions(language, progress))
+        return found
+
+    def spoken(self, language: str) -> str:
+        """The language of the files for ``language``: another one if there are no others."""
+        files = self._row_files(language)
+        return (
+            language_in(files[0].relative_to(self._place) if self._place.is_dir() else Path(files[0].name)) or language
+        )
+
+    def _functions(self, language: str, progress: bool) -> Extracted:
+        """The functions of another language than Java that pass the filters."""
+        found, spoken = Extracted(), language_named(self.spoken(language))
+        rows: list[Row] = []
+
+        def code_rows() -> Iterator[CodeRow]:
+            for row in self.rows(language):
+                rows.append(replace(row, fields={**row.fields, "code": ""}))
+                yield code_row(row.fields, spoken.name, row.split, first_sentence(row.fields["docstring"]))
+
+        read = read_rows(code_rows(), self.origin(), self._config, progress=progress)
+        for number, each in enumerate(read):
+            found.files += 1
+            found.methods += 1
+            if isinstance(each, str):
+                found.dropped["short documentation"] += 1
+                continue
+            if not each.is_parsed:
+                found.broken.append((each.pair.method.path, "does not parse: has words only"))
+            candidate = _candidate(each.pair, rows[number].fields["docstring"])
+            common = each.pair.method.name in spoken.common_names
+            reason = "standard method" if common else reason_to_drop(candidate, self._config)
+            if reason:
+                found.dropped[reason] += 1
+            else:
+                found.pairs.append(each.pair)
+        return found
+
+    def distinct(self, pairs: Sequence[Pair]) -> Distinct:
+        """The pairs without copies, each language apart."""
+        if len(self.languages) == 1:
+            return super().distinct(pairs)
+        groups: dict[str, list[Pair]] = {}
+        for pair in pairs:
+            found = language_of(pair.method.path)
+            groups.setdefault(found.name if found else "", []).append(pair)
+        parts = [drop_duplicates(group, self._config.near_duplicate) for group in groups.values()]
+        dropped = sum((Counter(part.dropped) for part in parts), Counter())
+        return Distinct([pair for part in parts for pair in part.pairs], dict(dropped))
 
     def make(self, progress: bool) -> MadePairs:
         """Build the pairs; the manifest also has the number of rows, their checksum and where they were fetched."""
@@ -104,29 +168,46 @@ class Csn(JavaSources):
         made.manifest.update(self.record())
         return made
 
-    def rows(self) -> Iterator[Row]:
-        """The rows, training first.
+    def rows(self, language: str = DEFAULT_LANGUAGE) -> Iterator[Row]:
+        """The rows of a language, training first.
 
         Raises:
             UserError: a file is damaged or has other fields than CodeSearchNet's.
         """
-        self.left_out.clear()
-        self._count = RowCount()
-        for row in read_rows(self._row_files(), self.left_out):
-            self._count.add(row)
+        count = self._counts[language] = RowCount()
+        for row in read_lines(self._row_files(language), self.left_out):
+            count.add(row)
             yield row
-        self._compare()
+        self._compare(language, count)
 
     def record(self) -> dict[str, Any]:
         """Number and checksum of the rows that were read, and their place, for a manifest."""
-        return {**self._count.record(), "fetched_from": place_of(self._place)}
+        whole = RowCount()
+        for count in self._counts.values():
+            whole.rows.update(count.rows)
+            whole.total = (whole.total + count.total) % (1 << 256)
+        places = (place_of(self._place / name) for name in ("", *self.languages))
+        return {**whole.record(), "fetched_from": next(filter(None, places), "")}
 
-    def _compare(self) -> None:
+    def _compare(self, language: str, count: RowCount) -> None:
         """Warn if there are other numbers of rows than CodeSearchNet has."""
-        if dict(self._count.rows) != JAVA_ROWS:
-            has = ", ".join(f"{split} {self._count.rows[split]:,}" for split in SPLITS)
-            published = ", ".join(f"{split} {JAVA_ROWS[split]:,}" for split in SPLITS)
-            _logger.warning("%s has %s rows here, but %s as published: not comparable", WHAT, has, published)
+        published = ROWS[self.spoken(language)]
+        if dict(count.rows) != published:
+            has = ", ".join(f"{split} {count.rows[split]:,}" for split in SPLITS)
+            known = ", ".join(f"{split} {published[split]:,}" for split in SPLITS)
+            title = language_named(self.spoken(language)).title
+            _logger.warning(
+                "CodeSearchNet (%s) has %s rows here, but %s as published: not comparable", title, has, known
+            )
+
+
+def _candidate(pair: Pair, docstring: str) -> Candidate:
+    """What the filters use of a pair."""
+    method = pair.method
+    return Candidate(
+        method.path, method.name, method.kind, method.end_line - method.start_line + 1, (), docstring, pair.query_text,
+        pair.query, generated_file=False,
+    )  # fmt: skip
 
 
 def _place_in_corpus(pair: Pair) -> tuple[Any, ...]:
@@ -134,131 +215,3 @@ def _place_in_corpus(pair: Pair) -> tuple[Any, ...]:
     method = pair.method
     split = SPLITS.index(method.split) if method.split else len(SPLITS)
     return split, method.path, method.start_line, method.end_line, method.source, pair.query_text
-
-
-class _Published(Csn):
-    """A data set of all rows of some lists or splits."""
-
-    reading: ClassVar[dict[str, int | bool]]  # evaluation.reading.TestReading
-
-    def origin(self) -> str:
-        """The name and version of the data."""
-        return f"{self._origin}-{self.cache_name.removeprefix('csn_')}"
-
-    @abstractmethod
-    def published_rows(self) -> Iterator[PublishedRow]:
-        """The rows for each split."""
-
-    def make(self, progress: bool) -> MadePairs:
-        """Build the pairs; none is left out."""
-        watch, unparsed = Stopwatch(), 0
-        splits: dict[SplitName, list[Pair]] = {name: [] for name in SPLITS}
-        rows = self.published_rows()
-        for split, pair, is_parsed in pairs_of_rows(rows, self.origin(), self._config, progress=progress):
-            splits[split].append(pair)
-            unparsed += not is_parsed
-        for pairs in splits.values():
-            pairs.sort(key=placed)
-        watch.stage("extract")
-        counts = {"pairs": sum(map(len, splits.values())), "not_parsed": unparsed}
-        manifest: dict[str, Any] = {"counts": counts, "broken_files": listed(self.left_out)}
-        manifest |= {"test_reading": self.reading, **self.record()}
-        left_out = f", {len(self.left_out):,} lines left out" if self.left_out else ""
-        source = f"{sum(manifest['rows'].values()):,} rows, {unparsed:,} of those used not parsed{left_out}"
-        return MadePairs(splits, manifest, source, watch.seconds)
-
-
-class CsnFiltered(_Published):
-    """GraphCodeBERT's filtered CodeSearchNet Java: 164,923 and 5,183 pairs, 10,955 queries over 40,347 methods."""
-
-    cache_name = "csn_filtered"
-    reading: ClassVar[dict[str, int | bool]] = {"candidates_without_query": True}
-
-    def __init__(self, config: DataConfig) -> None:
-        super().__init__(config)
-        place = raw_folder(config, self.cache_name)
-        self._lists = place.parent if place.is_file() else place
-
-    def inputs(self) -> list[Path]:
-        """CodeSearchNet's raw files and GraphCodeBERT's lists, ``dataset.zip``; fetched if there are none.
-
-        Raises:
-            UserError: there are none and no place has them.
-        """
-        found = self._row_files()
-        lists = self._lists / "dataset.zip"
-        if not lists.is_file():
-            mirror = self._config.mirror.rstrip("/")
-            remote = Remote(f"{mirror}/dataset.zip", git_blob=LISTS.git_blob) if mirror else LISTS
-            try:
-                fetch_first([Place(mirror or "GitHub", {lists.name: remote})], self._lists, "GraphCodeBERT's lists")
-            except DownloadError as error:
-                raise UserError(
-                    f"csn_filtered needs GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT: "
-                    f"{error}; put it into {self._lists}, or beside CodeSearchNet's files in the folder of --data.path="
-                ) from error
-        return [*found, lists]
-
-    def published_rows(self) -> Iterator[PublishedRow]:
-        """The rows of each list.
-
-        Raises:
-            UserError: the lists are damaged, or rows of them are missing.
-        """
-        lists = {part: read_list(self._lists / "dataset.zip", part) for part in PARTS}
-        if other := [f"{part} {len(lists[part]):,}" for part, size in SIZES.items() if len(lists[part]) != size]:
-            _logger.warning("GraphCodeBERT's lists have other sizes here (%s): not comparable", ", ".join(other))
-        found = Counter[str]()
-        for row in self.rows():
-            yield from _listed_rows(row, lists, found)
-        for part in ("train", "valid", "test"):
-            if found[part] < len(lists[part]):
-                missing = len(lists[part]) - found[part]
-                raise UserError(
-                    f"{missing:,} of the {len(lists[part]):,} rows of {_MEMBER.format(part)} are not in "
-                    "CodeSearchNet's files: both have to be of the whole Java part"
-                )
-
-
-class Csn1000(_Published):
-    """CodeSearchNet's own test for Java: the 26,909 test rows, each query over the 1,000 methods of its group."""
-
-    cache_name = "csn_1000"
-    reading: ClassVar[dict[str, int | bool]] = {"group": GROUP}
-
-    def published_rows(self) -> Iterator[PublishedRow]:
-        """The test rows."""
-        return (PublishedRow(row.fields, "test") for row in self.rows() if row.split == "test")
-
-
-def read_list(path: Path, part: str) -> frozenset[str]:
-    """The addresses in a list of ``dataset.zip``, one a line.
-
-    Raises:
-        UserError: the file is no such archive.
-    """
-    try:
-        with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
-            member = archive.getinfo(_MEMBER.format(part))
-            if member.file_size > _MOST or member.flag_bits & 1:
-                raise UserError(f"{path} is refused: its list {member.filename} is encrypted or far too long")
-            addresses = frozenset(archive.read(member).decode().split())
-    except (OSError, KeyError, zipfile.BadZipFile, UnicodeDecodeError, EOFError, NotImplementedError) as error:
-        what = " ".join(str(error).split())
-        raise UserError(f"{path} is not GraphCodeBERT's dataset.zip ({what}): get it again") from error
-    if not addresses:
-        raise UserError(f"{path} has no address in {_MEMBER.format(part)}: get it again")
-    return addresses
-
-
-def _listed_rows(row: Row, lists: dict[str, frozenset[str]], found: Counter[str]) -> Iterator[PublishedRow]:
-    """The uses of a row: a pair of training or validation; a candidate of the test, and then perhaps a query."""
-    address = row.fields["url"]
-    for split in ("train", "valid"):
-        if row.split == split and address in lists[split]:
-            found[split] += 1
-            yield PublishedRow(row.fields, row.split)
-    if row.split != "train" and address in lists["codebase"]:
-        is_query = address in lists["test"]
-        found["test"] += is_query
-        yield PublishedRow(row.fields, "test", is_query)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
 from data_prep.errors import UserError
-from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular
+from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular, read_whole
 from data_prep.files.text_rows import BLANK, LeftOut, utf8_lines, without_broken
 
 Record = TypeVar("Record")
@@ -116,10 +116,35 @@ def json_lines(path: Path, left_out: LeftOut | None = None) -> Iterator[tuple[in
         OSError: it cannot be read, or is not a regular file.
     """
     with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        packed = path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP)
-        lines = numbered_lines(str(path), file, size) if packed else _plain_lines(str(path), file)
-        yield from json_objects(str(path), lines, left_out)
+        yield from json_objects(str(path), file_lines(path, file), left_out)
+
+
+def file_lines(path: Path, file: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
+    """Number, from 1, and UTF-8 of each line of an open file, plain or gzip-compressed, by its name or first bytes.
+
+    Raises:
+        UserError: as :func:`json_lines`.
+    """
+    if path.suffix == ".gz" or file.peek(len(_GZIP)).startswith(_GZIP):
+        return numbered_lines(str(path), file, os.fstat(file.fileno()).st_size)
+    return _plain_lines(str(path), file)
+
+
+def json_array(path: Path, left_out: LeftOut | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number, from 1, and object of each element of a JSON array.
+
+    Raises:
+        UserError: the file is none, or no element is an object.
+        OSError: it cannot be read, or is not a regular file.
+    """
+    try:
+        rows = parse_json(read_whole(path))
+    except UserError as error:
+        raise UserError(f"{path} is no JSON: {error}") from error
+    if not isinstance(rows, list):
+        raise UserError(f"{path} is no JSON array, but {rows!r:.40}")
+    numbered = enumerate((row if isinstance(row, dict) else f"no JSON object: {row!r:.40}" for row in rows), 1)
+    yield from without_broken(str(path), numbered, left_out)
 
 
 def json_objects(

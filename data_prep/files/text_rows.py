@@ -66,7 +66,9 @@ def _decoded(file: io.BufferedReader, newline: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(file, encoding, _AS_HALVES, newline)
 
 
-def csv_rows(path: Path, left_out: LeftOut, needed: Collection[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
+def csv_rows(
+    path: Path, left_out: LeftOut, needed: Collection[str] = (), *, delimiter: str = ","
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Number of the last line, and cells by the names of the first line, of each row of a CSV file.
 
     Raises:
@@ -74,7 +76,7 @@ def csv_rows(path: Path, left_out: LeftOut, needed: Collection[str] = ()) -> Ite
         OSError: it cannot be read, or is not a regular file.
     """
     with _decoded(open_regular(path), "") as file:
-        rows = _cells(file)
+        rows = _cells(file, delimiter)
         names = next((row for _, row in rows if row != BLANK), [])
         if isinstance(names, str):
             raise UserError(f"{path}:1 is {names}")
@@ -83,9 +85,9 @@ def csv_rows(path: Path, left_out: LeftOut, needed: Collection[str] = ()) -> Ite
         yield from without_broken(str(path), ((line, _named(names, row)) for line, row in rows), left_out)
 
 
-def _cells(file: io.TextIOWrapper) -> Iterator[tuple[int, list[str] | str]]:
+def _cells(file: io.TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
     """The cells of each row, or for each line of what is none the reason."""
-    reader = csv.reader(file, strict=True)
+    reader = csv.reader(file, strict=True, delimiter=delimiter)
     while True:
         last = reader.line_num
         try:

@@ -16,9 +16,8 @@ from typing import IO, Any, Final, TypeVar
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
-from data_prep.files.json_text import json_lines, parse_json
-from data_prep.files.reading import read_whole
-from data_prep.files.text_rows import LeftOut, csv_rows, without_broken
+from data_prep.files.json_text import json_array, json_lines
+from data_prep.files.text_rows import LeftOut, csv_rows
 
 T = TypeVar("T")
 SEPARATOR: Final = "[CODESPLIT]"
@@ -213,15 +212,7 @@ def _line_rows(path: Path, left_out: LeftOut) -> Iterator[Row]:
 
 
 def _array_rows(path: Path, left_out: LeftOut) -> Iterator[Row]:
-    try:
-        rows = parse_json(read_whole(path))
-    except UserError as error:
-        raise UserError(f"{path} is no JSON: {error}") from error
-    if not isinstance(rows, list):
-        raise UserError(f"{path} is no JSON array, but {rows!r:.40}")
-    numbered = enumerate((row if isinstance(row, dict) else f"no JSON object: {row!r:.40}" for row in rows), 1)
-    for number, fields in without_broken(str(path), numbered, left_out):
-        yield Row(f"{path}, element {number}", fields)
+    return (Row(f"{path}, element {number}", fields) for number, fields in json_array(path, left_out))
 
 
 def _any(names: tuple[str, ...]) -> str:

@@ -5,7 +5,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased, without
-from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+from data_prep.languages.language import (
+    IN_TYPE,
+    Declaration,
+    Language,
+    Quote,
+    body_of,
+    name_of,
+    node_text,
+    part_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -116,6 +126,7 @@ LANGUAGE: Final = Language(
     r"|\b(?:ref|out) \w|\bis null\b|\bnameof\(|\bthrow new [A-Z]\w+Exception|^\s*\{ ?$",
     doubt=0.1,
     grammar="tree_sitter_c_sharp:language",
+    pieces=(IN_TYPE,),
     eased=eased(
         (
             _plain_targets,

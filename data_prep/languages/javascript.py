@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, node_text, words
+from data_prep.languages.language import IN_TYPE, PIECE_TYPE, Declaration, Language, Quote, node_text, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -113,6 +113,7 @@ LANGUAGE: Final = Language(
     ),
     typical=r"\b(?:const|let|var|function|undefined)\b|=>|===|!==|`",
     grammar="tree_sitter_javascript:language",
+    pieces=(("", ""), (f"{PIECE_TYPE} = ", ""), IN_TYPE),
     functions=words(
         "function_declaration function_expression generator_function generator_function_declaration arrow_function "
         "method_definition"

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     Place = str | Callable[[Node], Node | None]
 
+PIECE_TYPE: Final = "Piece__"
+"""Stands for the type around a method that is without one."""
+IN_TYPE: Final = (f"class {PIECE_TYPE} {{\n", "\n}")
 _SHOWN: Final = 10
 """Lines that are named."""
 
@@ -191,6 +194,7 @@ class Language:
     grammar: str  # "module:function"; the module's distribution is named like it, if it is none of this folder
     grammars: Mapping[str, str] = field(default_factory=dict)  # suffix -> another one
     piece_grammar: str = ""  # another one, of pieces of a file
+    pieces: Sequence[tuple[str, str]] = (("", ""),)  # what a function without its file is put between, in turn
     parser: str = "data_prep.languages.parsing:parse"  # (language, content, path) -> ParsedSource
     eased: Callable[[bytes], bytes] = bytes
     """A text of the same length, with blanks for what its grammar does not know, for one that does not parse."""

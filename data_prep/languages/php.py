@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, body_of, name_of, node_text, part_of, words
+from data_prep.languages.language import IN_TYPE, Declaration, Language, body_of, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -66,6 +66,7 @@ LANGUAGE: Final = Language(
     typical=r"\$\w+\s*(?:->|=|;|\))|<\?php|::\w+\(|\bfunction \w+\(.*\$|=> \$",
     grammar="tree_sitter_php:language_php",
     piece_grammar="tree_sitter_php:language_php_only",
+    pieces=((f"<?php {IN_TYPE[0]}", IN_TYPE[1]), ("<?php\n", "")),
     functions=words("function_definition method_declaration"),
     types=words("class_declaration interface_declaration trait_declaration enum_declaration"),
     nested=False,

@@ -57,11 +57,20 @@ def language_called(typed: str) -> str:
     return typed if typed in LANGUAGES else _by_call().get(typed.strip().lower(), typed)  # else all would be imported
 
 
+def known_language(typed: str) -> Language | None:
+    """The language that people call so; None if none is known."""
+    name = language_called(typed)
+    return language(name) if name in LANGUAGES else None
+
+
 @lru_cache(maxsize=1)
 def _by_call() -> dict[str, str]:
-    calls = {call.lower(): each.name for each in languages() for call in (each.title, *each.other_names)}
-    suffixes = {suffix[1:].lower(): each.name for each in languages() for suffix in each.suffixes}
-    return {**suffixes, **calls, **{name: name for name in LANGUAGES}}
+    found: dict[str, str] = {}
+    for each in languages():
+        suffixes = [suffix[1:] for suffix in each.suffixes]
+        calls = (*suffixes, *each.interpreters, *each.editor_names, f"{each.name}lang", each.title, *each.other_names)
+        found |= {call.lower(): each.name for call in calls}
+    return {**found, **{name: name for name in LANGUAGES}}
 
 
 def languages() -> tuple[Language, ...]:

@@ -157,23 +157,56 @@ def find_duplicates(functions: Sequence[Fingerprint]) -> Duplicates:
     return Duplicates(exact, near)
 
 
+def clusters(functions: Sequence[Fingerprint], least: int = LEAST_IDENTIFIERS) -> Int[np.ndarray, " functions"]:
+    """For each function the first of its cluster of exact and near copies, by the rules of :func:`find_duplicates`.
+
+    Args:
+        functions: in order.
+        least: identifiers of functions that can be near copies.
+    """
+    firsts: dict[bytes, int] = {}
+    exact = np.array([firsts.setdefault(each.exact, row) for row, each in enumerate(functions)], np.int64)
+    rows = np.unique(exact)
+    near = np.arange(len(functions))
+    near[rows] = rows[_firsts([np.frombuffer(functions[row].identifiers, np.uint32) for row in rows], least)]
+    return near[exact]
+
+
 def _not_first(lists: Sequence[_Identifiers]) -> Bool[np.ndarray, " functions"]:
     """The functions that are not the first of their cluster of near-duplicates."""
-    long = np.array([row for row, each in enumerate(lists) if len(each) >= LEAST_IDENTIFIERS], np.int64)
-    first = np.arange(len(lists))
+    return _firsts(lists, LEAST_IDENTIFIERS) != np.arange(len(lists))
 
-    def root(row: int) -> int:
-        while first[row] != row:
-            first[row] = first[first[row]]
-            row = int(first[row])
-        return row
 
+def _firsts(lists: Sequence[_Identifiers], least: int) -> Int[np.ndarray, " functions"]:
+    """The first of the cluster of near-duplicates of each function, itself if it is in none."""
+    long = np.array([row for row, each in enumerate(lists) if len(each) >= least], np.int64)
+    groups = Groups(len(lists))
     signatures = _of_identifiers([np.unique(lists[row]) for row in long])
     for one, other in _candidates(signatures, _COMPARED_FUNCTIONS, first=False):
-        a, b = root(int(long[one])), root(int(long[other]))
+        a, b = groups.first(int(long[one])), groups.first(int(long[other]))
         if a != b and _alike(lists[long[one]], lists[long[other]]):
-            first[max(a, b)] = min(a, b)
-    return first != np.arange(len(lists))
+            groups.join(a, b)
+    return np.array([groups.first(row) for row in range(len(lists))], np.int64)
+
+
+class Groups:
+    """Disjoint sets of rows, each named by its first one."""
+
+    def __init__(self, rows: int) -> None:
+        self._up = list(range(rows))
+
+    def first(self, row: int) -> int:
+        """The first row of the set that has ``row``."""
+        up = self._up
+        while up[row] != row:
+            up[row] = up[up[row]]
+            row = up[row]
+        return row
+
+    def join(self, one: int, other: int) -> None:
+        """Make one set of those that have two rows."""
+        a, b = self.first(one), self.first(other)
+        self._up[max(a, b)] = min(a, b)
 
 
 def _alike(one: _Identifiers, other: _Identifiers) -> bool:

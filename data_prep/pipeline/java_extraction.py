@@ -1,36 +1,27 @@
-"""Java files -> methods with their fields and queries, in one process. Light to import: no torch, no numpy.
-
-Of files, the methods that pass the filters (:func:`extract`); of the rows of a published test set every row, whatever
-the filters say of it (:func:`pairs_of_rows`).
-"""
+"""Java files -> methods that pass the filters, with their fields and queries. Light to import: no torch, no numpy."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
 from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.languages.comments import javadoc_sentence
-from data_prep.languages.fields import LONGEST
-from data_prep.languages.identifiers import query_words, split_identifier
+from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
 from data_prep.languages.java.functions import clean_fields
 from data_prep.pipeline.filters import NOT_PARSED, Candidate, is_generated, reason_to_drop
-from data_prep.pipeline.stages import Extracted, chunked, collected, mapped
-from data_prep.records import UNKNOWN, Excerpt, Method, Pair, SourceFile, SplitName
+from data_prep.pipeline.stages import Extracted, chunked, collected
+from data_prep.records import Excerpt, Method, Pair, SourceFile, SplitName
 from data_prep.worker_pool import Guard
 from data_prep.worker_process import PAIRS, limited
 
 COSTLY: Final = "takes too much processor time or memory to parse"
-_LINE: Final = re.compile(r"#L(\d+)")
+LINE: Final = re.compile(r"#L(\d+)")
 _EXTRACT: Final = f"{__name__}:extract"
 _CHUNK_BYTES: Final = 1 << 20
 """Of files that a process reads at once, for balanced work."""
-_READ_ROWS: Final = f"{__name__}:pairs_of_chunk"
-_ROWS_AT_ONCE: Final = 500
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +84,7 @@ def _extract_file(file: SourceFile, config: DataConfig, found: Extracted) -> Non
 
 def _keep(file: SourceFile, method: FoundMethod, candidate: Candidate, config: DataConfig, found: Extracted) -> None:
     """Add the pair of a method, if the profile has fields for it."""
-    fields, trouble = _fields(method, config)
+    fields, trouble = method_fields(method, config)
     if trouble:
         found.not_parsed.append((f"{file.path}:{method.start_line}", trouble))
     if fields is None:
@@ -102,7 +93,8 @@ def _keep(file: SourceFile, method: FoundMethod, candidate: Candidate, config: D
         found.pairs.append(Pair(record(file, method, fields), candidate.query_text, candidate.query))
 
 
-def _fields(method: FoundMethod, config: DataConfig) -> tuple[Mapping[str, tuple[str, ...]] | None, str]:
+def method_fields(method: FoundMethod, config: DataConfig) -> tuple[Mapping[str, tuple[str, ...]] | None, str]:
+    """The fields of a method, None if the profile has none for it, and what its parser says then."""
     if not config.has_statements:
         return clean_fields(method), ""
     from data_prep.languages.java.jcg_fields import profile_fields  # by javalang, which others need not load
@@ -165,99 +157,7 @@ def wrap(row: Mapping[str, str], split: SplitName, origin: str) -> SourceFile:
     """
     type_name = re.sub(r"\W", "_", row["func_name"].rpartition(".")[0]) or "_"
     head = f"class {type_name} {{ /**\n{row['docstring'].replace('*/', '* /')}\n*/\n"
-    place = _LINE.search(row.get("url", ""))
+    place = LINE.search(row.get("url", ""))
     before = (int(place[1]) if place else 1) - head.count("\n") - 1
     data = f"{head}{row['code']}\n}}\n".encode(errors="replace")
     return SourceFile(origin, f"{row['repo']}/{row['path']}", data, Excerpt(split, before))
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedRow:
-    """A row, the split that it is for, and whether its documentation is a query or it is only a candidate."""
-
-    fields: Mapping[str, str]
-    split: SplitName
-    is_query: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class RowChunk:
-    """Rows to read together."""
-
-    rows: Sequence[PublishedRow]
-    origin: str
-    config: DataConfig
-    parsed: bool = True  # else each method is read word by word, as one that cannot be parsed
-
-    def divided(self) -> "list[RowChunk]":
-        """One chunk a row."""
-        return [replace(self, rows=[row]) for row in self.rows]
-
-
-def pairs_of_rows(
-    rows: Iterable[PublishedRow], origin: str, config: DataConfig, *, progress: bool
-) -> Iterator[tuple[SplitName, Pair, bool]]:
-    """The split and pair of each row, in order, and whether its code could be parsed."""
-    chunks = (RowChunk(each, origin, config) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
-    for part in mapped(_READ_ROWS, chunks, config, _ROWS_GUARD, unit="rows", size=len, progress=progress):
-        yield from part
-
-
-def pairs_of_chunk(chunk: RowChunk) -> list[tuple[SplitName, Pair, bool]]:
-    """The same of a chunk, in one process."""
-    return [(row.split, *_pair(row, chunk)) for row in chunk.rows]
-
-
-_ROWS_GUARD: Final = Guard(
-    divided=RowChunk.divided,
-    joined=lambda parts: [*chain.from_iterable(parts)],
-    refused=lambda chunk: pairs_of_chunk(replace(chunk, parsed=False)),
-    limits=PAIRS,
-)
-
-
-def summary(docstring: str) -> str:
-    """What CodeSearchNet makes ``docstring_tokens`` of: the text before the first empty line, else before the first @.
-
-    function_parser/parsers/commentutils.py of github/CodeSearchNet.
-    """
-    return docstring.partition("\n\n" if "\n\n" in docstring else "@")[0]
-
-
-def _pair(row: PublishedRow, chunk: RowChunk) -> tuple[Pair, bool]:
-    file = wrap(row.fields, row.split, chunk.origin)
-    with limited(len(file.data)):
-        method = _parsed(file, chunk.config) if chunk.parsed else None
-    text = " ".join(summary(row.fields["docstring"]).split())
-    query = query_words(text)[:LONGEST] or (UNKNOWN,) if row.is_query else ()
-    return Pair(method or _spelled(file, row), text, query), method is not None
-
-
-def _parsed(file: SourceFile, config: DataConfig) -> Method | None:
-    """The method of ``file``; None if it cannot be parsed."""
-    try:
-        found = next(find_methods(parse_java(file.data), documented_only=False), None)
-    except UserError:
-        return None
-    if found is None:
-        return None
-    fields, _ = _fields(found, config)
-    return None if fields is None else record(file, found, fields)
-
-
-def _spelled(file: SourceFile, row: PublishedRow) -> Method:
-    """A method whose words are those of its identifiers."""
-    type_name, _, name = row.fields["func_name"].rpartition(".")
-    words = (word for identifier in _IDENTIFIER.findall(row.fields["code"]) for word in split_identifier(identifier))
-    fields = {"name": tuple(split_identifier(name)[:LONGEST]), "tokens": tuple(dict.fromkeys(words))[:LONGEST]}
-    code = row.fields["code"]
-    before = file.data[: file.data.index(b"\n*/\n")].count(b"\n") + 2  # lines of the class and the comment
-    line = before + 1 + (file.excerpt.lines_before if file.excerpt else 0)
-    place = (file.origin, file.path, line, line + code.count("\n"), type_name, name)
-    return Method(*place, kind="method", source=code, documentation="", fields=fields, split=row.split)
-
-
-def placed(pair: Pair) -> tuple[str, int, int, str, str]:
-    """Sort key by place, so that the order of rows does not matter."""
-    method = pair.method
-    return method.path, method.start_line, method.end_line, method.source, pair.query_text

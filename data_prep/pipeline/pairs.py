@@ -25,7 +25,7 @@ from data_prep.pipeline.splits import (
     split_pairs,
     splits_of_trees,
 )
-from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, collected, listed
+from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, collected, counted_reasons, listed
 from data_prep.records import SPLITS, Method, Pair, SourceFile, SplitName
 
 _NAMED: Final = 3
@@ -58,12 +58,12 @@ class JavaSources(ABC):
             OSError: a file cannot be read, or a process was killed.
         """
         config, watch = self._config, Stopwatch()
-        found = extract_all(self.java_files(), config, progress=progress)
+        found = self.extracted(progress)
         found.broken += self.left_out
         if order is not None:
             found.pairs.sort(key=order)
         watch.stage("extract")
-        distinct = drop_duplicates(found.pairs, config.near_duplicate)
+        distinct = self.distinct(found.pairs)
         watch.stage("duplicates")
         splits = split_pairs(distinct.pairs, config, self.rule)
         watch.stage("split")
@@ -71,7 +71,20 @@ class JavaSources(ABC):
         if self.rule.by == "project":
             manifest["pairs_of_projects"] = _by_origin(splits, project_of)
         source = f"{found.methods:,} documented methods in {found.files:,} files{_in_words(found.broken)}"
-        return MadePairs(splits, manifest, source, watch.seconds)
+        return MadePairs(splits, manifest, source + _left_out(found.dropped, distinct.dropped), watch.seconds)
+
+    def extracted(self, progress: bool) -> Extracted:
+        """What is extracted from the files."""
+        return extract_all(self.java_files(), self._config, progress=progress)
+
+    def distinct(self, pairs: Sequence[Pair]) -> Distinct:
+        """The pairs without copies."""
+        return drop_duplicates(pairs, self._config.near_duplicate)
+
+
+def _left_out(dropped: Counter[str], copies: Mapping[str, int]) -> str:
+    """How many methods are left out for each reason, for a line."""
+    return counted_reasons([], dropped + Counter(copies))
 
 
 def _about(found: Extracted, distinct: Distinct, config: DataConfig) -> dict[str, Any]:
@@ -198,7 +211,8 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
             "missing_files": [],
             "pairs_of_trees": _by_origin(splits, str),
         },
-        f"{functions:,} functions of {len(heads):,} source trees{_in_words(broken)}",
+        f"{functions:,} functions of {len(heads):,} source trees{_in_words(broken)}"
+        f"{_left_out(reasons + found.dropped, {f'{name} copies': number for name, number in duplicates.items()})}",
         watch.seconds,
     )
 

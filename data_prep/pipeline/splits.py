@@ -87,13 +87,28 @@ def _splits_of_groups(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule
         "test": min(config.test_share * len(pairs), float(rule.test_pairs)),
         "valid": min(config.valid_share * len(pairs), float(rule.valid_pairs)),
     }
-    largest = dict.fromkeys(wanted, math.inf)
-    if rule.by == "project" and sizes:
-        middle = float(statistics.median_low(sizes.values()))
-        largest = {name: max(number / _OF_PROJECTS, middle) for name, number in wanted.items()}
+    if rule.by == "project":
+        return splits_of_groups(sizes, wanted, config.split_seed)
     splits: dict[Group, SplitName] = {}
-    parts = wanted if rule.by == "project" else dict.fromkeys(wanted, math.inf)
-    _assign(splits, sizes, dict(wanted), parts, largest, config.split_seed)
+    boundless = dict.fromkeys(wanted, math.inf)
+    _assign(splits, sizes, wanted, boundless, boundless, config.split_seed)
+    return splits
+
+
+def splits_of_groups(
+    sizes: Mapping[Group, int], wanted: Mapping[SplitName, float], seed: int
+) -> dict[Group, SplitName]:
+    """The split of each group; none with more than a tenth of the wanted pairs, and more than the middle one, is used.
+
+    Args:
+        sizes: pairs of each group.
+        wanted: pairs of each split but training.
+        seed: of the order of groups.
+    """
+    middle = float(statistics.median_low(sizes.values())) if sizes else 0.0
+    largest = {name: max(number / _OF_PROJECTS, middle) for name, number in wanted.items()}
+    splits: dict[Group, SplitName] = {}
+    _assign(splits, sizes, dict(wanted), wanted, largest, seed)
     return splits
 
 

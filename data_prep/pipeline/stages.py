@@ -14,12 +14,15 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 from tqdm import tqdm
 
 from data_prep.config import DataConfig
+from data_prep.errors import one_line
 from data_prep.files.named_paths import named_path
 from data_prep.records import Pair, SplitName
 from data_prep.worker_pool import Guard, map_ordered, processors
 
 _LISTED: Final = 1000
 """Most skipped files listed in a manifest; all are counted."""
+_SHOWN: Final = 3
+"""Places of a reason in the printed line."""
 Item = TypeVar("Item")
 
 
@@ -184,6 +187,27 @@ class ReadyMade(ABC):
         source = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in self.counts.items())
         unused = "".join(f"; {name} is not used: {reason}" for name, reason in self.left_out)
         return MadePairs(splits, manifest, source + unused, watch.seconds)
+
+
+def counted_reasons(left_out: Sequence[tuple[str, str]], reasons: Mapping[str, int]) -> str:
+    """``; left out 3: 2 no query (a.jsonl:5, a.jsonl:9), 1 no JSON (a.jsonl:7)``; "" if nothing is.
+
+    Args:
+        left_out: places and reasons, as far as they are known.
+        reasons: reason, without what follows a colon -> number.
+    """
+    places: dict[str, list[str]] = {}
+    for place, why in left_out:
+        named = places.setdefault(why.partition(":")[0], [])
+        if len(named) < _SHOWN:
+            named.append(place.rpartition("/")[2])
+    told = (
+        f"{number:,} {reason}" + (f" ({', '.join(places[reason])})" if reason in places else "")
+        for reason, number in sorted(reasons.items(), key=lambda each: -each[1])
+        if number
+    )
+    whole = ", ".join(told)
+    return one_line(f"; left out {sum(reasons.values()):,}: {whole}") if whole else ""
 
 
 def listed(left_out: Sequence[tuple[str, str]]) -> list[dict[str, str]]:

@@ -2,12 +2,10 @@
 
 ``java.zip`` contains ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: one method per line. The Hub
 has ``java/{train,validation,test}-*.parquet`` with the same rows under other names, which pyarrow reads, an optional
-library of requirements-parquet.txt.
+library of requirements-parquet.txt. The other languages have the same files under their names.
 """
 
 import hashlib
-import importlib
-import os
 import re
 import zipfile
 from collections import Counter
@@ -16,10 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.config import DEFAULT_LANGUAGE
 from data_prep.errors import UserError
-from data_prep.files.json_text import json_objects, numbered_lines
-from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular, reason
+from data_prep.files.json_text import file_lines, json_objects, numbered_lines
+from data_prep.files.reading import open_regular
+from data_prep.files.text_rows import LeftOut, without_broken
 from data_prep.records import SPLITS, SplitName
+from data_prep.sources.parquet_rows import parquet_texts
+from data_prep.sources.places import ARCHIVES
 
 FIELDS: Final = ("repo", "path", "func_name", "code", "docstring")
 """The fields that a row must have; all are strings."""
@@ -34,8 +36,8 @@ IN_PARQUET: Final = {
 }
 """Field -> its column on the Hub."""
 
-_NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl\.gz$")
-_BATCH: Final = 1024  # rows of a table
+_NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl(?:\.gz)?$")
+_LINES: Final = (".jsonl.gz", ".jsonl")
 _PARQUET_NAME: Final = re.compile(r"(?:^|/)(?P<split>train|valid|test)(?:ation)?[-/][^/]*\.parquet$")
 
 
@@ -70,27 +72,45 @@ class RowCount:
         return {"rows": {split: self.rows[split] for split in SPLITS}, "rows_sha256_sum": f"{self.total:064x}"}
 
 
-def find_files(place: Path) -> list[Path]:
-    """The files at or under ``place``, training first: java.zip, else JSON Lines, else Parquet files of all splits."""
+def find_files(place: Path, language: str = "java") -> list[Path]:
+    """The files at or under ``place``, training first: the archive, else JSON Lines, else Parquet files of all splits.
+
+    Those of one language, by their names or folders; of Java, the default, those of another if it is the only one.
+    """
     if place.is_file():
         return [place]
-    if (place / "java.zip").is_file():
-        return [place / "java.zip"]
+    for folder in (place, place / language):
+        if (folder / f"{language}.zip").is_file():
+            return [folder / f"{language}.zip"]
     files = [file for file in place.rglob("*.jsonl.gz") if file.is_file()]
-    java = [file for file in files if file.name.startswith("java_")]  # there may be other languages
-    if found := sorted(java or files, key=lambda file: _order(file.as_posix())):
-        return found
+    files += [file for file in place.rglob("*.jsonl") if file.is_file() and _NAME.search(file.as_posix())]
     tables = [file for file in place.rglob("*.parquet") if file.is_file() and parquet_split(file)]
-    tables = [file for file in tables if "java" in file.relative_to(place).parts] or tables
+    if found := _of_language(place, files, language):
+        return sorted(found, key=lambda file: _order(file.as_posix()))
+    tables = _of_language(place, tables, language)
     whole = {parquet_split(file) for file in tables} == set(SPLITS)
     return sorted(tables, key=lambda file: _order(file.as_posix())) if whole else []
 
 
+def _of_language(place: Path, files: Sequence[Path], language: str) -> list[Path]:
+    of = {file: language_in(file.relative_to(place)) for file in files}
+    named = [file for file in files if of[file] == language]
+    if named or language != DEFAULT_LANGUAGE:
+        return named or [file for file in files if not of[file]]
+    return [*files] if len({*of.values()}) == 1 else [file for file in files if not of[file]]
+
+
+def language_in(path: Path) -> str:
+    """The language that a file's name or one of its folders says; "" if none does."""
+    named = (word for part in reversed(path.parts) for word in (part.partition("_")[0], part.removesuffix(".zip")))
+    return next((word for word in named if word in ARCHIVES), "")
+
+
 def read_rows(paths: list[Path], left_out: list[tuple[str, str]]) -> Iterator[Row]:
-    """The rows of ``paths``, in order; rows that are no JSON or in no split are added to ``left_out``.
+    """The rows of ``paths``, in order; those that are no JSON, without a text or in no split are in ``left_out``.
 
     Raises:
-        UserError: a file is damaged or has other fields than CodeSearchNet's.
+        UserError: a file is damaged, or no row of it has CodeSearchNet's fields.
     """
     for path in paths:
         if path.suffix == ".parquet":
@@ -98,13 +118,27 @@ def read_rows(paths: list[Path], left_out: list[tuple[str, str]]) -> Iterator[Ro
             continue
         try:
             for name, lines in _line_files(path):
-                for number, row in json_objects(name, lines, lambda *why: left_out.append(why)):
-                    if split := _split_of(name, row):
-                        yield Row(split, _checked(row, f"{name}:{number}"))
-                    else:
-                        left_out.append((f"{name}:{number}", "in none of the splits train, valid, test"))
+                rows = ((number, _row(name, row)) for number, row in json_objects(name, lines, _listing(left_out)))
+                for _, row in without_broken(name, rows, _listing(left_out)):
+                    yield row
         except zipfile.BadZipFile as error:
             raise UserError(f"{path} is no whole zip file ({error}): get it again") from error
+
+
+def _listing(left_out: list[tuple[str, str]]) -> LeftOut:
+    return lambda *why: left_out.append(why)
+
+
+def _row(name: str, row: Mapping[str, Any]) -> Row | str:
+    """The row of a line, or why there is none."""
+    wrong = [field for field in FIELDS if not isinstance(row.get(field), str)]
+    if wrong:
+        lacks = "null" if all(field in row for field in wrong) else "missing"
+        return f"no line of CodeSearchNet: {', '.join(wrong)} {lacks}, expected texts in {', '.join(FIELDS)}"
+    split = _split_of(name, row)
+    if split is None:
+        return "in none of the splits train, valid, test"
+    return Row(split, {field: row[field] for field in FIELDS} | {"url": str(row.get("url") or "")})
 
 
 def parquet_split(path: Path) -> SplitName | None:
@@ -117,15 +151,15 @@ def _table_rows(path: Path) -> Iterator[Row]:
     split = parquet_split(path)
     if split is None:
         raise UserError(f"{path} has no split in its name: expected train-, validation- or test-*.parquet")
-    for values in parquet_rows(path, tuple(IN_PARQUET.values())):
+    for values in parquet_texts(path, tuple(IN_PARQUET.values())):
         yield Row(split, {name: values[column] for name, column in IN_PARQUET.items()})
 
 
 def _line_files(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]:
     """The name and the numbered lines of each JSON Lines file."""
     with open_regular(path) as packed:
-        if path.name.endswith(".gz"):
-            yield path.as_posix(), numbered_lines(path.as_posix(), packed, os.fstat(packed.fileno()).st_size)
+        if path.name.endswith(_LINES):
+            yield path.as_posix(), file_lines(path, packed)
             return
         with zipfile.ZipFile(packed) as archive:
             names = [name for name in archive.namelist() if name.endswith(".jsonl.gz")]
@@ -156,63 +190,3 @@ def _split_of(name: str, row: Mapping[str, Any]) -> SplitName | None:
 
 def _split(name: str) -> SplitName:
     return next(split for split in SPLITS if split == name)
-
-
-def _checked(row: Mapping[str, Any], where: str) -> dict[str, str]:
-    wrong = [name for name in FIELDS if not isinstance(row.get(name), str)]
-    if wrong:
-        raise UserError(
-            f"{where} is no line of CodeSearchNet: expected texts in {', '.join(FIELDS)}; {', '.join(wrong)} missing"
-        )
-    return {name: row[name] for name in FIELDS} | {"url": str(row.get("url") or "")}
-
-
-def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The texts of ``columns`` of each row; missing values are "".
-
-    Raises:
-        UserError: pyarrow is not installed; the file is damaged, unpacks to far too much, or lacks a column of text.
-    """
-    library = _pyarrow(path)
-    try:
-        with open_regular(path) as file:
-            _check_columns(library, library.parquet.read_schema(file), columns, path)
-            # repeated values stay references to one: a small file may have many of a long one
-            table = library.parquet.ParquetFile(file, read_dictionary=columns, thrift_string_size_limit=1 << 24)
-            most, read = max(RATIO_FROM, MAX_RATIO * path.stat().st_size), 0
-            for batch in table.iter_batches(batch_size=_BATCH, columns=list(columns), use_threads=False):
-                read += sum(_decoded_bytes(library, batch.column(name)) for name in columns)
-                if read > most:
-                    raise UserError(f"{path} is refused: such a file does not unpack to {read:,} bytes")
-                texts = (batch.column(name).dictionary_decode().to_pylist() for name in columns)
-                for values in zip(*texts, strict=True):
-                    yield dict(zip(columns, (value or "" for value in values), strict=True))
-    except library.ArrowException as error:
-        raise UserError(f"{path} is damaged ({' '.join(str(error).split())[:120]}): get it again") from error
-    except OSError as error:
-        raise UserError(f"{path} cannot be read ({' '.join(reason(error).split())[:120]}): get it again") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is damaged (a text is no UTF-8): get it again") from error
-
-
-def _pyarrow(path: Path) -> Any:
-    try:
-        for module in ("pyarrow.compute", "pyarrow.parquet"):
-            importlib.import_module(module)
-    except ImportError as error:
-        raise UserError(f"{path} needs pyarrow: bash run.sh install parquet") from error
-    return importlib.import_module("pyarrow")
-
-
-def _decoded_bytes(library: Any, column: Any) -> int:
-    """Size of the texts of a dictionary-encoded column."""
-    lengths = library.compute.binary_length(column.dictionary)
-    return library.compute.sum(lengths.take(column.indices)).as_py() or 0
-
-
-def _check_columns(library: Any, schema: Any, columns: Sequence[str], path: Path) -> None:
-    types = {column.name: column.type for column in schema}
-    texts = (library.types.is_string, library.types.is_large_string)
-    wrong = [name for name in columns if name not in types or not any(is_text(types[name]) for is_text in texts)]
-    if wrong:
-        raise UserError(f"{path} has no column of text {', '.join(wrong)}: it has {', '.join(types)}")

@@ -53,6 +53,11 @@ class PairText:
     source: str
     licence: str = ""  # SPDX, "" if it is not known
 
+    @property
+    def code_key(self) -> tuple[str, ...]:
+        """What tells its code from others: its place and its text."""
+        return self.origin, self.path, str(self.start_line), self.source
+
 
 _TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
 _AS_JSON: Final = json.JSONEncoder(separators=(",", ":"))

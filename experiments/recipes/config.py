@@ -21,6 +21,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.named_paths import named_path
 from data_prep.installation import workspace
+from data_prep.sources.pair_files import absolute_list
 from evaluation.config import EvaluateConfig
 from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe, config_type_of, settings_of
 from experiments.recipes.stored_options import fitted, stored_configuration, with_present_names
@@ -164,11 +165,13 @@ def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
     for name in typed:
         if name not in known:
             raise unknown(f"option of {model}", f"--{name}", [f"--{each}" for each in known], model)
-    return {name: _absolute(text) if name in _PATHS else parse(text, known[name]) for name, text in typed.items()}
+    return {name: _absolute(text, name) if name in _PATHS else parse(text, known[name]) for name, text in typed.items()}
 
 
-def _absolute(text: str) -> str:
-    return str(named_path(text)) if text else ""
+def _absolute(text: str, option: str) -> str:
+    if not text:
+        return ""
+    return absolute_list(text) if option == "data.path" else str(named_path(text))
 
 
 def _nested(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

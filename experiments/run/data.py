@@ -8,16 +8,16 @@ import numpy as np
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
 from data_prep.pipeline.contexts import Part, with_contexts
 from data_prep.pipeline.corpus import Corpus
 from data_prep.pipeline.overlap import TreeOverlap, crossing, overlap, tree_overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
 from data_prep.registry import OfLanguages, data_set
+from data_prep.sources.pair_files import absolute_list
 from data_prep.store.derived_splits import held_out, joined, limit_training
 from data_prep.store.prepared_data import PreparedData, Split
-from evaluation.evaluator import asked
+from evaluation.reading import asked
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained
 from experiments.terminal.console import say
@@ -220,7 +220,7 @@ def prepared_beside(plan: Configuration, dataset: str, path: str, command: str) 
 
 def config_of_other(config: DataConfig, dataset: str, path: str) -> DataConfig:
     """The configuration of another data set, derived from ``config``; one of Java alone brings its Java."""
-    place = str(named_path(path)) if path else ""
+    place = absolute_list(path) if path else ""
     other = replace(
         config, language="java", path=place, limit=0, extra_train_sets="", exclude_overlap_with="", hold_out=""
     )

@@ -13,7 +13,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.pipeline.overlap import overlap
 from data_prep.store.prepared_data import PreparedData
-from evaluation.evaluator import asked
+from evaluation.reading import asked
 from evaluation.results import load_result
 from experiments.recipes.config import CHANGEABLE, Configuration, change, parse_options
 from experiments.recipes.models import class_of, is_trained

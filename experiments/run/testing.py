@@ -20,11 +20,12 @@ from data_prep.records import SplitName
 from data_prep.registry import DATASETS, data_set
 from data_prep.store.prepared_data import PreparedData, Split, words_sha256
 from evaluation.config import EvaluateConfig
-from evaluation.evaluator import WHOLE, Evaluation, TestReading, asked, evaluate, pool_rows
+from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.fusion import FusedRanker, best_weight
 from evaluation.metrics import count_better_and_tied, exact
 from evaluation.provenance import code_version
 from evaluation.query_files import folder_of_test, write_evaluation
+from evaluation.reading import WHOLE, TestReading, asked
 from evaluation.results import DataSource, Fusion, Result, Seconds, Seen, Tested, measure, result_of, validations
 from evaluation.saved_counts import SavedCounts
 from evaluation.tables import said_seen

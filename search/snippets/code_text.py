@@ -9,14 +9,14 @@ import re
 import textwrap
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from math import sqrt
 from typing import Final, Literal
 
 from data_prep.languages.fields import LONGEST, code_fields
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
-from data_prep.languages.own_tree import Node, Tree
-from data_prep.languages.parsing import syntax_tree
+from data_prep.languages.own_tree import Node
+from data_prep.languages.pieces import language_of, syntax_tree_of
 from data_prep.languages.registry import LANGUAGES, languages
 from data_prep.languages.registry import language as language_named
 from data_prep.worker_pool import CALLS
@@ -27,16 +27,6 @@ LONGEST_TEXT: Final = 1 << 18
 """Characters that are read of a part, half from each end; longer ones lose their middle."""
 _SELF_NAMES: Final = frozenset(name for each in languages() for name in each.self_names)
 """They are no words in a piece of code, whose language may be another than it seems."""
-_START: Final = 1 << 12
-"""Characters by which a language is recognised."""
-_WEIGHT: Final = 0.5
-"""What the share of typical lines counts against the share of skipped text."""
-_LIKELY: Final = 0.15
-"""What counts for a language in which much of the searched code is."""
-_SURE: Final = 0.3
-"""Share of typical lines from which a language's own doubt does not count."""
-_BROKEN: Final = 0.1
-"""Doubt from which a piece is of no known language."""
 _PROMPT: Final = re.compile(r"(?m)^(?:>>> ?|\.\.\. ?|In \[\d+\]: ?| +\.\.\.: ?)")
 _FENCE: Final = re.compile(r"(?ms)\A\s*```[ \t]*\w*\n(.*?)(?:^```\s*)?\Z")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
@@ -95,10 +85,11 @@ def read_code(text: str, language: str = "", among: Collection[str] = ()) -> Cod
 
 def parsed_code(code: str, language: str, among: Sequence[str] = ()) -> CodeText:
     """The same in this process, for code that is free of prompts and fences."""
-    language = language if language in LANGUAGES else language_of(code, among)
+    language = language if language in LANGUAGES else language_of(code, likely=among)
     if not language or not language_named(language).grammar:
         return replace(_without_parser(code), language=language)
-    root, found = _parse(code, language).root_node, language_named(language)
+    found = language_named(language)
+    root = syntax_tree_of(code.encode(errors="replace"), found).root_node
     fields = code_fields("", "", (root, root, None), replace(found, self_names=_SELF_NAMES))
     return CodeText(code, language, fields["tokens"], fields["api"], _defined(root, found.definitions))
 
@@ -106,54 +97,6 @@ def parsed_code(code: str, language: str, among: Sequence[str] = ()) -> CodeText
 def _without_parser(code: str) -> CodeText:
     words = dict.fromkeys(part for name in _WORD.findall(code) for part in split_identifier(name[:LONGEST_WORD]))
     return CodeText(code, "", tuple(word for word in words if len(word) > 1)[:LONGEST], (), ())
-
-
-def language_of(text: str, among: Collection[str] = ()) -> str:
-    """The language of a piece of code; "" if it is of none that is known.
-
-    Args:
-        text: the piece.
-        among: languages that it is likely in: one of them that reads all of it, and is typical of it, is taken.
-    """
-    part = text[:_START]
-    lines = [line for line in part.splitlines() if line.strip()]
-    typical = {each.name: _typical(lines, each.typical) for each in languages()}
-    likely = max((name for name in typical if name in among), key=lambda name: typical[name], default="")
-    if likely and typical[likely] and not _skipped(part, likely):
-        return likely
-    doubt = {
-        each.name: each.doubt * max(0.0, 1 - typical[each.name] / _SURE)
-        + _skipped(part, each.name)
-        - _WEIGHT * typical[each.name]
-        - _LIKELY * (each.name in among)
-        for each in languages()
-    }
-    best = min(doubt, key=lambda name: doubt[name])
-    return best if doubt[best] < _BROKEN else ""
-
-
-def _typical(lines: Sequence[str], pattern: str) -> float:
-    """The share of the lines that have something typical of a language."""
-    typical = re.compile(pattern)
-    return sum(typical.search(line) is not None for line in lines) / max(1, len(lines))
-
-
-@lru_cache(maxsize=32)
-def _skipped(text: str, language: str) -> float:
-    """The share of the text that the parser skips, and what it adds; 0 where there is no parser."""
-    if not language_named(language).grammar:
-        return 0.0
-    root = _parse(text, language).root_node
-    todo, skipped = [root] if root.has_error else [], 0
-    for _ in range(_MOST_NODES):
-        if not todo:
-            break
-        node = todo.pop()
-        if node.is_error:  # it may be around everything: what it has parsed does not count
-            skipped += sum(each.end_byte - each.start_byte for each in node.children if not each.child_count)
-        skipped += node.is_missing
-        todo += [each for each in node.children if each.has_error]
-    return skipped / max(1, root.end_byte - root.start_byte)
 
 
 def _defined(root: Node, definitions: frozenset[str]) -> tuple[str, ...]:
@@ -167,12 +110,6 @@ def _defined(root: Node, definitions: frozenset[str]) -> tuple[str, ...]:
             found[(name.text or b"")[:LONGEST_WORD].decode(errors="replace")] = None
         todo += reversed(node.named_children)
     return tuple(found)
-
-
-def _parse(text: str, language: str) -> Tree:
-    found = language_named(language)
-    grammar = found.grammar if "<?php" in text else found.piece_grammar or found.grammar
-    return syntax_tree(grammar, text.encode(errors="replace"))
 
 
 def shortened(text: str, longest: int = LONGEST_TEXT) -> str:

@@ -5,7 +5,8 @@ import pytest
 
 from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation.config import EvaluateConfig
-from evaluation.evaluator import TestReading, evaluate
+from evaluation.evaluator import evaluate
+from evaluation.reading import TestReading
 from evaluation.results import DataSource, measure
 from evaluation.trec import write_qrels, write_run
 from tests.evaluation.rankers import Chosen

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from data_prep.languages.language import Language, Quote, words
+from data_prep.languages.language import IN_TYPE, Language, Quote, words
 
 LANGUAGE: Final = Language(
     name="java",
@@ -21,6 +21,7 @@ LANGUAGE: Final = Language(
     typical=r"\b(?:public|private|protected|static|final|throws|instanceof)\b|@Override|^\s*[A-Z]\w* \w+ = ",
     body_mark="{;",
     grammar="tree_sitter_java:language",
+    pieces=(IN_TYPE,),
     parser="data_prep.languages.java.functions:parse",
     comments=words("line_comment block_comment"),
     identifiers=words("identifier type_identifier"),

@@ -29,7 +29,7 @@ from data_prep.languages.language import node_text
 from data_prep.records import SplitName
 from data_prep.sources.git_repository import GitRepository, bare_repository
 from data_prep.sources.own_git import GitError
-from data_prep.sources.places import JAVA_ROWS
+from data_prep.sources.places import ROWS
 from data_prep.sources.source_tree import GitTree
 from data_prep.worker_pool import map_ordered
 from experiments.terminal.console import say
@@ -180,7 +180,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clones", type=Path, help="folder of git clones")
     parser.add_argument("out", type=Path, help="java.zip to write")
-    parser.add_argument("--rows", default=",".join(str(JAVA_ROWS[split]) for split in ("train", "valid", "test")))
+    parser.add_argument("--rows", default=",".join(str(ROWS["java"][split]) for split in ("train", "valid", "test")))
     parser.add_argument("--processes", type=int, default=2)
     typed = parser.parse_args(arguments)
     sizes = sizes_of(typed.rows)

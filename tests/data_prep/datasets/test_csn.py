@@ -15,6 +15,7 @@ from data_prep.pipeline.java_extraction import methods_of
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, Method, SourceFile, SplitName
 from data_prep.sources.codesearchnet_rows import FIELDS
+from data_prep.sources.places import ROWS
 from data_prep.store.prepared_data import PreparedData, open_prepared
 from tests.data_prep.csn_files import Rows, documented_methods, lines_of, row_of, write_parquet, write_tree, write_zip
 
@@ -143,11 +144,10 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_other_fields_are_one_clear_line(tmp_path: Path, rows: Rows, field: str) -> None:
-    wrong = [rows["train"][0], {**rows["train"][1], field: None}]
-    (tmp_path / "java_train_0.jsonl.gz").write_bytes(gzip.compress(lines_of(wrong)))
+    wrong = {name: value for name, value in rows["train"][1].items() if name != field}
+    (tmp_path / "java_train_0.jsonl.gz").write_bytes(gzip.compress(lines_of([wrong, wrong])))
     message = refused(tmp_path)
-    assert "java_train_0.jsonl.gz:2 is no line of CodeSearchNet" in message
-    assert f"{field} missing" in message
+    assert f"java_train_0.jsonl.gz:1 is no line of CodeSearchNet: {field} missing" in message
 
 
 def test_a_zip_of_something_else_is_one_line(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_other_numbers_of_rows_than_published_are_told(
     read(tmp_path)
     assert "train 454,451, valid 15,328, test 26,909 as published: not comparable" in caplog.text
     caplog.clear()
-    monkeypatch.setattr("data_prep.datasets.csn.JAVA_ROWS", {split: len(each) for split, each in rows.items()})
+    monkeypatch.setitem(ROWS, "java", {split: len(each) for split, each in rows.items()})
     read(tmp_path)
     assert not caplog.text
 
@@ -228,7 +228,7 @@ def test_a_parquet_bomb_is_refused(tmp_path: Path, rows: Rows, monkeypatch: pyte
     write_parquet(tmp_path, rows)
     file = tmp_path / "java" / "train-00000-of-00001.parquet"
     parquet.write_table(pa.table({name: ["x" * 1000] * 20_000 for name in parquet.read_schema(file).names}), file)
-    monkeypatch.setattr("data_prep.sources.codesearchnet_rows.RATIO_FROM", 1 << 20)
+    monkeypatch.setattr("data_prep.sources.parquet_rows.RATIO_FROM", 1 << 20)
     assert "is refused: such a file does not unpack to" in refused(tmp_path)
 
 

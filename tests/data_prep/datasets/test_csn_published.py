@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.datasets import csn
-from data_prep.datasets.csn import LISTS, Csn1000, CsnFiltered, read_list
-from data_prep.pipeline.java_extraction import summary
+from data_prep.datasets import csn_published
+from data_prep.datasets.csn_published import LISTS, Csn1000, CsnFiltered, read_list
+from data_prep.pipeline.published_rows import summary
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
 from data_prep.store.prepared_data import PreparedData
-from evaluation.evaluator import TestReading, asked
+from evaluation.reading import TestReading, asked
 from tests.data_prep.csn_files import Rows, documented_methods, row_of, write_parquet, write_tree
 from tests.local_server import send, serving
 
@@ -135,7 +135,7 @@ def test_the_lists_are_fetched_and_checked_as_git_names_them(
         with pytest.raises(ValueError, match=r"gave the git blob .* instead of .*put it into") as caught:
             CsnFiltered(config).inputs()
         assert "\n" not in str(caught.value)
-        monkeypatch.setattr(csn, "LISTS", csn.Remote("http://127.0.0.1/none", git_blob=blob))
+        monkeypatch.setattr(csn_published, "LISTS", csn_published.Remote("http://127.0.0.1/none", git_blob=blob))
         assert CsnFiltered(config).inputs()[-1] == raw / "dataset.zip"
     assert {path for _, path in asked_of.requests} == {"/our/dataset.zip"}
 

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from data_prep.config import DataConfig
-from data_prep.pipeline import java_extraction
-from data_prep.pipeline.java_extraction import COSTLY, PublishedRow, extract_all, pairs_of_rows
+from data_prep.pipeline import java_extraction, published_rows
+from data_prep.pipeline.java_extraction import COSTLY, extract_all
+from data_prep.pipeline.published_rows import PublishedRow, pairs_of_rows
 from data_prep.records import SourceFile
 from data_prep.worker_process import TEXT
 
@@ -14,8 +15,8 @@ FIELDS = {"repo": "o/r", "path": "A.java", "url": "u#L1-L3", "docstring": "Reads
 CONFIG = DataConfig(min_method_lines=1, processes=1)
 
 
-def limited(monkeypatch, guard):
-    monkeypatch.setattr(java_extraction, guard, replace(getattr(java_extraction, guard), limits=TEXT))
+def limited(monkeypatch, guard, module=java_extraction):
+    monkeypatch.setattr(module, guard, replace(getattr(module, guard), limits=TEXT))
 
 
 def test_of_java_files(monkeypatch):
@@ -27,7 +28,7 @@ def test_of_java_files(monkeypatch):
 
 
 def test_of_published_rows(monkeypatch):
-    limited(monkeypatch, "_ROWS_GUARD")
+    limited(monkeypatch, "_ROWS_GUARD", published_rows)
     codes = ["int readLines() { return lines.all(); }", f"int readOthers() {{\n{HOSTILE}"]
     rows = [PublishedRow(FIELDS | {"code": code}, "test") for code in codes]
     (_, one, parsed), (_, other, costly) = pairs_of_rows(rows, "o", CONFIG, progress=False)

@@ -13,7 +13,8 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
 from data_prep.sources import places
-from data_prep.sources.places import JAVA_BYTES, JAVA_SHA256, places_of_codesearchnet
+from data_prep.sources.places import ARCHIVES as KNOWN
+from data_prep.sources.places import places_of_codesearchnet
 from tests.data_prep.csn_files import Rows, documented_methods, row_of, write_parquet, write_zip
 from tests.local_server import Asked, send, serving
 
@@ -96,8 +97,8 @@ def world(
         world.asked = asked
         monkeypatch.setattr(places, "_ZENODO", f"http://127.0.0.1:{asked.port}{ZENODO}")
         monkeypatch.setattr(places, "_HUB", f"http://127.0.0.1:{asked.port}{HUB}")
-        monkeypatch.setattr(places, "JAVA_BYTES", len(forms[ARCHIVES[0]]))
-        monkeypatch.setattr(places, "JAVA_SHA256", hashlib.sha256(forms[ARCHIVES[0]]).hexdigest())
+        whole = forms[ARCHIVES[0]]
+        monkeypatch.setitem(KNOWN, "java", (len(whole), hashlib.sha256(whole).hexdigest()))
         yield world
 
 
@@ -120,9 +121,9 @@ def test_the_places_are_the_living_ones() -> None:
         f"https://huggingface.co/datasets/code-search-net/code_search_net/resolve/{REVISION}/data/java.zip"
     ]
     for place in (first, second):
-        assert place.files["java.zip"].size == JAVA_BYTES == 1_060_569_153
-        assert place.files["java.zip"].sha256 == JAVA_SHA256
-    assert len(bytes.fromhex(JAVA_SHA256)) == 32
+        assert (place.files["java.zip"].size, place.files["java.zip"].sha256) == KNOWN["java"]
+    assert KNOWN["java"][0] == 1_060_569_153
+    assert {len(bytes.fromhex(sha256)) for _, sha256 in KNOWN.values()} == {32}
     assert list(third.files) == [path.removeprefix(f"{HUB}/main/") for path in TABLES]
 
 
@@ -185,7 +186,7 @@ def test_a_page_and_another_file_are_not_taken_for_it(
     world.files[ARCHIVES[1]] = bytes(flipped)
     assert len(fetched(tmp_path)) == 3
     assert "answers with a web page in place of java.zip; next" in caplog.text
-    assert f"instead of {places.JAVA_SHA256}; nothing was saved; next" in caplog.text
+    assert f"instead of {KNOWN['java'][1]}; nothing was saved; next" in caplog.text
     assert sorted(each.name for each in (tmp_path / "raw" / "csn").iterdir()) == ["fetched.json", "java"]
 
 

@@ -1,0 +1,192 @@
+"""CodeSearchNet's test as the field reads it, where every row counts.
+
+``csn_filtered`` is the set of GraphCodeBERT
+(Guo et al. 2021, arXiv:2009.08366, section 4.1), which CodeBERT's and UniXcoder's numbers in today's papers are on:
+lists of the rows (their addresses) for training, validation and test, and of candidates from CodeSearchNet's
+validation and test rows. Each query ranks all candidates. ``csn_1000`` is CodeSearchNet's own test (Husain et al. 2019,
+section 4): each query ranks the 1,000 methods of its group. Queries are the summaries that CodeSearchNet's
+``docstring_tokens`` are made of, in this project's words. Comments inside a method are no words of its fields here, as
+GraphCodeBERT's preprocessing removes them. Methods that cannot be parsed have the words of their identifiers.
+"""
+
+import logging
+import zipfile
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from data_prep.config import DEFAULT_LANGUAGE, DataConfig
+from data_prep.datasets.csn import Csn
+from data_prep.errors import UserError
+from data_prep.files.reading import open_regular
+from data_prep.languages.registry import language as language_named
+from data_prep.pipeline.published_rows import PublishedRow, pairs_of_rows, placed
+from data_prep.pipeline.stages import MadePairs, Stopwatch, listed, raw_folder
+from data_prep.records import SPLITS, Pair, SplitName
+from data_prep.sources.codesearchnet_rows import Row
+from data_prep.sources.download import DownloadError, Remote
+from data_prep.sources.places import Place, fetch_first
+
+LISTS: Final = Remote(
+    "https://raw.githubusercontent.com/microsoft/CodeBERT/c0de43d3aaf38e89290f1efb771f8de845e7a489/GraphCodeBERT/"
+    "codesearch/dataset.zip",
+    git_blob="e229c0247430feeb5a3c0f22ffd7acbe3b2165f4",
+)
+PARTS: Final = ("train", "valid", "test", "codebase")
+SIZES: Final = {
+    "python": {"train": 251_820, "valid": 13_914, "test": 14_918, "codebase": 43_827},
+    "php": {"train": 241_241, "valid": 12_982, "test": 14_014, "codebase": 52_660},
+    "ruby": {"train": 24_927, "valid": 1_400, "test": 1_261, "codebase": 4_360},
+    "go": {"train": 167_288, "valid": 7_325, "test": 8_122, "codebase": 28_120},
+    "javascript": {"train": 58_025, "valid": 3_885, "test": 3_291, "codebase": 13_981},
+    "java": {"train": 164_923, "valid": 5_183, "test": 10_955, "codebase": 40_347},
+}
+"""Language -> rows of the lists, from GraphCodeBERT/codesearch/README.md."""
+GROUP: Final = 1000
+"""Methods that a query of CodeSearchNet's own test is ranked among."""
+
+_logger = logging.getLogger(__name__)
+_MEMBER: Final = "dataset/{}/{}.txt"
+_MOST: Final = 256 << 20  # bytes of a list
+
+
+class _Published(Csn):
+    """A data set of all rows of some lists or splits."""
+
+    reading: ClassVar[dict[str, int | bool]]  # evaluation.reading.TestReading
+
+    def origin(self) -> str:
+        """The name and version of the data."""
+        return f"{super().origin()}-{self.name.removeprefix('csn_')}"
+
+    @abstractmethod
+    def published_rows(self) -> Iterator[PublishedRow]:
+        """The rows for each split."""
+
+    def make(self, progress: bool) -> MadePairs:
+        """Build the pairs; none is left out."""
+        watch, unparsed = Stopwatch(), 0
+        self.left_out.clear()
+        splits: dict[SplitName, list[Pair]] = {name: [] for name in SPLITS}
+        rows = self.published_rows()
+        for split, pair, is_parsed in pairs_of_rows(rows, self.origin(), self._config, progress=progress):
+            splits[split].append(pair)
+            unparsed += not is_parsed
+        for pairs in splits.values():
+            pairs.sort(key=placed)
+        watch.stage("extract")
+        counts = {"pairs": sum(map(len, splits.values())), "not_parsed": unparsed}
+        manifest: dict[str, Any] = {"counts": counts, "broken_files": listed(self.left_out)}
+        manifest |= {"test_reading": self.reading, **self.record()}
+        left_out = f", {len(self.left_out):,} lines left out" if self.left_out else ""
+        source = f"{sum(manifest['rows'].values()):,} rows, {unparsed:,} of those used not parsed{left_out}"
+        return MadePairs(splits, manifest, source, watch.seconds)
+
+
+class CsnFiltered(_Published):
+    """GraphCodeBERT's filtered CodeSearchNet; Java: 164,923 and 5,183 pairs, 10,955 queries over 40,347 methods."""
+
+    name = "csn_filtered"
+    reading: ClassVar[dict[str, int | bool]] = {"candidates_without_query": True}
+
+    def __init__(self, config: DataConfig) -> None:
+        super().__init__(config)
+        place = raw_folder(config, self.name)
+        self._lists = place.parent if place.is_file() else place
+
+    def inputs(self) -> list[Path]:
+        """CodeSearchNet's raw files and GraphCodeBERT's lists, ``dataset.zip``; fetched if there are none.
+
+        Raises:
+            UserError: there are none and no place has them.
+        """
+        found = super().inputs()
+        lists = self._lists / "dataset.zip"
+        if not lists.is_file():
+            mirror = self._config.mirror.rstrip("/")
+            remote = Remote(f"{mirror}/dataset.zip", git_blob=LISTS.git_blob) if mirror else LISTS
+            try:
+                fetch_first([Place(mirror or "GitHub", {lists.name: remote})], self._lists, "GraphCodeBERT's lists")
+            except DownloadError as error:
+                raise UserError(
+                    f"csn_filtered needs GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT: "
+                    f"{error}; put it into {self._lists}, or beside CodeSearchNet's files in the folder of --data.path="
+                ) from error
+        return [*found, lists]
+
+    def published_rows(self) -> Iterator[PublishedRow]:
+        """The rows of each list.
+
+        Raises:
+            UserError: the lists are damaged, or rows of them are missing.
+        """
+        for language in self.languages:
+            yield from self._of_language(language)
+
+    def _of_language(self, language: str) -> Iterator[PublishedRow]:
+        spoken = self.spoken(language)
+        lists = {part: read_list(self._lists / "dataset.zip", part, spoken) for part in PARTS}
+        sizes = {part: size for part, size in SIZES[spoken].items() if part != "codebase"}
+        if other := [f"{part} {len(lists[part]):,}" for part, size in sizes.items() if len(lists[part]) != size]:
+            _logger.warning("GraphCodeBERT's lists have other sizes here (%s): not comparable", ", ".join(other))
+        found = Counter[str]()
+        for row in self.rows(language):
+            yield from _listed_rows(row, lists, found, spoken)
+        for part in ("train", "valid", "test"):
+            if found[part] < len(lists[part]):
+                missing = len(lists[part]) - found[part]
+                raise UserError(
+                    f"{missing:,} of the {len(lists[part]):,} rows of {_MEMBER.format(spoken, part)} are not in "
+                    f"CodeSearchNet's files: both have to be of the whole {language_named(spoken).title} part"
+                )
+
+
+class Csn1000(_Published):
+    """CodeSearchNet's own test; Java: the 26,909 test rows, each query over the 1,000 methods of its group."""
+
+    name = "csn_1000"
+    reading: ClassVar[dict[str, int | bool]] = {"group": GROUP}
+
+    def published_rows(self) -> Iterator[PublishedRow]:
+        """The test rows."""
+        for language in self.languages:
+            spoken = self.spoken(language)
+            rows = (row for row in self.rows(language) if row.split == "test")
+            yield from (PublishedRow(row.fields, "test", language=spoken) for row in rows)
+
+
+def read_list(path: Path, part: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
+    """The addresses in a list of ``dataset.zip``, one a line.
+
+    Raises:
+        UserError: the file is no such archive.
+    """
+    try:
+        with open_regular(path) as packed, zipfile.ZipFile(packed) as archive:
+            member = archive.getinfo(_MEMBER.format(language, part))
+            if member.file_size > _MOST or member.flag_bits & 1:
+                raise UserError(f"{path} is refused: its list {member.filename} is encrypted or far too long")
+            addresses = frozenset(archive.read(member).decode().split())
+    except (OSError, KeyError, zipfile.BadZipFile, UnicodeDecodeError, EOFError, NotImplementedError) as error:
+        what = " ".join(str(error).split())
+        raise UserError(f"{path} is not GraphCodeBERT's dataset.zip ({what}): get it again") from error
+    if not addresses:
+        raise UserError(f"{path} has no address in {_MEMBER.format(language, part)}: get it again")
+    return addresses
+
+
+def _listed_rows(
+    row: Row, lists: dict[str, frozenset[str]], found: Counter[str], language: str
+) -> Iterator[PublishedRow]:
+    """The uses of a row: a pair of training or validation; a candidate of the test, and then perhaps a query."""
+    address = row.fields["url"]
+    for split in ("train", "valid"):
+        if row.split == split and address in lists[split]:
+            found[split] += 1
+            yield PublishedRow(row.fields, row.split, language=language)
+    if row.split != "train" and address in lists["codebase"]:
+        is_query = address in lists["test"]
+        found["test"] += is_query
+        yield PublishedRow(row.fields, "test", is_query, language)

@@ -1,0 +1,164 @@
+"""Rows of a code and its query in any language -> pairs, in several processes: each function is parsed by itself.
+
+Code that its language's parser refuses, and code of no known language, has the words of its identifiers.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final
+
+from data_prep.config import DataConfig
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.identifiers import query_words, split_identifier
+from data_prep.languages.language import Language
+from data_prep.languages.pieces import Piece, piece_among, plain_words
+from data_prep.languages.registry import language as language_named
+from data_prep.pipeline.duplicates import Fingerprint
+from data_prep.pipeline.shards import CorpusFile
+from data_prep.pipeline.stages import chunked, interned, mapped
+from data_prep.records import Method, Pair, SplitName
+from data_prep.worker_pool import Guard
+from data_prep.worker_process import PAIRS, limited
+
+NO_WORDS: Final = "no word in the query"
+NO_CODE_WORDS: Final = "no word in the code"
+_READ: Final = f"{__name__}:read_chunk"
+_ROWS_AT_ONCE: Final = 500
+_DIGITS: Final = re.compile(rb"\d+")
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRow:
+    """A code and its query."""
+
+    query: str  # "": the code is only a candidate
+    code: str
+    language: str | None = None  # of the registry; "": of none that is known; None: not said
+    split: SplitName | None = None
+    path: str = ""
+    line: int = 1
+    name: str = ""  # where its parser finds none; may have its types: Type.method
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRow:
+    """The pair of a row."""
+
+    pair: Pair
+    language: str  # "": of none that is known
+    is_parsed: bool
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChunk:
+    """Rows to read together."""
+
+    rows: Sequence[CodeRow]
+    origin: str
+    among: tuple[str, ...]  # languages of rows that say none
+    parsed: bool = True  # else only words are read
+
+    def divided(self) -> "list[CodeChunk]":
+        """One chunk a row."""
+        return [replace(self, rows=[row]) for row in self.rows]
+
+
+def read_rows(
+    rows: Iterable[CodeRow], origin: str, config: DataConfig, *, among: tuple[str, ...] = (), progress: bool
+) -> Iterator[ReadRow | str]:
+    """The pair of each row, in order, or why it has none.
+
+    Args:
+        rows: as they come.
+        origin: of the methods.
+        config: of the data set.
+        among: the languages of rows that say none: recognised if they are several, unknown if there is none.
+        progress: whether there is a bar.
+
+    Raises:
+        OSError: a process was killed.
+    """
+    chunks = (CodeChunk(each, origin, among) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
+    for part in mapped(_READ, chunks, config, _GUARD, unit="rows", size=len, progress=progress):
+        for found in part:
+            yield found if isinstance(found, str) else replace(found, pair=interned(found.pair))
+
+
+def read_chunk(chunk: CodeChunk) -> list[ReadRow | str]:
+    """The same of a chunk, in one process."""
+    found: list[ReadRow | str] = []
+    for row in chunk.rows:
+        with limited(len(row.code)):
+            found.append(_read(row, chunk))
+    return found
+
+
+_GUARD: Final = Guard(
+    divided=CodeChunk.divided,
+    joined=lambda parts: [*chain.from_iterable(parts)],
+    refused=lambda chunk: read_chunk(replace(chunk, parsed=False)),
+    limits=PAIRS,
+)
+
+
+def _read(row: CodeRow, chunk: CodeChunk) -> ReadRow | str:
+    query = query_words(row.query)[:LONGEST]
+    if row.query and not query:
+        return NO_WORDS
+    name, piece = _piece(row, chunk.among, parsed=chunk.parsed)
+    language = language_named(name) if name else None
+    method = _method(row, chunk.origin, piece)
+    if not any(method.fields.values()):
+        return NO_CODE_WORDS
+    return ReadRow(Pair(method, row.query, query), name, piece is not None, _fingerprint(row, piece, language))
+
+
+def _piece(row: CodeRow, among: tuple[str, ...], *, parsed: bool) -> tuple[str, Piece | None]:
+    """The language of a row, and what its parser reads."""
+    among = among if row.language is None else (row.language,)
+    return piece_among(row.code, among) if parsed else ("".join(among[:1]), None)
+
+
+def method_of(row: CodeRow, origin: str, *, parsed: bool = True) -> tuple[Method, bool]:
+    """The method of a row that says its language, and whether it is parsed."""
+    _, piece = _piece(row, (), parsed=parsed)
+    return _method(row, origin, piece), piece is not None
+
+
+def _method(row: CodeRow, origin: str, piece: Piece | None) -> Method:
+    type_name, _, name = row.name.rpartition(".")
+    fields = piece.fields if piece else {"name": (), "tokens": plain_words(row.code), "api": ()}
+    if piece and piece.name:
+        type_name, name = piece.type_name or type_name, piece.name
+    fields = {**fields, "name": fields["name"] or split_identifier(name)[:LONGEST]}
+    source = _source(row, piece)
+    doc = piece.doc if piece else ""
+    last = row.line + source.count("\n")
+    return Method(
+        origin, row.path, row.line, last, type_name, name, "method", source, doc, fields, row.split, row.licence
+    )
+
+
+def _source(row: CodeRow, piece: Piece | None) -> str:
+    """The code as it is written, without documentation that says the query."""
+    if piece is None or not piece.doc or not row.query:
+        return row.code
+    said, asked = (" ".join(_WORD.findall(text.lower())) for text in (piece.doc, row.query))
+    if asked not in said:
+        return row.code
+    start, end = piece.docstring or (piece.end, piece.end)
+    code = piece.text[piece.start : start].rstrip() + piece.text[end : piece.end]
+    return code.decode("utf-8", "replace")
+
+
+def _fingerprint(row: CodeRow, piece: Piece | None, language: Language | None) -> Fingerprint:
+    """That of the code without comments and digits, so that ``add_1`` and ``add_2`` are alike."""
+    code = row.code.encode("utf-8", "replace")
+    if piece:
+        code = CorpusFile("", "", "", piece.text, piece.comments, ()).stripped(piece.start, piece.end)
+    return Fingerprint.of(_DIGITS.sub(b"", code), language.keywords if language else frozenset())

@@ -1,0 +1,198 @@
+"""Pairs in the form of BEIR and CoIR: a corpus, queries, and which codes each query seeks, in one folder.
+
+``corpus.jsonl`` has ``_id``, ``text`` and ``title``, ``queries.jsonl`` has ``_id`` and ``text``. ``qrels/SPLIT.tsv``
+has query, code and a number, which is 0 for a code that is not sought; with names of the columns or without. All codes
+of the corpus are candidates of the test, but those that say other ``splits``, as :func:`write_beir` writes.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from data_prep.errors import UserError
+from data_prep.files.atomic import atomic_folder
+from data_prep.files.json_text import json_lines
+from data_prep.files.reading import open_regular
+from data_prep.files.text_rows import LeftOut
+from data_prep.records import SPLITS, SplitName
+from data_prep.sources.pair_files import SPLIT_WORDS, PairFile, PairRow, bounded, chosen_columns
+from data_prep.store.prepared_data import PairText, PreparedData, Split
+
+_PARTS: Final = ("corpus", "queries")
+_ENDINGS: Final = (".jsonl", ".jsonl.gz")
+_LONGEST: Final = 1 << 16  # characters of a line of qrels
+_Texts = Mapping[str, Mapping[str, Any]]
+
+
+def is_beir(place: Path) -> bool:
+    """Whether a folder has a corpus and queries."""
+    return all(_found(place, part) is not None for part in _PARTS)
+
+
+def _found(place: Path, part: str) -> Path | None:
+    return next((path for end in _ENDINGS if (path := place / f"{part}{end}").is_file()), None)
+
+
+@dataclass(slots=True)
+class BeirSource:
+    """A folder of such files."""
+
+    place: Path
+    columns: Mapping[str, str] = field(default_factory=dict)  # field of a pair -> column of the corpus
+
+    @property
+    def files(self) -> list[PairFile]:
+        """The files.
+
+        Raises:
+            UserError: none says what is sought.
+        """
+        found = [path for part in _PARTS if (path := _found(self.place, part))]
+        qrels = sorted((self.place / "qrels").glob("*.tsv")) or sorted(self.place.glob("qrels*.tsv"))
+        if not qrels:
+            raise UserError(f"--data.path={self.place} has a corpus and queries, but no qrels/*.tsv: add them")
+        return [*(PairFile(path) for path in found), *(PairFile(path, SPLIT_WORDS.get(path.stem)) for path in qrels)]
+
+    def rows(self, left_out: LeftOut) -> Iterator[PairRow]:
+        """A row for each query and code that it seeks, then the other codes of the test.
+
+        Raises:
+            UserError: a file is damaged.
+        """
+        corpus, queries, *qrels = self.files
+        codes, texts = _by_id(corpus.path, left_out), _by_id(queries.path, left_out)
+        sought: dict[SplitName | None, set[str]] = {}
+        for file in qrels:
+            for where, query, code in _qrels(file.path, left_out):
+                if query not in texts or code not in codes:
+                    what = f"query of {queries.path.name}" if query not in texts else f"code of {corpus.path.name}"
+                    left_out(where, f"no such {what}: {query if query not in texts else code:.40}")
+                    continue
+                found = self._row(codes[code], code, where, file.split, _text(texts[query]))
+                if isinstance(found, str):
+                    left_out(where, found)
+                else:
+                    sought.setdefault(file.split, set()).add(code)
+                    yield found
+        yield from self._candidates(codes, sought.get("test", set()), f"{corpus.path}", left_out)
+
+    def _candidates(self, codes: _Texts, sought: set[str], where: str, left_out: LeftOut) -> Iterator[PairRow]:
+        for number, (name, row) in enumerate(codes.items(), 1):
+            if name in sought or "test" not in row.get("splits", ("test",)):
+                continue
+            found = self._row(row, name, f"{where}:{number}", "test", "")
+            if isinstance(found, str):
+                left_out(f"{where}:{number}", found)
+            else:
+                yield found
+
+    def _row(
+        self, code: Mapping[str, Any], name: str, where: str, split: SplitName | None, query: str
+    ) -> PairRow | str:
+        more = code.get("metadata") if isinstance(code.get("metadata"), dict) else {}
+        fields = {**more, **code} if more else code
+        named = chosen_columns(fields, self.columns)
+        told = {each: next((str(fields[column]) for column in named[each] if fields[column]), "") for each in _TOLD}
+        text = _text(code)
+        if not text.strip():
+            return "no code"
+        return bounded(PairRow(
+            where, query, text, split, told["language"], told["group"], name, 1, told["name"] or _title(code),
+            told["licence"], code_id=name,
+        ))  # fmt: skip
+
+
+_TOLD: Final = ("language", "group", "name", "licence")
+
+
+def _title(code: Mapping[str, Any]) -> str:
+    """The title, if it may be the name of a function."""
+    title = code.get("title")
+    return title if isinstance(title, str) and title.replace(".", "").replace("_", "").isalnum() else ""
+
+
+def _text(row: Mapping[str, Any]) -> str:
+    text = row.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _by_id(path: Path, left_out: LeftOut) -> dict[str, Mapping[str, Any]]:
+    found: dict[str, Mapping[str, Any]] = {}
+    for number, row in json_lines(path, left_out):
+        name = row.get("_id", row.get("id"))
+        if isinstance(name, str | int) and _text(row).strip():
+            found[str(name)] = row
+        else:
+            left_out(f"{path}:{number}", "no _id" if not isinstance(name, str | int) else "no text")
+    return found
+
+
+def _qrels(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str, str]]:
+    """The place, query and code of each line about a code that is sought."""
+    with open_regular(path) as file:
+        number = 0
+        while line := file.readline(_LONGEST):
+            number += 1
+            cells = line.decode("utf-8-sig", "replace").split("\t" if b"\t" in line else None)
+            cells = [cell.strip() for cell in cells]
+            if not any(cells) or (number == 1 and not _is_number(cells[-1])):
+                continue
+            where = f"{path}:{number}"
+            if len(cells) not in (3, 4) or not _is_number(cells[-1]):
+                left_out(where, "no line of qrels: expected query, code and a number, separated by tabs")
+            elif float(cells[-1]) > 0:
+                yield where, cells[0], cells[-2]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def write_beir(data: PreparedData, folder: Path) -> dict[str, int]:
+    """Write a prepared data set in this form; the numbers of codes, queries and lines of qrels.
+
+    Equal queries of a split are one, and so are codes of the same place and text.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    codes: dict[tuple[str, ...], dict[str, Any]] = {}
+    queries: dict[tuple[str, str], dict[str, str]] = {}
+    lines: dict[SplitName, dict[tuple[str, str], None]] = {}
+    for name in SPLITS:
+        split = data.splits[name]
+        for row, text in enumerate(map(split.text, range(len(split)))):
+            code = codes.setdefault(text.code_key, _code(text, split, row, f"c{len(codes)}"))
+            code["splits"] = sorted({*code["splits"], name})
+            if text.query_text and len(split.words["query"][row]):
+                query = queries.setdefault(
+                    (name, text.query_text), {"_id": f"q{len(queries)}", "text": text.query_text}
+                )
+                lines.setdefault(name, {})[query["_id"], code["_id"]] = None
+    with atomic_folder(folder) as new:
+        (new / "qrels").mkdir()
+        _write(new / "corpus.jsonl", map(json.dumps, codes.values()))
+        _write(new / "queries.jsonl", map(json.dumps, queries.values()))
+        for name, pairs in lines.items():
+            head = ["query-id\tcorpus-id\tscore"]
+            _write(new / "qrels" / f"{name}.tsv", chain(head, (f"{query}\t{code}\t1" for query, code in pairs)))
+    return {"codes": len(codes), "queries": len(queries), "qrels": sum(map(len, lines.values()))}
+
+
+def _code(text: PairText, split: Split, row: int, name: str) -> dict[str, Any]:
+    title = f"{text.type_name}.{text.method_name}" if text.type_name else text.method_name
+    words = " ".join(split.word_list("tokens", row))
+    metadata = {"path": text.path, "licence": text.licence} if text.licence else {"path": text.path}
+    return {"_id": name, "title": title, "text": text.source or words, "metadata": metadata, "splits": []}
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)

@@ -1,0 +1,129 @@
+"""How a data set's test split is read: which rows are queries, what each is ranked among, and which codes it seeks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Int64
+
+from data_prep.errors import UserError
+from data_prep.store.prepared_data import PreparedData, Split
+
+_SEED: Final = 0
+"""CodeSearchNet's; its groups are others, since they also depend on the order of the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestReading:
+    """Of a test split, from the manifest of its data set; by default each row is a query over all rows."""
+
+    __test__ = False  # pytest: no tests in here
+
+    candidates_without_query: bool = False
+    """Whether rows with an empty query are candidates only."""
+    several: bool = False
+    """Whether equal queries are one, which seeks the codes of all their rows, and equal codes are one candidate; rows
+    with an empty query are candidates only."""
+    group: int = 0
+    """Rank each query among this many rows, itself included; 0: all. The rows are divided at random, with a fixed seed;
+    the last ones that do not fill a group are left out, as in CodeSearchNet's evaluation (src/model_test.py)."""
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> "TestReading":
+        """The reading that a manifest states.
+
+        Raises:
+            UserError: it states another.
+        """
+        stated = manifest.get("test_reading", {})
+        match stated:
+            case {"candidates_without_query": bool(only), **rest} if not rest:
+                return cls(candidates_without_query=only)
+            case {"several": True, **rest} if not rest:
+                return cls(candidates_without_query=True, several=True)
+            case {"group": int(group), **rest} if not rest and group > 1:
+                return cls(group=group)
+            case {**none} if not none:
+                return cls()
+        raise UserError(f"the manifest states a test_reading that is not known: {stated!r:.60}")
+
+    def queries(self, split: Split) -> Int64[np.ndarray, " queries"]:
+        """The rows of ``split`` that are queries; of equal ones that are one, the first."""
+        rows = np.arange(len(split), dtype=np.int64)
+        rows = rows[split.words["query"].lengths > 0] if self.candidates_without_query else rows
+        if not self.several:
+            return rows
+        first: dict[str, int] = {}
+        for row in rows.tolist():
+            first.setdefault(split.text(row).query_text, row)
+        return np.array([*first.values()], np.int64)
+
+    def groups(self, size: int) -> Int64[np.ndarray, "groups group"]:
+        """The rows of each group of a split of ``size`` rows; one of all if there are too few."""
+        group = min(self.group, size)
+        rows = np.random.RandomState(_SEED).permutation(size)[: size // group * group]
+        return np.sort(rows.reshape(-1, group), axis=1).astype(np.int64)
+
+    def sought(self, pool: Split) -> "Sought | None":
+        """The codes that the queries of ``pool`` seek; None: each seeks that of its row alone."""
+        return Sought.of(pool) if self.several else None
+
+
+WHOLE: Final = TestReading()
+
+
+def asked(data: PreparedData) -> Split:
+    """The test pairs of ``data``, without candidates that are no query."""
+    split = data.splits["test"]
+    if not TestReading.of(data.manifest).candidates_without_query:
+        return split
+    return split.take(np.flatnonzero(split.words["query"].lengths > 0))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sought:
+    """The codes of a pool whose queries may seek several, and its candidates: the first row of each distinct code."""
+
+    candidates: Bool[np.ndarray, " pool"]
+    codes: Sequence[Int64[np.ndarray, " _"]]  # of each row of the pool: the candidates that its query seeks
+
+    @classmethod
+    def of(cls, pool: Split) -> "Sought":
+        """Those of ``pool``, whose equal queries are one, and whose equal codes are."""
+        texts = [pool.text(row) for row in range(len(pool))]
+        first: dict[tuple[str, ...], int] = {}
+        own = [first.setdefault(text.code_key, row) for row, text in enumerate(texts)]
+        of_query: dict[str, dict[int, None]] = {}
+        for code, text, words in zip(own, texts, pool.words["query"].lengths.tolist(), strict=True):
+            if words:
+                of_query.setdefault(text.query_text, {})[code] = None
+        arrays = {text: np.array([*codes], np.int64) for text, codes in of_query.items()}
+        nothing = np.zeros(0, np.int64)
+        codes = [arrays.get(text.query_text, nothing) for text in texts]
+        return cls(np.array(own, np.int64) == np.arange(len(pool)), codes)
+
+    @property
+    def most(self) -> int:
+        """Codes that a query seeks at most."""
+        return max(map(len, self.codes), default=0)
+
+    def ranks(
+        self, block: Float[np.ndarray, "block pool"], rows: Int[np.ndarray, " block"]
+    ) -> tuple[Int64[np.ndarray, " block"], Int64[np.ndarray, " block"], Int64[np.ndarray, "block most"]]:
+        """For each query, codes that score higher than its best sought one, others that tie with it, and all ranks.
+
+        Ranks are those of the sought codes, ascending, with ties counted against them, 0 where there are fewer.
+        """
+        better, tied = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+        ranks = np.zeros((len(rows), self.most), np.int64)
+        for place, (row, scores) in enumerate(zip(rows.tolist(), block, strict=True)):
+            codes = self.codes[row]
+            others = self.candidates.copy()
+            others[codes] = False
+            rest, own = np.sort(scores[others]), np.sort(scores[codes])[::-1]
+            above = len(rest) - np.searchsorted(rest, own, side="right")
+            at_least = len(rest) - np.searchsorted(rest, own, side="left")
+            better[place], tied[place] = above[0], at_least[0] - above[0]
+            ranks[place, : len(own)] = at_least + np.arange(1, len(own) + 1)
+        return better, tied, ranks

@@ -1,0 +1,186 @@
+"""Pairs of one's own in each of their forms, with what goes wrong in real ones."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_prep.config import DataConfig
+from data_prep.datasets.pairs import Pairs
+from data_prep.records import SPLITS
+from data_prep.sources.pair_files import PairSource, named_files, read_columns
+from tests.data_prep.datasets.own_pairs import prepared, python_rows, queries, write_lines
+
+ROWS = python_rows(100)
+
+
+def sizes(data: Any) -> dict[str, int]:
+    return {name: len(data.splits[name]) for name in SPLITS}
+
+
+def test_other_names_by_option_or_file(tmp_path: Path) -> None:
+    rows = [{"frage": row["query"], "code": "no", "antwort": row["code"]} for row in ROWS]
+    path = write_lines(tmp_path / "a.jsonl", rows)
+    (tmp_path / "names.json").write_text('{"query": "frage", "code": "antwort"}')
+    for text in ("query=frage,code=antwort", f"{tmp_path}/names.json"):
+        rows_read = [*PairSource(named_files(str(path)), read_columns(text)).rows(print)]
+        assert [(row.query, row.code) for row in rows_read] == [(row["query"], row["code"]) for row in ROWS]
+    with pytest.raises(
+        ValueError, match=r"has no pair .*100 no query \(a.jsonl:1, a.jsonl:2, a.jsonl:3\).*--data.columns"
+    ):
+        prepared(path, tmp_path)
+    for bad in ("question=frage", "[]", "query=1,2"):
+        (tmp_path / "bad.json").write_text("[]")
+        with pytest.raises(ValueError, match=r"\w"):
+            prepared(path, tmp_path, columns=bad if "=" in bad else f"{tmp_path}/bad.json")
+
+
+def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    bad: list[Any] = [
+        {"query": None, "code": "x = 1"},
+        {"query": "a b c", "code": None},
+        {"query": {"a": 1}, "code": "x = 1"},
+        {"query": "???", "code": "x = 1"},
+        {"query": "half of it", "code": "x = '\ud800'"},
+        {"query": "too long", "code": "x" * (1 << 19)},
+        {"query": "not its code", "code": "y = 1", "label": 0},
+        {"query": "no such part", "code": "y = 1", "split": "holdout"},
+        {"query": "no words at all", "code": "+ - * /"},
+        '{"query": "cut',
+        '{"query": ' + deep + "}",
+        "[1, 2]",
+    ]
+    said: list[str] = []
+    data = prepared(write_lines(tmp_path / "a.jsonl", [*ROWS, *bad]), tmp_path / "data", said)
+    counts = data.manifest["counts"]
+    assert (counts["rows"], counts["pairs"]) == (112, 100)
+    assert counts["left_out"] == {
+        "no JSON": 2, "no query": 1, "no code": 1, "the query is no text": 1, "half a surrogate pair": 1,
+        "code of more than 262,144 characters": 1, "no match, by its label": 1, "unknown split": 1, "no JSON object": 1,
+        "no word in the query": 1, "no word in the code": 1, "same query and code": 0,
+    } | {"same query and code": 0}  # fmt: skip
+    listed = {each["path"].rpartition(":")[2]: each["reason"] for each in data.manifest["broken_files"]}
+    assert listed["101"] == "no query"
+    assert listed["110"].startswith("no JSON")
+    assert "left out 12: 2 no JSON (a.jsonl:110, a.jsonl:111), 1 no query (a.jsonl:101)" in said[-1]
+
+
+def test_hostile_text_is_bounded(tmp_path: Path) -> None:
+    rows = [
+        *ROWS,
+        {
+            "query": "clear\x1b[2Jthe\x00 screen \u202e" + "word " * 50_000,
+            "code": "def wipe():\n    pass\n",
+            "path": "a\nb\x1b",
+        },
+        {"query": "many brackets here", "code": "(" * 100_000},
+        {"query": "many blocks here", "code": "def f():\n" + "".join(" " * n + "if a:\n" for n in range(1, 400))},
+    ]
+    data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data")
+    ((split, row),) = [
+        (name, row) for name in SPLITS for row, text in enumerate(queries(data, name)) if text.startswith("clear")
+    ]
+    text = data.splits[split].text(row)
+    assert "\x1b" not in text.query_text + text.path
+    assert len(text.query_text) <= 10_000
+    assert len(data.splits[split].word_list("query", row)) <= 1_000
+    assert sum(sizes(data).values()) >= 101
+
+
+def test_the_language_is_by_row_by_option_or_recognised(tmp_path: Path) -> None:
+    java = {"query": "adds all of it", "code": "public int add(int[] all) { int sum = 0; sum += all[0]; return sum; }"}
+    sql = {"query": "select all names", "code": "SELECT name FROM people WHERE age > 3", "language": "SQL"}
+    rows = [*ROWS, {**java, "language": "Java", "split": "test"}, {**sql, "split": "test"}]
+    data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data")
+    assert data.manifest["counts"]["languages"] == {"python": 100, "java": 1, "unknown": 1}
+    test = data.splits["test"]
+    assert [test.word_list("name", row) for row in range(2)] == [["add"], []]
+    assert test.word_list("tokens", 1) == ["select", "name", "from", "people", "where", "age"]
+    mixed = write_lines(
+        tmp_path / "mixed.jsonl", [*ROWS[:30], *({**java, "query": f"{java['query']} {n}"} for n in range(30))]
+    )
+    assert prepared(mixed, tmp_path).manifest["counts"]["languages"] == {"python": 30, "java": 30}
+    named = prepared(mixed, tmp_path, language="C++").manifest["counts"]
+    assert named["languages"] == {"cpp": 60}
+    assert named["not_parsed"] == 60
+
+
+def test_splits_are_those_that_rows_say(tmp_path: Path) -> None:
+    splits = ("training", "dev", "Test")
+    rows = [{**row, "split": splits[number % 3]} for number, row in enumerate(ROWS[:30])]
+    data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data")
+    assert sizes(data) == {"train": 10, "valid": 10, "test": 10}
+    assert queries(data, "test") == [row["query"] for row in rows[2::3]]
+    anew = prepared(tmp_path / "a.jsonl", tmp_path / "data", split="random")
+    assert sizes(anew) == {"train": 25, "valid": 2, "test": 3}
+
+
+def test_groups_stay_whole(tmp_path: Path) -> None:
+    rows = [{**row, "repo": f"owner/{number % 20}"} for number, row in enumerate(ROWS)]
+    data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data")
+    assert data.manifest["split_by"] == "by group"
+    of_query = {row["query"]: row["repo"] for row in rows}
+    groups = {name: {of_query[text] for text in queries(data, name)} for name in SPLITS}
+    assert all(groups.values())
+    assert sum(map(len, groups.values())) == 20
+
+
+def test_near_copies_stay_together(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    copies = [{"query": f"{row['query']} once more", "code": row["code"].replace("_ppp", "_qpp")} for row in ROWS]
+    data = prepared(write_lines(tmp_path / "a.jsonl", [*ROWS, *copies]), tmp_path / "data")
+    assert data.manifest["split_by"] == "by clusters of near-duplicates"
+    parts = {name: {text.removesuffix(" once more") for text in queries(data, name)} for name in SPLITS}
+    assert sum(map(len, parts.values())) == 100
+    assert len(parts["test"]) * 2 == len(queries(data, "test")) > 10
+    assert not caplog.text
+
+
+def test_one_family_is_split_at_random_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    code = "def add_{0}(values):\n    out = []\n    for v in values:\n        out.append(v + {0})\n    return out\n"
+    rows = [{"query": f"add the number {n} to all values", "code": code.format(n)} for n in range(60)]
+    caplog.set_level(logging.WARNING)
+    data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data")
+    assert sizes(data) == {"train": 50, "valid": 3, "test": 7}
+    assert "of 60 pairs 60 are near copies of each other, so that the split is random: 10 of 10 pairs of" in caplog.text
+    again = prepared(write_lines(tmp_path / "b" / "a.jsonl", rows), tmp_path / "other")
+    assert queries(again, "test") == queries(data, "test")
+
+
+def test_equal_rows_are_one(tmp_path: Path) -> None:
+    rows = [*({**row, "split": "train"} for row in ROWS), {**ROWS[0], "split": "test"}, {**ROWS[1], "split": "test"}]
+    data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data")
+    assert queries(data, "test") == [ROWS[0]["query"], ROWS[1]["query"]]
+    assert data.manifest["counts"]["left_out"] == {"same query and code": 2}
+
+
+def test_a_docstring_that_is_the_query_is_not_in_the_code(tmp_path: Path) -> None:
+    code = 'def take(values):\n    """Takes the last of the values. Always."""\n    return values[-1]\n'
+    asked = [{"query": "Takes the last of the values.", "code": code}, {"query": "python last item", "code": code}]
+    data = prepared(write_lines(tmp_path / "test.jsonl", asked), tmp_path / "data")
+    sources = [data.splits["test"].text(row).source for row in range(2)]
+    assert [("Takes the last" in source) for source in sources] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "x", "has no known form"),
+        ("a.jsonl", "", "has no pair"),
+        ("a.csv", "a,b\n1,2\n", "has no pair of a query and a code.*no query"),
+        ("a.json", "{", "no JSON"),
+        ("a.parquet", "PAR1", "damaged|needs pyarrow|cannot be read"),
+    ],
+)
+def test_what_is_no_pairs_is_one_line(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        prepared(tmp_path / name, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_missing_is_one_line(tmp_path: Path) -> None:
+    for path, message in (("", "needs --data.path="), (f"{tmp_path}/none.jsonl", "has no file of pairs")):
+        with pytest.raises(ValueError, match=message):
+            Pairs(DataConfig(path=path))
