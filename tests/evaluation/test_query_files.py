@@ -9,9 +9,10 @@ import pytest
 from data_prep.errors import UserError
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
-from evaluation.evaluator import TestReading, evaluate
+from evaluation.evaluator import evaluate
 from evaluation.queries import query_facts
 from evaluation.query_files import facts_of, folder_of_test, load_query_ranks, write_evaluation
+from evaluation.reading import TestReading
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import SIZE, evaluated
