@@ -114,7 +114,7 @@ def line_scores(lines: Sequence[str], rarity: Mapping[str, float], sentence: str
     """
     scores = [0.0] * len(lines)
     text, asked = "\n".join(lines), frozenset(rarity)
-    telling = {word: own for word in _words_in(text) if not asked.isdisjoint(own := _STEMS[word])}
+    telling = {word: own for word in _kept_words(text) if not asked.isdisjoint(own := _STEMS[word])}
     if not telling:
         return scores
     shown, quoted = frozenset(_WORD.findall(sentence)), _quoted(lines, text)
@@ -135,7 +135,6 @@ def line_scores(lines: Sequence[str], rarity: Mapping[str, float], sentence: str
     return scores
 
 
-@kept_if_short(20_000, 1024)  # a hit of one question is often one of another
 def _words_in(text: str) -> set[str]:
     """The distinct words of a text: by its blanks, which takes a fifth of the time, where it is ASCII."""
     if not text.isascii():
@@ -143,6 +142,10 @@ def _words_in(text: str) -> set[str]:
     found = {*text.translate(_BLANKS).split()}
     joined = [word for word in found if "'" in word]
     return found.difference(joined).union(_WORD.findall(" ".join(joined))) if joined else found
+
+
+_kept_words: Final = kept_if_short(8_000, 1024)(_words_in)
+"""The same of a hit, which is often one of another question too."""
 
 
 def _lines_with(words: Iterable[str], text: str) -> set[int]:
