@@ -61,11 +61,11 @@ class Certainty:
         said = "nothing found" if self.level == "none" else f"{self.level} match"
         told = []
         if self.name:
-            told.append(f"nothing is called {_shown([self.name])}")
+            told.append(f"nothing is called {shown_words([self.name])}")
         elif self.absent:
-            told.append(f"no file has {_shown(self.absent)}")
+            told.append(f"no file has {shown_words(self.absent)}")
         if self.nearest:
-            told.append(f"nearest: {_shown(self.nearest)}")
+            told.append(f"nearest: {shown_words(self.nearest)}")
         if self.why:
             told.append(self.why)
         if self.beyond:
@@ -78,7 +78,8 @@ class Certainty:
         return {"level": self.level, "absent": [*self.absent], "nearest": [*self.nearest], "text": self.line}
 
 
-def _shown(words: Sequence[str]) -> str:
+def shown_words(words: Sequence[str]) -> str:
+    """The first of some words, in a line."""
     more = ", ..." if len(words) > _SHOWN else ""
     return ", ".join(one_line(word)[:60] for word in words[:_SHOWN]) + more
 

@@ -35,6 +35,12 @@ _OVERLOAD: Final = re.compile(r"@(?:[\w.]+\.)?overload\b")
 _EMPTY: Final = re.compile(r"(?::|\"\"\"|''')\s*(?:\.\.\.|pass|raise NotImplementedError(?:\([^\n]*\))?)\s*\Z")
 GATHERING: Final = frozenset(("__init__", "index", "mod", "lib", "main", "init"))
 """Names of files that stand for their folder."""
+_HIGHEST: Final = 3
+"""Steps up from a type to those that it extends."""
+_HEAD: Final = 400
+"""Characters of the head of a type, which end as _HEAD_ENDS says."""
+_HEAD_ENDS: Final = re.compile(r"\{|:[ \t]*(?:\n|\Z)|;")
+_WORD: Final = re.compile(r"[^\W\d]\w*")
 _TAIL: Final = 200
 """Characters of the end of a function that tell whether it is empty."""
 _LITERAL: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Za-z_]\w*(?:[.-]\w+)+")
@@ -75,7 +81,10 @@ class NameReader(Names):
         return replace(found, own={**found.own, **own}, rest=query if reading.is_near else found.rest)
 
     def definitions(self, name: str) -> list[int]:
-        """The rows that a dotted name is of, the best reading first; in other capitals only if none is written so."""
+        """The rows that a dotted name is of, the best reading first; in other capitals only if none is written so.
+
+        What a type inherits is its own.
+        """
         found = {row: good for row, good in self._called(name).items() if self._index.kinds[row] != WHOLE_FILE}
         exact = {row: good for row, good in found.items() if self._is_written(row, name)} or found
         return sorted(exact, key=lambda row: (-exact[row], row))
@@ -95,8 +104,26 @@ class NameReader(Names):
         *before, last = name.split(".")
         rows = self._by_last.get(last.lower(), ())[: 4 * _READ]
         fits = {row: self._fit(row, before) for row in rows if not (before and self._index.is_whole_file(row))}
+        if before and not any(fits.values()):
+            above = self._above(before[-1])
+            fits = {row: float(self._owner(row) in above) for row in fits if self._owners[row]}
         best = max(fits.values(), default=0.0)
         return {row: _OWN * fit + self._standing(row, name) for row, fit in fits.items() if fit and fit > best - 1}
+
+    def is_type(self, name: str) -> bool:
+        """Whether a type is called so."""
+        return any(self._index.kinds[row] == _TYPE for row in self._by_last.get(name.lower(), ()))
+
+    def _above(self, name: str) -> frozenset[str]:
+        """What the heads of the types of a name mention, and of these, up to _HIGHEST: the types that they extend."""
+        found, new = {name.lower()}, {name.lower()}
+        for _ in range(_HIGHEST):
+            rows = [row for each in new for row in self._by_last.get(each, ()) if self._index.kinds[row] == _TYPE]
+            heads = (_HEAD_ENDS.split(self._index.text(row).source[:_HEAD], 1)[0] for row in rows[:_READ])
+            words = {word.lower() for head in heads for word in _WORD.findall(head)}
+            new = words - found
+            found |= new
+        return frozenset(found)
 
     def _fit(self, row: int, before: Sequence[str]) -> float:
         """How well a row fits what stands before its name: 0 not at all, 1 by nothing, more by types and folders."""

@@ -163,6 +163,10 @@ def _ending(symbol: str, by_last: Mapping[str, Sequence[int]], names: Sequence[s
 def _by_last(names: Sequence[str]) -> Mapping[str, Sequence[int]]:
     """The last part of each name, in lower case -> rows."""
     found: dict[str, list[int]] = {}
-    for row, name in enumerate(names):
-        found.setdefault(name.lower().rpartition(".")[2], []).append(row)
+    for row, name in enumerate(map(str.lower, names)):
+        last = name[name.rfind(".") + 1 :]
+        if last in found:
+            found[last].append(row)
+        else:
+            found[last] = [row]
     return found

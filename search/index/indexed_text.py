@@ -11,7 +11,7 @@ from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing, read_regular, reason
 from data_prep.records import LARGEST_SOURCE
 from search.files.encodings import text_of
-from search.files.tree import blob_names
+from search.files.tree import is_blob
 from search.index.code_index import Index, IndexedFile
 from search.joint.joint_index import JointIndex
 
@@ -40,7 +40,7 @@ def read_indexed(root: Path | None, file: IndexedFile) -> str:
     except OSError as error:
         raise_if_passing(error)
         raise ChangedFileError(f"it cannot be read: {reason(error)}") from error
-    if not file.blobs or blob_names(data) != file.blobs:
+    if not is_blob(data, file.blobs):
         raise ChangedFileError("it has changed since it was indexed: bash run.sh index DIR")
     try:
         text = text_of(data).data

@@ -28,8 +28,6 @@ from search.index.indexed_text import text_at
 from search.usages.occurrences import UNBRACKETED, Kind, Occurrence, bracketless, occurrences
 from search.usages.whose import OwnText, Whose
 
-USUAL: Final = 50
-"""Usages that are shown where nothing else is said."""
 _DEFINITIONS: Final = 20
 """Definitions that are shown."""
 _USES: Final[Collection[Kind]] = ("call", "import", "mention")
@@ -40,6 +38,7 @@ class UsedIn:
     """A file and the usages in it."""
 
     place: int  # in the index's files
+    row: int  # its first
     test: bool
     around: Callable[[int], int | None]  # the row of the function or type at a line; None: it is at the top level
     usages: Sequence[Occurrence]
@@ -59,6 +58,12 @@ class Usages:
     others: int = 0  # places left out that are of others
     nearest: Sequence[str] = field(default_factory=list)  # names that exist, if there is nothing
     hidden: bool = False  # whether only files have it that are not asked for
+    is_untold: bool = False  # whether the text does not tell whether the usages are the owner's
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a definition or usage."""
+        return bool(self.files or self.definitions)
 
     @property
     def calls(self) -> int:
@@ -182,7 +187,7 @@ class _Search:
         self._is_part = not allowed.all()
         self._allowed = counted[edges[1:]] > counted[edges[:-1]]
         self._named, self._every = engine.names.definitions(name), engine.names.definitions(self._name)
-        self._near = engine.names.near
+        self._near, self._is_type = engine.names.near, engine.names.is_type
 
     def found(self) -> Usages:
         """What there is."""
@@ -197,7 +202,7 @@ class _Search:
         files.sort(key=lambda each: (each.test, -_calls(each), each.place))
         found = Usages(
             self._dotted, defined[:_DEFINITIONS], files, len(defined), texts if some or defined else 0, self._owner,
-            told.untold, told.others,
+            told.untold, told.others, is_untold=told.is_untold,
         )  # fmt: skip
         return found if files or defined else self._nothing(found)
 
@@ -222,6 +227,8 @@ class _Search:
     def _used(self, file: _File, defined: Sequence[int]) -> list[Occurrence]:
         """The places in a file but those of the definitions."""
         places = file.places(self._name)
+        lines: set[int] = set()
+        places = [each for each in places if each.kind != "import" or not (each.line in lines or lines.add(each.line))]
         heads = {self._head(row, places) for row in defined if row in file.rows} if places else set()
         own = [each for each in places if each not in heads]
         if own and file.own.language in UNBRACKETED:
@@ -249,7 +256,7 @@ class _Search:
         """The usages of the owner's name; if it is ``known`` and has none that are told, those that may be."""
         names = self._index.names
         types = {name.rpartition(".")[0].rpartition(".")[2] for name in (names[row] for row in self._every)} - {""}
-        is_type = any(names[row].endswith(f"{self._owner}.{self._name}") for row in self._named)
+        is_type = self._is_type(self._owner)
         whose = Whose(self._name, self._owner, is_type, frozenset(types - {self._owner}))
         told = [(file, each, self._tells(whose, file, each)) for file, own in used for each in own]
         wanted = any(tells for *_, tells in told) or not known
@@ -258,6 +265,7 @@ class _Search:
             [(file, [each for each in own if id(each) in kept]) for file, own in used],
             sum(tells is None for *_, tells in told) if wanted else 0,
             sum(tells is False for *_, tells in told),
+            bool(kept) and not wanted,
         )
 
     def _tells(self, whose: Whose, file: _File, each: Occurrence) -> bool | None:
@@ -265,7 +273,7 @@ class _Search:
         return whose.tells(file.own, each, around)
 
     def _used_in(self, file: _File, own: Sequence[Occurrence]) -> UsedIn:
-        return UsedIn(file.place, self._index.files[file.place].test, file.around, own)
+        return UsedIn(file.place, file.rows[0], self._index.files[file.place].test, file.around, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +283,7 @@ class _Narrowed:
     kept: Sequence[tuple[_File, Sequence[Occurrence]]]
     untold: int = 0
     others: int = 0
+    is_untold: bool = False  # whether none is known to be the owner's
 
 
 def _as_called(each: Occurrence, name: str, language: str, seen: Sequence[PairText]) -> Occurrence:
