@@ -41,6 +41,8 @@ _HEAD: Final = 400
 """Characters of the head of a type, which end as _HEAD_ENDS says."""
 _HEAD_ENDS: Final = re.compile(r"\{|:[ \t]*(?:\n|\Z)|;")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
+_SHORT, _LONG = 3, 6
+"""Letters from which on the name of a type may have one edit, and above which two."""
 _TAIL: Final = 200
 """Characters of the end of a function that tell whether it is empty."""
 _LITERAL: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Za-z_]\w*(?:[.-]\w+)+")
@@ -106,7 +108,11 @@ class NameReader(Names):
         fits = {row: self._fit(row, before) for row in rows if not (before and self._index.is_whole_file(row))}
         if before and not any(fits.values()):
             above = self._above(before[-1])
-            fits = {row: float(self._owner(row) in above) for row in fits if self._owners[row]}
+            fits |= {row: float(self._owner(row) in above) for row in fits if self._owners[row]}
+        if (
+            before and before[-1][0].islower() and last[0].isupper() and not any(fits.values())
+        ):  # a package need not be a folder
+            fits = {row: float(self._index.kinds[row] == _TYPE) for row in fits}
         best = max(fits.values(), default=0.0)
         return {row: _OWN * fit + self._standing(row, name) for row, fit in fits.items() if fit and fit > best - 1}
 
@@ -206,8 +212,9 @@ class NameReader(Names):
         owner, _, last = name.rpartition(".")
         if owner and (rows := self._by_last.get(last.lower())):
             wanted = owner.rpartition(".")[2].lower()
-            far = {row: distance(wanted, self._owner(row), 2) for row in rows if self._owners[row] and len(wanted) > 3}
-            return {row: self._standing(row, name) - _OWN * edits for row, edits in far.items() if edits <= 2}
+            most = 0 if len(wanted) < _SHORT else 1 + (len(wanted) > _LONG)
+            far = {row: distance(wanted, self._owner(row), most) for row in rows if self._owners[row]}
+            return {row: self._standing(row, name) - _OWN * edits for row, edits in far.items() if edits <= most}
         found: dict[int, float] = {}
         for place, each in enumerate(self.near_names.near(last)):
             for row in self._by_last.get(each.lower(), ())[:_READ]:

@@ -20,7 +20,7 @@ _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
 """What distinguishes an identifier from a word: a capital inside, a dot, an underscore."""
 _WHOLE: Final = re.compile(
     r"(?:func\s*\(\s*(?:\w+\s+)?\*?(?P<owner>\w+)(?:\[[^\[\]]*\])?\s*\)\s*)?"
-    r"(?:(?:async\s+)?(?:def|func|fn|fun|function|class|struct|interface|trait|enum)\s+(?=\S+\Z))?"
+    r"(?:(?:async\s+)?(?:def|func|fn|fun|function|class|struct|interface|trait|enum|new)\s+(?=\S+\Z))?"
     r"(?:@|::|\.)?(?P<name>[^\W\d][\w$]*(?:(?:\.|#|::|->|\\)[^\W\d][\w$]*)*(?:[?!'](?=\Z|\())?)(?:!?\([^()]*\))?[;:]?"
 )
 """A question that is one name, as people write it."""

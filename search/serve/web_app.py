@@ -174,6 +174,7 @@ def web_app(
         ("GET", "/api/explain"): api.explain,
         ("POST", "/api/code"): by_code.code,
         ("GET", "/api/related"): by_code.related,
+        ("GET", "/api/usages"): by_code.usages,
         ("GET", "/api/unit"): api.unit,
         ("GET", "/api/file"): FileApi(turns, root).file,
         ("GET", "/languages.js"): _answer(_LANGUAGES.encode(), ".js"),

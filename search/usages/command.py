@@ -4,16 +4,13 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from search.asked import question_and_folder
 from search.options import SearchOptions
-
-USUAL: Final = 50
-"""Usages that are shown where nothing else is said."""
 
 if TYPE_CHECKING:
     from search.first_use import Source
@@ -26,7 +23,7 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
     Args:
         words: as typed: the name, perhaps with filters, and perhaps a folder.
         options: as typed.
-        top: how many usages.
+        top: how many usages; 0: as many as usual.
 
     Raises:
         UserError: there is no name, or an option has no part in it.
@@ -42,7 +39,7 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
     from search.opening import check_answers
     from search.terminal.changed import changed_files
     from search.terminal.hits import View
-    from search.usages.find import find_usages
+    from search.usages.find import USUAL, find_usages
     from search.usages.show import as_files, as_record, as_text, as_vimgrep, said
 
     index, source = _opened(options, folder)
@@ -56,13 +53,13 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
     if source and source.freshness.line:
         console.complain(source.freshness.line)
     if options.json:
-        told = {"query": asked, "milliseconds": milliseconds, **as_record(index, found, top)}
+        told = {"query": asked, "milliseconds": milliseconds, **as_record(index, found, top or USUAL)}
         told |= source.freshness.told if source else {}
         console.show(json.dumps(told, indent=1).replace("\x7f", "\\u007f"))
     elif not (options.files or options.vimgrep):
-        console.show(as_text(View.of(engine, "", root), found, top), painted=True)
+        console.show(as_text(View.of(engine, "", root), found, top or USUAL), painted=True)
     elif found.files:
-        console.show((as_files if options.files else as_vimgrep)(View.of(engine, "", root), found.first(top)))
+        console.show((as_files if options.files else as_vimgrep)(View.of(engine, "", root), found.first(top or USUAL)))
     else:
         console.complain(said(found))
     return found.is_there

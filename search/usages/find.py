@@ -28,6 +28,8 @@ from search.index.indexed_text import text_at
 from search.usages.occurrences import UNBRACKETED, Kind, Occurrence, bracketless, occurrences
 from search.usages.whose import OwnText, Whose
 
+USUAL: Final = 50
+"""Usages that are shown where nothing else is said."""
 _DEFINITIONS: Final = 20
 """Definitions that are shown."""
 _USES: Final[Collection[Kind]] = ("call", "import", "mention")

@@ -18,6 +18,8 @@ Kind = Literal["call", "mention", "import", "definition", "text"]
 
 _LONGEST: Final = 400
 """Characters of a line before and behind a name that are looked at."""
+_SEEN: Final = 2000
+"""Characters of a line on both sides of a name that are kept."""
 _ENDS: Final = {'R"(': ')"', 'r#"': '"#', "[[": "]]", '@"': '"'}
 """What closes a string that another mark opens."""
 _EXPRESSION: Final = (
@@ -70,7 +72,7 @@ _IMPORTS: Final = re.compile(
     r"|export\s+(?:\*|type\s+\{|\{).*\bfrom\b|(?:const|let|var|local)\s.*\brequire\b)"
 )
 _RECEIVER: Final = re.compile(
-    r"(?:(?P<name>(?<![\w$@])[\w$@]++)(?:(?<=super)\(\))?)?\s*(?:[?!]*\.|->|::|\\|(?<=\w):)\s*\Z"
+    r"(?:(?P<name>(?<![\w$@])[\w$@]++)(?:(?<=super)\(\)|(?P<called>\([^()]*+\)))?)?\s*(?:[?!]*\.|->|::|\\|(?<=\w):)\s*\Z"
 )
 
 
@@ -82,13 +84,24 @@ class Occurrence:
     line: int  # from 1
     column: int  # characters before it in its line
     kind: Kind
-    text: str  # its line
+    text: str  # its line, or of a long one what is around the place
+    cut: int = 0  # characters of the line before that
+
+    @property
+    def at(self) -> int:
+        """Where the place is in ``text``."""
+        return self.column - self.cut
 
     @property
     def receiver(self) -> str | None:
-        """The name before its dot; "": something without a name; None: there is no dot before it."""
-        found = _RECEIVER.search(self.text[max(0, self.column - _LONGEST) : self.column])
-        return (found["name"] or "") if found else None
+        """The name before its dot; "": something without a name; None: there is no dot before it.
+
+        Of a new object, as ``Till().close()``, it is the type.
+        """
+        found = _RECEIVER.search(self.text[max(0, self.at - _LONGEST) : self.at])
+        if found is None:
+            return None
+        return "" if found["called"] and not found["name"][0].isupper() else found["name"] or ""
 
 
 def occurrences(text: str, name: str, language: Language | None, *, plain: bool = False) -> Iterator[Occurrence]:
@@ -102,14 +115,16 @@ def occurrences(text: str, name: str, language: Language | None, *, plain: bool 
     """
     places = [*_places(text, name)]
     inside = [*_inside(text, places, language)] if language and not plain else [False] * len(places)
-    line, before = 1, 0
+    line, before, start, end = 1, 0, 0, -1
     for place, quoted in zip(places, inside, strict=True):
-        line, before = line + text.count("\n", before, place), place
-        start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
-        own = text[start : end if end >= 0 else len(text)].removesuffix("\r")
-        column = place - start
-        kind = "text" if quoted or language is None else _kind(own, column, name, language)
-        yield Occurrence(place, line, column, kind, own)
+        if place > end:
+            line, before = line + text.count("\n", before, place), place
+            start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+            end = end if end >= 0 else len(text)
+        first = max(start, place - _SEEN)
+        own = text[first : min(end, place + _SEEN)].removesuffix("\r")
+        kind = "text" if quoted or language is None else _kind(own, place - first, name, language)
+        yield Occurrence(place, line, place - start, kind, own, first - start)
 
 
 def _places(text: str, name: str) -> Iterator[int]:
@@ -211,7 +226,7 @@ def _is_command(before: str, after: str, language: str) -> bool:
 def bracketless(found: Occurrence, name: str, language: str) -> bool:
     """Whether a place may be a call without brackets, by what follows it."""
     follows = UNBRACKETED.get(language)
-    return follows is not None and bool(re.match(follows, found.text[found.column + len(name) :][:_LONGEST]))
+    return follows is not None and bool(re.match(follows, found.text[found.at + len(name) :][:_LONGEST]))
 
 
 def _is_declared(before: str, after: str, language: Language) -> bool:

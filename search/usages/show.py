@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from data_prep.errors import one_line
-from search.engine.certainty import shown_words
+from search.engine.certainty import Certainty, shown_words
 from search.engine.show import signature
 from search.index.code_index import Index
 from search.terminal.hits import View
@@ -33,6 +33,16 @@ def said(found: Usages) -> str:
     return f"{one_line(found.name)[:60]}: {'; '.join(parts)}; by name, not by type"
 
 
+def certainty_of(found: Usages) -> Certainty:
+    """The same as of a question."""
+    if found.is_there:
+        return Certainty("strong")
+    name = "" if found.hidden else found.name
+    return Certainty(
+        "none", nearest=found.nearest, name=name, why=said(found).partition(": ")[2] if found.hidden else ""
+    )
+
+
 def narrowed(found: Usages) -> str:
     """By what usages were told apart, in one line; "" if by nothing."""
     if not found.owner or not (found.files or found.untold or found.others):
@@ -54,6 +64,7 @@ def as_record(index: Index, found: Usages, top: int) -> dict[str, Any]:
     files = found.first(top)
     told: dict[str, Any] = {
         "name": found.name,
+        "certainty": certainty_of(found).record,
         "text": said(found),
         "definitions": [_place(index, row) for row in found.definitions],
         "definition_count": found.defined,
@@ -63,7 +74,6 @@ def as_record(index: Index, found: Usages, top: int) -> dict[str, Any]:
         "in_text": found.in_text,
         "files": [_file(index, each) for each in files],
         "left_out": found.count - sum(len(each.usages) for each in files),
-        "nearest": list(found.nearest),
     }
     if found.owner:
         told["narrowed"] = {
@@ -119,7 +129,7 @@ def _file_lines(view: View, file: UsedIn, total: int) -> Iterator[str]:
         row = file.around(each.line)
         where = f"{path}:{each.line}"
         holder = "" if row is None else f"  {one_line(index.names[row])[:60]}"
-        seen = each.column - len(each.text) + len(each.text.lstrip())
+        seen = each.at - len(each.text) + len(each.text.lstrip())
         code = cut(each.text.strip(), max(_LEAST, view.width - len(where) - len(holder) - 8), seen)
         yield f"    {paint(CYAN, where)}{paint(DIM, holder)}  {code}"
 
@@ -132,7 +142,7 @@ def _file(index: Index, file: UsedIn) -> dict[str, Any]:
     usages = []
     for each in file.usages:
         row = file.around(each.line)
-        start = max(0, min(each.column - LONGEST // 2, len(each.text) - LONGEST))
+        start = max(0, min(each.at - LONGEST // 2, len(each.text) - LONGEST))
         told = {
             "line": each.line,
             "column": each.column + 1,

@@ -27,7 +27,7 @@ _GIVEN: Final = re.compile(
     r"(?:[\w$]+(?:\.|::|\\))*?(?P<type>[A-Za-z_]\w*)(?=\s*(?P<next>[({<,)\];=:|\"'.\n]|\Z))"
 )
 """What is behind a name that is given a type or a value."""
-_TYPED: Final = re.compile(r"(?P<type>[A-Za-z_]\w*)(?:<[^<>\n]*+>)?(?:\[\])*[?!]?[\s*&]+\Z")
+_TYPED: Final = re.compile(r"(?P<type>[A-Za-z_]\w*)(?:<[^<>\n]*+>)?(?:\[\])*[?!]?[ \t*&]+\Z")
 _ENTERED: Final = re.compile(r"(?P<type>[A-Za-z_]\w*)\([^()\n]*\)\s+as\s+\Z")
 _IMPORT: Final = re.compile(
     r"(?m)^[ \t]*(?:pub\s+)?"
@@ -131,7 +131,7 @@ class Whose:
         for at, kind in file.types_of(receiver):
             if at > place and told is not None:
                 break
-            told = True if kind == self.owner else False if kind[0].isupper() and self.is_type else told
+            told = True if kind == self.owner else False if kind[0].isupper() and self.is_type else None
         return told
 
 

@@ -3,6 +3,7 @@
 import { codeBlock } from "/code.js";
 import { ask, byId, button, complain, entitle, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
 import { NAMES } from "/languages.js";
+import { usagesOf } from "/usages.js";
 
 const title = byId("file-title"), facts = byId("file-facts"), acts = byId("file-acts"), note = byId("file-note");
 const outline = byId("file-outline"), place = byId("file-code");
@@ -73,7 +74,8 @@ function mark(start, end) {
       make("p", { class: "around" }, unitLink("↑ ", before, path), unitLink("↓ ", after, path)),
       make("details", {}, make("summary", {}, "Functions and types ", make("span", { class: "size" }, count(shown))),
         make("ol", { class: "units" }, ...units.map((each) => make("li", {}, fileLink(seen(each.name), { path, ...each }, { "aria-current": each === here && "location" }), make("span", { class: "lines" }, ` ${linesText(each)}`))))),
-    ] : []));
+    ] : []),
+    ...(here ? [usagesOf(here.name, `Usages of ${seen(here.name)}`)] : []));
   const line = known ? block.lines[start - first] : null;
   title.focus({ preventScroll: true });
   if (line && start > 1) line.scrollIntoView({ block: end - start > 20 ? "start" : "center" });
