@@ -79,7 +79,8 @@ class NameReader(Names):
         found = self.called(query, ranking)
         if (reading := self.read(query)) is None:
             return found
-        own = {row: ranking.exact_name_boost * (1 + _STEP / 100 * good) for row, good in reading.rows.items()}
+        levels = {good: level for level, good in enumerate(sorted({*reading.rows.values()}))}
+        own = {row: ranking.exact_name_boost + _STEP * (1 + levels[good]) for row, good in reading.rows.items()}
         return replace(found, own={**found.own, **own}, rest=query if reading.is_near else found.rest)
 
     def definitions(self, name: str) -> list[int]:
@@ -107,7 +108,7 @@ class NameReader(Names):
         rows = self._by_last.get(last.lower(), ())[: 4 * _READ]
         fits = {row: self._fit(row, before) for row in rows if not (before and self._index.is_whole_file(row))}
         if before and not any(fits.values()):
-            above = self._above(before[-1])
+            above = self.above(before[-1])
             fits |= {row: float(self._owner(row) in above) for row in fits if self._owners[row]}
         if (
             before and before[-1][0].islower() and last[0].isupper() and not any(fits.values())
@@ -120,7 +121,7 @@ class NameReader(Names):
         """Whether a type is called so."""
         return any(self._index.kinds[row] == _TYPE for row in self._by_last.get(name.lower(), ()))
 
-    def _above(self, name: str) -> frozenset[str]:
+    def above(self, name: str) -> frozenset[str]:
         """What the heads of the types of a name mention, and of these, up to _HIGHEST: the types that they extend."""
         found, new = {name.lower()}, {name.lower()}
         for _ in range(_HIGHEST):

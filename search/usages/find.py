@@ -7,7 +7,7 @@ as a call (the field ``api`` of the index) is one without brackets too.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -189,7 +189,7 @@ class _Search:
         self._is_part = not allowed.all()
         self._allowed = counted[edges[1:]] > counted[edges[:-1]]
         self._named, self._every = engine.names.definitions(name), engine.names.definitions(self._name)
-        self._near, self._is_type = engine.names.near, engine.names.is_type
+        self._names = engine.names
 
     def found(self) -> Usages:
         """What there is."""
@@ -213,7 +213,7 @@ class _Search:
         everywhere = np.ones(len(self._allowed), np.bool_)
         if self._is_part and (self._named or any(each.places(self._name) for each in self._files(everywhere))):
             return replace(found, hidden=True)
-        near = self._near(self._dotted) or [self._index.names[row] for row in self._every if self._owner]
+        near = self._names.near(self._dotted) or [self._index.names[row] for row in self._every if self._owner]
         return replace(found, nearest=list(dict.fromkeys(near))[:MOST])
 
     def _files(self, allowed: Bool[np.ndarray, " files"]) -> Iterator[_File]:
@@ -258,8 +258,8 @@ class _Search:
         """The usages of the owner's name; if it is ``known`` and has none that are told, those that may be."""
         names = self._index.names
         types = {name.rpartition(".")[0].rpartition(".")[2] for name in (names[row] for row in self._every)} - {""}
-        is_type = self._is_type(self._owner)
-        whose = Whose(self._name, self._owner, is_type, frozenset(types - {self._owner}))
+        is_type = self._names.is_type(self._owner)
+        whose = Whose(self._name, self._owner, is_type, frozenset(types - {self._owner}), lru_cache(self._names.above))
         told = [(file, each, self._tells(whose, file, each)) for file, own in used for each in own]
         wanted = any(tells for *_, tells in told) or not known
         kept = {id(each) for _, each, tells in told if tells or (tells is None and not wanted)}

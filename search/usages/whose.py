@@ -83,6 +83,7 @@ class Whose:
     owner: str  # the last part before the name
     is_type: bool  # whether it is a type
     others: frozenset[str] = frozenset()  # what else has the name
+    above: Callable[[str], frozenset[str]] = lambda _: frozenset()  # what a type extends, in lower case
 
     def tells(self, file: OwnText, found: Occurrence, around: Callable[[], str]) -> bool | None:
         """Whether a place is one of the owner's name; None: the text does not tell.
@@ -97,11 +98,17 @@ class Whose:
             return self._alone(file, found, around)
         if receiver.lstrip("$") in _SELVES:
             outer = _owners(around())
-            return True if self.owner in outer else False if not self.others.isdisjoint(outer[-1:]) else None
+            return True if any(map(self._has, outer)) else False if not self.others.isdisjoint(outer[-1:]) else None
         if _alike(receiver, self.owner):
             return True
         told = self._given(file, receiver, found.place) if receiver else None
         return False if told is None and any(_alike(receiver, each) for each in self.others) else told
+
+    def _has(self, kind: str) -> bool:
+        """Whether a type has the owner's name: it is the owner, or extends it and has none of its own."""
+        if kind == self.owner or not self.is_type or kind in self.others:
+            return kind == self.owner
+        return self.owner.lower() in self.above(kind)
 
     def _alone(self, file: OwnText, found: Occurrence, around: Callable[[], str]) -> bool | None:
         """Of a place without a dot before it."""
@@ -110,7 +117,7 @@ class Whose:
         for text, words in file.imports:
             if self.name in words:
                 return self._imported(file, text, words)
-        if file.language in _IMPLICIT and self.is_type and self.owner in _owners(around()):
+        if file.language in _IMPLICIT and self.is_type and any(map(self._has, _owners(around()))):
             return True
         if self.owner in file.module_names and not self.is_type:
             return True
@@ -131,7 +138,7 @@ class Whose:
         for at, kind in file.types_of(receiver):
             if at > place and told is not None:
                 break
-            told = True if kind == self.owner else False if kind[0].isupper() and self.is_type else None
+            told = True if self._has(kind) else False if kind[0].isupper() and self.is_type else None
         return told
 
 

@@ -94,6 +94,8 @@ def test_calls_are_told_from_declarations_comments_and_texts(language):
         ("#define pay(x) (x)", "c", "definition"),
         ("return new pay;", "javascript", "call"),
         ("x = 'it''s' # pay(1)", "python", "text"),
+        ("const f = (s) => /[`']/.test(pay(s))", "javascript", "call"),
+        ("a = b / 2 + `/` + pay(1) / 3", "typescript", "call"),
     ],
 )
 def test_what_is_no_call_has_a_kind(text, language, kind):

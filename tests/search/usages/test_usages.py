@@ -91,6 +91,8 @@ def test_a_type_narrows_by_what_the_text_tells(engine, tree):
     door = find_usages(engine, "Door#close()", tree)
     assert lines(engine, door) == {("shop/till.py", 14), ("shop/till.py", 19)}
     assert find_usages(engine, "close", tree).count == 10
+    total = find_usages(engine, "Till.total", tree)
+    assert lines(engine, total) == {("shop/till.py", 6), ("shop/till.py", 25)}  # of what extends it too
     inherited = find_usages(engine, "Drawer.total", tree)
     assert [engine.index.names[row] for row in inherited.definitions] == ["Till.total"]
     assert lines(engine, inherited) == {("shop/till.py", 25)}

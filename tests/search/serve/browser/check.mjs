@@ -560,8 +560,10 @@ await check("a phone's width is enough", async () => {
   assert.deepEqual(await wide(), [360, 360]);
   for (const name of ["Hostile.escapeMarkup", lines]) {
     await head(name).click();
-    await page.locator(".hit.open", { hasText: name }).locator("summary").click();
+    await page.locator(".hit.open", { hasText: name }).locator("summary").last().click();
   }
+  await page.locator(".hit.open .usages summary").last().click();
+  await page.locator(".hit.open .used h3").first().waitFor();
   await page.screenshot({ path: `${folder}/phone.png`, fullPage: true });
   assert.deepEqual(await wide(), [360, 360]);
 });
