@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from data_prep.array_types import Bool
-from data_prep.languages.registry import LANGUAGES
-from data_prep.languages.registry import language as language_named
 from data_prep.store.prepared_data import PairText
 from search.engine.engine import Engine
 from search.engine.filters import Question, read_question
@@ -23,10 +22,9 @@ from search.engine.near_names import MOST
 from search.engine.question import QueryError, dotted_name, words_of
 from search.files.file_words import stems_of
 from search.files.word_stems import folded
-from search.index.code_index import CONSTANT, WHOLE_FILE, Index
-from search.index.indexed_text import text_at
-from search.usages.occurrences import UNBRACKETED, Kind, Occurrence, bracketless, occurrences
-from search.usages.whose import OwnText, Whose
+from search.usages.occurrences import UNBRACKETED, Kind, Occurrence, bracketless
+from search.usages.using_file import UsingFile
+from search.usages.whose import Whose
 
 USUAL: Final = 50
 """Usages that are shown where nothing else is said."""
@@ -134,50 +132,6 @@ def _name_in(asked: Question) -> str:
     return name
 
 
-class _File:
-    """A file in which the name may be."""
-
-    def __init__(self, index: Index, place: int, root: Path | None) -> None:
-        self._index, self.place = index, place
-        file = index.files[place]
-        text = text_at(index, place, root) or _of_rows(index, self.rows)
-        self.own = OwnText(file.path, file.language, text)
-
-    @property
-    def rows(self) -> range:
-        """Its rows."""
-        return range(*self._index.file_edges[self.place : self.place + 2].tolist())
-
-    def places(self, name: str) -> list[Occurrence]:
-        """Where a name stands in it."""
-        if name not in self.own.text:
-            return []
-        language = language_named(self.own.language) if self.own.language in LANGUAGES else None
-        return [*occurrences(self.own.text, name, language, plain=self.own.path.endswith(".ipynb"))]
-
-    def around(self, line: int) -> int | None:
-        """The row of the innermost function or type at a line."""
-        found = [(end - start, -row) for row, start, end in self._units if start <= line <= end]
-        return -min(found)[1] if found else None
-
-    @cached_property
-    def _units(self) -> list[tuple[int, int, int]]:
-        """Row, first and last line of each function and type."""
-        inner = [row for row in self.rows if self._index.kinds[row] not in (WHOLE_FILE, CONSTANT)]
-        return [(row, text.start_line, text.end_line) for row in inner for text in (self._index.split.text(row),)]
-
-
-def _of_rows(index: Index, rows: Sequence[int]) -> str:
-    """What the index itself has of a file: its functions, each at its lines."""
-    lines: dict[int, str] = {}
-    for row in rows:
-        if index.kinds[row] == WHOLE_FILE:
-            continue
-        text = index.split.text(row)
-        lines |= dict(enumerate(text.source.split("\n")[: text.end_line - text.start_line + 1], text.start_line))
-    return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
-
-
 class _Search:
     """One search for a name."""
 
@@ -216,7 +170,7 @@ class _Search:
         near = self._names.near(self._dotted) or [self._index.names[row] for row in self._every if self._owner]
         return replace(found, nearest=list(dict.fromkeys(near))[:MOST])
 
-    def _files(self, allowed: Bool[np.ndarray, " files"]) -> Iterator[_File]:
+    def _files(self, allowed: Bool[np.ndarray, " files"]) -> Iterator[UsingFile]:
         """Those of some files that have all words of the name."""
         found = allowed.copy()
         for stem in stems_of(folded(self._name)):
@@ -224,18 +178,20 @@ class _Search:
             has = np.zeros(len(found), np.bool_)
             has[files[(counts["text"] > 0) | (counts["comments"] > 0)]] = True
             found &= has
-        return (_File(self._index, place, self._root) for place in np.flatnonzero(found).tolist())
+        return (UsingFile(self._index, place, self._root) for place in np.flatnonzero(found).tolist())
 
-    def _used(self, file: _File, defined: Sequence[int]) -> list[Occurrence]:
+    def _used(self, file: UsingFile, defined: Sequence[int]) -> list[Occurrence]:
         """The places in a file but those of the definitions."""
-        places = file.places(self._name)
-        lines: set[int] = set()
-        places = [each for each in places if each.kind != "import" or not (each.line in lines or lines.add(each.line))]
+        places = [
+            each
+            for before, each in pairwise((None, *file.places(self._name)))
+            if each and not (before and each.kind == before.kind == "import" and each.line == before.line)
+        ]
         heads = {self._head(row, places) for row in defined if row in file.rows} if places else set()
         own = [each for each in places if each not in heads]
-        if own and file.own.language in UNBRACKETED:
+        if own and file.language in UNBRACKETED:
             seen = [self._index.split.text(row) for row in sorted(self._called.intersection(file.rows))]
-            own = [_as_called(each, self._name, file.own.language, seen) for each in own]
+            own = [_as_called(each, self._name, file.language, seen) for each in own]
         return own
 
     def _head(self, row: int, places: Sequence[Occurrence]) -> Occurrence | None:
@@ -254,7 +210,7 @@ class _Search:
         places = np.flatnonzero(lists.values == lexicon.index(self._name))
         return frozenset((np.searchsorted(lists.offsets, places, side="right") - 1).tolist())
 
-    def _narrowed(self, used: Sequence[tuple[_File, list[Occurrence]]], *, known: bool) -> "_Narrowed":
+    def _narrowed(self, used: Sequence[tuple[UsingFile, list[Occurrence]]], *, known: bool) -> "_Narrowed":
         """The usages of the owner's name; if it is ``known`` and has none that are told, those that may be."""
         names = self._index.names
         types = {name.rpartition(".")[0].rpartition(".")[2] for name in (names[row] for row in self._every)} - {""}
@@ -270,11 +226,11 @@ class _Search:
             bool(kept) and not wanted,
         )
 
-    def _tells(self, whose: Whose, file: _File, each: Occurrence) -> bool | None:
+    def _tells(self, whose: Whose, file: UsingFile, each: Occurrence) -> bool | None:
         around = lambda: "" if (row := file.around(each.line)) is None else self._index.names[row]  # noqa: E731
-        return whose.tells(file.own, each, around)
+        return whose.tells(file, each, around)
 
-    def _used_in(self, file: _File, own: Sequence[Occurrence]) -> UsedIn:
+    def _used_in(self, file: UsingFile, own: Sequence[Occurrence]) -> UsedIn:
         return UsedIn(file.place, file.rows[0], self._index.files[file.place].test, file.around, own)
 
 
@@ -282,7 +238,7 @@ class _Search:
 class _Narrowed:
     """Usages, and how many were left out."""
 
-    kept: Sequence[tuple[_File, Sequence[Occurrence]]]
+    kept: Sequence[tuple[UsingFile, Sequence[Occurrence]]]
     untold: int = 0
     others: int = 0
     is_untold: bool = False  # whether none is known to be the owner's

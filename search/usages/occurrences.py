@@ -23,7 +23,8 @@ _SEEN: Final = 2000
 _ENDS: Final = {'R"(': ')"', 'r#"': '"#', "[[": "]]", '@"': '"'}
 """What closes a string that another mark opens."""
 _EXPRESSION: Final = (
-    r"/(?:(?<=[(,=:\[!&|?{};+\n]/)|(?<=[(,=:\[!&|?{};+] /)|(?<==> /)|(?<==>/)|(?<=  /)|(?<=return /)|(?<=case /))(?![*/])"
+    r"/(?:(?<=[(,=:\[!&|?{};+\n]/)|(?<=[(,=:\[!&|?{};+] /)|(?<==> /)|(?<==>/)|(?<=  /)|(?<=return /)|(?<=case /))"
+    r"(?![*/])"
     r"(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/"
 )
 _INNER: Final = r"`[^`\\]*+(?:\\.[^`\\]*+)*+`"
@@ -208,6 +209,8 @@ def _kind(line: str, column: int, name: str, language: Language) -> Kind:
     after = line[column + len(name) : column + len(name) + _LONGEST]
     if _is_declared(before, after, language):
         return "definition"
+    if language.name == "haskell" and ("::" in before or before.startswith(("import", "instance", "deriving"))):
+        return "import" if before.startswith("import") else "mention"
     if _NEW.search(before) or _CALLED.match(after) or (language.name == "rust" and _MACRO.match(after)):
         return "call"
     if language.name in ("scala", "go") and _TYPED.match(after):
@@ -236,6 +239,8 @@ def _is_declared(before: str, after: str, language: Language) -> bool:
         return bool(re.match(r"\s*\(\s*\)", after)) or bool(re.search(r"\bfunction\s+\Z", before))
     if language.name == "haskell":
         return not before or bool(re.match(r"\s*::", after))
+    if language.name == "swift" and re.fullmatch(r"\s*(?:indirect\s+)?case\s+", before):
+        return True
     if language.name == "elixir":
         return bool(re.search(r"@(?:spec|callback|macrocallback|type|typep|opaque)\s+\Z", before))
     if not _CALLED.match(after):

@@ -6,15 +6,14 @@ from other files.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from pathlib import PurePosixPath
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import languages
-from search.engine.name_reading import GATHERING
 from search.usages.occurrences import Occurrence
+from search.usages.using_file import UsingFile
 
 _SELVES: Final = frozenset(name for each in languages() for name in each.self_names) | {
     "super",
@@ -22,57 +21,10 @@ _SELVES: Final = frozenset(name for each in languages() for name in each.self_na
     "static",
     "@",
 }
-_GIVEN: Final = re.compile(
-    r"(?:\s*:\s*|\s*:?=\s*|\s*<-\s*| \*?)(?:new\s+|await\s+|mut\s+|const\s+|try\s+|Optional\[|[&*\"'])*"
-    r"(?:[\w$]+(?:\.|::|\\))*?(?P<type>[A-Za-z_]\w*)(?=\s*(?P<next>[({<,)\];=:|\"'.\n]|\Z))"
-)
-"""What is behind a name that is given a type or a value."""
-_TYPED: Final = re.compile(r"(?P<type>[A-Za-z_]\w*)(?:<[^<>\n]*+>)?(?:\[\])*[?!]?[ \t*&]+\Z")
-_ENTERED: Final = re.compile(r"(?P<type>[A-Za-z_]\w*)\([^()\n]*\)\s+as\s+\Z")
-_IMPORT: Final = re.compile(
-    r"(?m)^[ \t]*(?:pub\s+)?"
-    r"(?:import|from|use|using|require|alias|#[ \t]*include|export|(?:const|let|var|local)\b(?=[^\n]*\brequire\b))"
-    r"\b[^\n;({]*+(?:\([^()]*+\)|\{[^{}]*+\})?[^\n;]*+"
-)
 _RELATIVE: Final = re.compile(r"\bfrom\s+\.|['\"]\.\.?/|\b(?:crate|super|self)::")
 """What an import from near the file itself has."""
-_BEFORE: Final = (" ", "*", "&")
-_FOLLOWS: Final = re.compile(r"\s*[=;,):{]")
-"""What stands around a name behind its type."""
-_SEEN: Final = 120
-"""Characters around a name that tell its type."""
 _IMPLICIT: Final = frozenset(("java", "csharp", "cpp", "kotlin", "scala", "swift", "ruby"))
 """Languages in which a method is called without its object inside of its type."""
-
-
-@dataclass(frozen=True, eq=False)
-class OwnText:
-    """A file in which a name is looked for."""
-
-    path: str
-    language: str
-    text: str
-    types: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # of values whose types were asked for
-
-    @cached_property
-    def imports(self) -> Sequence[tuple[str, frozenset[str]]]:
-        """Its imports, and the words of each."""
-        found = (match[0] for match in _IMPORT.finditer(self.text))
-        return [(each, frozenset(re.findall(r"[\w$]+", each))) for each in found]
-
-    @cached_property
-    def module_names(self) -> frozenset[str]:
-        """What the file may be called as a module: its name, and that of its folder, which a package in Go is."""
-        path = PurePosixPath(self.path)
-        stem = path.name.split(".")[0]
-        gathers = self.language in ("go", "java") or stem in GATHERING
-        return frozenset((stem, path.parent.name) if gathers else (stem,))
-
-    def types_of(self, name: str) -> Sequence[tuple[int, str]]:
-        """Where a name is given a type or a new object of it, and which."""
-        if name not in self.types:
-            self.types[name] = [*_types(self.text, name)]
-        return self.types[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +37,7 @@ class Whose:
     others: frozenset[str] = frozenset()  # what else has the name
     above: Callable[[str], frozenset[str]] = lambda _: frozenset()  # what a type extends, in lower case
 
-    def tells(self, file: OwnText, found: Occurrence, around: Callable[[], str]) -> bool | None:
+    def tells(self, file: UsingFile, found: Occurrence, around: Callable[[], str]) -> bool | None:
         """Whether a place is one of the owner's name; None: the text does not tell.
 
         Args:
@@ -110,7 +62,7 @@ class Whose:
             return kind == self.owner
         return self.owner.lower() in self.above(kind)
 
-    def _alone(self, file: OwnText, found: Occurrence, around: Callable[[], str]) -> bool | None:
+    def _alone(self, file: UsingFile, found: Occurrence, around: Callable[[], str]) -> bool | None:
         """Of a place without a dot before it."""
         if found.kind == "import":
             return self._imported(file, found.text, re.findall(r"[\w$]+", found.text))
@@ -123,13 +75,13 @@ class Whose:
             return True
         return False if self.is_type and found.kind == "call" else None
 
-    def _imported(self, file: OwnText, text: str, words: Collection[str]) -> bool | None:
+    def _imported(self, file: UsingFile, text: str, words: Collection[str]) -> bool | None:
         """Of a name that an import has: one of where the file itself is may be in any module around it."""
         if self.owner in words:
             return True
         return (True if self.owner in file.path.split("/") else None) if _RELATIVE.search(text) else False
 
-    def _given(self, file: OwnText, receiver: str, place: int) -> bool | None:
+    def _given(self, file: UsingFile, receiver: str, place: int) -> bool | None:
         """Of a place behind a name: that of an import, or of a value whose type is written before."""
         for text, words in file.imports:
             if receiver in words and _is_renamed(text, self.owner, receiver):
@@ -166,20 +118,3 @@ def _is_renamed(text: str, owner: str, name: str) -> bool:
             text,
         )
     )
-
-
-def _types(text: str, name: str) -> Iterator[tuple[int, str]]:
-    """Where a name is given a type or a new object of it, and which."""
-    for match in re.compile(re.escape(name) + r"(?![\w$])").finditer(text):
-        start = match.start()
-        if start and (text[start - 1].isalnum() or text[start - 1] in "_$."):
-            continue
-        after, before = text[match.end() : match.end() + _SEEN], ""
-        if text[start - 1 : start] in _BEFORE:
-            before = text[max(0, start - _SEEN) : start]
-        if before.endswith("as ") and (entered := _ENTERED.search(before)):
-            yield start, entered["type"]
-        elif before and _FOLLOWS.match(after) and (typed := _TYPED.search(before)) and typed["type"][:1].isupper():
-            yield start, typed["type"]
-        elif (given := _GIVEN.match(after)) and (given["type"][0].isupper() or given["next"] in "({"):
-            yield start, given["type"]
