@@ -509,7 +509,7 @@ await check("a hit is judged, and the judged questions are measured", async () =
   await shown("Measure").click();
   await page.getByRole("button", { name: "Measure my 2 questions" }).click();
   await page.locator("#quality-result table").first().waitFor();
-  assert.match(await page.locator("#quality-status").textContent(), /^2 questions over 3 files: NDCG@10 by file 1\.00/);
+  assert.match(await page.locator("#quality-status").textContent(), /^2 questions over 4 files: NDCG@10 by file 1\.00/);
   assert.equal(await page.locator(".asked > li").count(), 2);
 });
 
