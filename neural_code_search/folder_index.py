@@ -15,10 +15,13 @@ from search.engine.show import result
 from search.engine.signals import Stage
 from search.index.build import refresh, sole_maker
 from search.index.index_file import OtherVersionError
+from search.index.tree_record import read_record
 from search.index.updating import Updates
 from search.index.vector_file import maker_of, update_vectors
 from search.opening import check_way, index_place, reranker_maker
 from search.serve.live_index import LiveIndex
+from search.usages.find import USUAL, find_usages
+from search.usages.show import as_record
 
 if TYPE_CHECKING:
     from neural_code_search.scoring import CodeModel
@@ -112,6 +115,23 @@ class CodeIndex:
         found = engine.search(question, top=top, path=path, by_file=by_file)
         results = [result(engine, question, hit, explain=False) for hit in found]
         return [SearchHit(**{each.name: told[each.name] for each in fields(SearchHit)}) for told in results]
+
+    def usages(self, name: str, top: int = USUAL, *, path: str = "") -> dict[str, Any]:
+        """Who calls or mentions a name, by name and not by type, with the fields of ``search --usages --json``.
+
+        Args:
+            name: an identifier, or "Type.method" or "module.function"; perhaps with filters, such as "test:no".
+            top: how many usages.
+            path: as for :meth:`search`.
+
+        Raises:
+            UserError: it is no name, or ``top`` is below 1.
+        """
+        if top < 1:
+            raise UserError(f"expected top to be 1 or more, got {top}")
+        engine, record = self._engine(), read_record(self.path)
+        root = record.folder if record else None
+        return as_record(engine.index, find_usages(engine, name, root, path=path), top)
 
     def certainty(self, question: str, *, path: str = "", by_file: bool = False) -> Certainty:
         """How certain it is that the hits of :meth:`search` answer a question: strong, weak or none, and why.

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,19 @@ _OF_FOLDER: Final = ("folder", "dir", "directory", "root", "in", "project", "rep
 """Options that are tried for a folder."""
 _PATH: Final = re.compile(r"\.{1,2}|(?:\.{1,2}|~[^/]*)/.*|.*/", re.DOTALL)
 _EXPECTED: Final = 'bash run.sh search "QUESTION" DIR'
+
+
+def as_typed(arguments: Sequence[str]) -> Iterator[str]:
+    """Arguments with what is behind ``--`` as words, which may begin with a minus, and ``--usages=NAME`` as two."""
+    words = False
+    for each in arguments:
+        value = each.partition("=")[2] if each.startswith("--usages=") and not words else ""
+        if each == "--" and not words:
+            words = True
+        elif value not in ("", "true", "false"):
+            yield from ("--usages", value)
+        else:
+            yield f" {each}" if words and each.startswith("-") else each
 
 
 def check_guesses(arguments: Sequence[str]) -> None:

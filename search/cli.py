@@ -10,7 +10,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from experiments.terminal.options import parsed
-from search.asked import check_guesses, named_folder, question_and_folder
+from search.asked import as_typed, check_guesses, named_folder, question_and_folder
 from search.making import complain_about
 from search.options import SearchOptions
 
@@ -24,9 +24,14 @@ def search(arguments: Sequence[str]) -> bool:
     """Answer a question; returns whether something was found."""
     from search.engine.filters import begins_with_filter
 
+    arguments = [*as_typed(arguments)]
     check_guesses(arguments)
     typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
     words, options = parsed(typed, SearchOptions)
+    if options.usages:
+        from search.usages.command import show_usages
+
+        return show_usages(words, options, options.top if any(map(_says_top, arguments)) else 0)
     if words[:1] == ["-"] or (options.snippet and all(map(os.path.isdir, words[:1]))):
         from search.snippets.command import search_code
 
@@ -68,6 +73,10 @@ def search(arguments: Sequence[str]) -> bool:
     sure = engine.certainty(question, hits)
     show_answer(Answer(engine, question, hits, sure, seconds, root, freshness.told), options)
     return sure.level != "none"
+
+
+def _says_top(argument: str) -> bool:
+    return argument.partition("=")[0] == "--top"
 
 
 def _engine(options: SearchOptions, folder: Path | None, start: Path | None) -> "tuple[Engine, Freshness, Path | None]":

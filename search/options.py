@@ -54,6 +54,9 @@ class SearchOptions(AnswerOptions):
     such as # search: retry with backoff; the index is that of the file's folder or of the nearest one above it."""
     by: str = "method"
     """method: every function, method, type, constant or file; file: the best hit of each file."""
+    usages: bool = False
+    """Show who calls or mentions a name: --usages NAME, Type.method or module.function; --top is then the number of
+    usages, 50 if it is not given."""
     snippet: str = ""
     """File with code or a stack trace that is the question; - in place of the question: from standard input."""
 

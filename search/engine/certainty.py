@@ -10,8 +10,9 @@ from typing import Any, Final, Literal
 from data_prep.errors import one_line
 from search.engine.evidence import LIMITS, Hits, Limits, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
+from search.engine.name_reading import NameReader
 from search.engine.near_names import NearNames
-from search.engine.question import Names, asked_words, is_named, symbols
+from search.engine.question import asked_words, is_named, symbols
 from search.engine.settings import RankingSettings
 from search.files.unread import repositories_in_words
 from search.index.code_index import Index
@@ -60,11 +61,11 @@ class Certainty:
         said = "nothing found" if self.level == "none" else f"{self.level} match"
         told = []
         if self.name:
-            told.append(f"nothing is called {_shown([self.name])}")
+            told.append(f"nothing is called {shown_words([self.name])}")
         elif self.absent:
-            told.append(f"no file has {_shown(self.absent)}")
+            told.append(f"no file has {shown_words(self.absent)}")
         if self.nearest:
-            told.append(f"nearest: {_shown(self.nearest)}")
+            told.append(f"nearest: {shown_words(self.nearest)}")
         if self.why:
             told.append(self.why)
         if self.beyond:
@@ -77,7 +78,8 @@ class Certainty:
         return {"level": self.level, "absent": [*self.absent], "nearest": [*self.nearest], "text": self.line}
 
 
-def _shown(words: Sequence[str]) -> str:
+def shown_words(words: Sequence[str]) -> str:
+    """The first of some words, in a line."""
     more = ", ..." if len(words) > _SHOWN else ""
     return ", ".join(one_line(word)[:60] for word in words[:_SHOWN]) + more
 
@@ -91,7 +93,7 @@ def level_of(limits: Limits, numbers: Mapping[str, float], *, misspelt: bool) ->
 class Judge:
     """Says how certain answers are that an index gives."""
 
-    def __init__(self, index: Index, names: Names) -> None:
+    def __init__(self, index: Index, names: NameReader) -> None:
         """``names``: of the rows of ``index``."""
         self._index, self._names = index, names
         self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
@@ -139,11 +141,13 @@ class Judge:
         stems, names = stemmed(words), symbols(query)
         absent = [_typed(word, query) for word in self.absent(words)]
         unknown = [name for name in names if not self._exists(name)]
-        if self._is_path(whole) or (whole in names and whole not in unknown):
+        reading = self._names.read(query)
+        is_there = reading is not None and not reading.is_near
+        if is_there or self._is_path(whole) or (whole in names and whole not in unknown):
             hidden = not hits or self._is_hidden([*self._names.spelt(whole, _RANKING).own], hits)
             return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
         nearest, misspelt = self._nearest(unknown, absent)
-        if self._names_file(whole) or (whole in unknown and is_named(whole)):
+        if self._names.ends_as_file(whole) or (whole in unknown and (reading is not None or is_named(whole))):
             return self._unknown_name(whole, absent, nearest, misspelt, hits, [*stems.values()])
         if len(absent) == len(stems) or not hits:
             why = _NEAREST if hits else "" if absent else _HIDDEN
@@ -180,7 +184,7 @@ class Judge:
 
     def _has_name(self, name: str) -> bool:
         """Whether something is called so, or a row's text has it."""
-        spelt = self._names.spelt(name, _RANKING)
+        spelt = self._names.called(name, _RANKING)
         if spelt.own or spelt.inside or self._is_path(name):
             return True
         last = name.replace("#", ".").rpartition(".")[2].lower()
@@ -201,18 +205,9 @@ class Judge:
         wanted = typed.lower().removeprefix("./")
         return bool(re.search(r"[./]", wanted)) and any(f"/{path}".endswith(f"/{wanted}") for path in self._paths)
 
-    def _names_file(self, typed: str) -> bool:
-        """Whether it is a path or name of a file, by its suffix, which others have."""
-        return not re.search(r"\s", typed) and typed.rpartition(".")[2].lower() in self._suffixes
-
     def _nearest(self, names: Sequence[str], absent: Sequence[str]) -> tuple[list[str], bool]:
         """What is nearest to ``names``, or else to words that are ``absent``; whether all these may be misspelt."""
-        found = [
-            self._near_files.near(name.rpartition("/")[2])
-            if self._names_file(name)
-            else self._near_names.near(name.replace("#", ".").rpartition(".")[2])
-            for name in names
-        ]
+        found = [self._names.near(name) for name in names]
         misspelt = any(found)
         if not misspelt:
             found = [self._near_words.near(word) for word in absent]
@@ -224,20 +219,8 @@ class Judge:
         return [file.path.lower() for file in self._index.files]
 
     @cached_property
-    def _suffixes(self) -> frozenset[str]:
-        return frozenset(path.rpartition(".")[2] for path in self._paths if "." in path.rpartition("/")[2])
-
-    @cached_property
-    def _near_files(self) -> NearNames:
-        return NearNames(file.path.rpartition("/")[2] for file in self._index.files)
-
-    @cached_property
     def _defined(self) -> frozenset[str]:
         return frozenset(chain.from_iterable(self._index.whole.names))
-
-    @cached_property
-    def _near_names(self) -> NearNames:
-        return NearNames(name.rpartition(".")[2] for name in self._index.names)
 
     @cached_property
     def _near_words(self) -> NearNames:

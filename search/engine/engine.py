@@ -19,7 +19,8 @@ from search.engine.copies import folded, without_doubles
 from search.engine.evidence import Hits
 from search.engine.file_ranking import file_ranking
 from search.engine.filters import allowed_rows, read_question
-from search.engine.question import Names, Spelt, asked_words, asks_for_tests, read_by_models, words_of
+from search.engine.name_reading import NameReader
+from search.engine.question import Spelt, asked_words, asks_for_tests, read_by_models, words_of
 from search.engine.settings import RankingSettings
 from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
@@ -49,7 +50,7 @@ class Engine:
                 without a reranker.
             files: scores of whole files; None: those of :func:`file_ranking` with the default weights.
         """
-        self.index, self.reranker, self.retriever = index, reranker, retriever
+        self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
         self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
@@ -150,7 +151,7 @@ class Engine:
             QueryError: the query is empty or too long.
         """
         query = read_question(query, self.index).text
-        words, spelt = words_of(query), self._names.spelt(query, self.ranking)
+        words, spelt = words_of(query), self.names.spelt(query, self.ranking)
         return self._judge.telling(asked_words(spelt.rest) or words), spelt
 
     def _closely(
@@ -268,12 +269,8 @@ class Engine:
         return mixed if near is None else mixed + share * weight * z_scores(near.astype(np.float64))
 
     @cached_property
-    def _names(self) -> Names:
-        return Names(self.index.names)
-
-    @cached_property
     def _judge(self) -> Judge:
-        return Judge(self.index, self._names)
+        return Judge(self.index, self.names)
 
     @cached_property
     def _of_tests(self) -> Bool[np.ndarray, " rows"]:

@@ -18,6 +18,24 @@ _TESTS: Final = frozenset(("test", "tests", "testing"))
 _SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
 _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
 """What distinguishes an identifier from a word: a capital inside, a dot, an underscore."""
+_WHOLE: Final = re.compile(
+    r"(?:func\s*\(\s*(?:\w+\s+)?\*?(?P<owner>\w+)(?:\[[^\[\]]*\])?\s*\)\s*)?"
+    r"(?:(?:async\s+)?(?:def|func|fn|fun|function|class|struct|interface|trait|enum|new)\s+(?=\S+\Z))?"
+    r"(?:@|::|\.)?(?P<name>[^\W\d][\w$]*(?:(?:\.|#|::|->|\\)[^\W\d][\w$]*)*(?:[?!'](?=\Z|\())?)(?:!?\([^()]*\))?[;:]?"
+)
+"""A question that is one name, as people write it."""
+
+
+def dotted_name(text: str) -> str:
+    """A question that is one name, with dots before its parts; "" if it is none.
+
+    ``Type#method``, ``Type::method()``, ``func (t *Type) method`` and ``Type->method`` are all ``Type.method``.
+    """
+    found = _WHOLE.fullmatch(text.strip())
+    if not found:
+        return ""
+    name = re.sub(r"#|::|->|\\", ".", found["name"])
+    return f"{found['owner']}.{name}" if found["owner"] else name
 
 
 def asks_for_tests(words: Sequence[str]) -> bool:
@@ -83,7 +101,6 @@ class Names:
     def __init__(self, names: Sequence[str]) -> None:
         """``names``: of each row, with the enclosing types, separated by dots."""
         self._names = names
-        self._owners = [name.rpartition(".")[0] for name in names]
 
     def spelt(self, query: str, ranking: RankingSettings) -> Spelt:
         """What ``query`` names: by any identifier in it, or by the single word that it consists of."""
@@ -123,6 +140,10 @@ class Names:
         return dotted
 
     @cached_property
+    def _owners(self) -> Sequence[str]:
+        return [name.rpartition(".")[0] for name in self._names]
+
+    @cached_property
     def _by_last(self) -> Mapping[str, Sequence[int]]:
         return _by_last(self._names)
 
@@ -142,6 +163,10 @@ def _ending(symbol: str, by_last: Mapping[str, Sequence[int]], names: Sequence[s
 def _by_last(names: Sequence[str]) -> Mapping[str, Sequence[int]]:
     """The last part of each name, in lower case -> rows."""
     found: dict[str, list[int]] = {}
-    for row, name in enumerate(names):
-        found.setdefault(name.lower().rpartition(".")[2], []).append(row)
+    for row, name in enumerate(map(str.lower, names)):
+        last = name[name.rfind(".") + 1 :]
+        if last in found:
+            found[last].append(row)
+        else:
+            found[last] = [row]
     return found

@@ -25,7 +25,7 @@ _FIELDS: Final[Sequence[Sequence[str]]] = (
 """Fields of a hit, and of one if there is less and less room."""
 _LAST: Final = (
     *("url", "license", "documentation", "copies", "folder", "note", "innermost_frames", "signature", "place"),
-    *("error", "notice", "language", "name", "path"),
+    *("narrowed", "definitions", "error", "notice", "language", "name", "path"),
 )
 """What is left out of all but the hits if there is no room, in this order."""
 _LONGEST: Final = 400
@@ -100,6 +100,29 @@ def with_words(head: Record, words: Sequence[Record], most: int) -> Record:
     answer = {**_fitting(head, most - 40), "left_out": len(words)}
     kept = first_of(words, most - size_of(answer) - len(',"words":'))
     return answer | {"words": kept, "left_out": len(words) - len(kept)}
+
+
+def with_files(head: Record, files: Sequence[Record], count: int, most: int) -> Record:
+    """An answer with as many usages as fit, by file.
+
+    Args:
+        head: what is said of the answer.
+        files: each with its ``usages``.
+        count: how many usages there are.
+        most: characters.
+    """
+    answer: Record = {**_fitting(head, most - _LEAST // 2), "files": [], "left_out": count}
+    room = most - size_of(answer)
+    for file in files:
+        kept = first_of(file["usages"], room - size_of({**file, "usages": []}) - 1)
+        if not kept:
+            break
+        answer["files"].append({**file, "usages": kept})
+        answer["left_out"] -= len(kept)
+        room -= size_of(answer["files"][-1]) + 1
+        if len(kept) < len(file["usages"]):
+            break
+    return answer
 
 
 def first_of(records: Sequence[Record], most: int) -> list[Record]:

@@ -14,18 +14,37 @@ from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
 from search.engine.signals import Hit
 from search.files.languages import LONGEST_PATTERN, chosen_languages
-from search.serve.agent_answers import NOTE, Record, first_of, hit_record, shortened, with_hits, with_source, with_words
+from search.serve.agent_answers import (
+    NOTE,
+    Record,
+    first_of,
+    hit_record,
+    shortened,
+    with_files,
+    with_hits,
+    with_source,
+    with_words,
+)
 from search.serve.agent_paths import pattern_of, place_of, row_at
 from search.serve.fresh_index import Current, FreshIndex
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
 from search.snippets.show import as_record
+from search.usages.find import USUAL, find_usages
+from search.usages.show import as_record as usages_record
+from search.usages.show import certainty_of
 
 CHARACTERS: Final = 4
 """Characters that count as a token."""
 BUDGET: Final = 4000
-LIMITS: Final = {"top": (1, 50), "line": (0, 1 << 31), "budget": (100, 100_000)}
-"""The least and the most that an argument may be."""
-LENGTHS: Final = {"question": LONGEST_QUERY, "snippet": 2 << 20, "path": 4096, "language": LONGEST_PATTERN}
+LIMITS: Final = {"top": (1, 50), "usages.top": (1, 1000), "line": (0, 1 << 31), "budget": (100, 100_000)}
+"""The least and the most that an argument may be, of one tool alone behind its name."""
+LENGTHS: Final = {
+    "question": LONGEST_QUERY,
+    "name": LONGEST_QUERY,
+    "snippet": 2 << 20,
+    "path": 4096,
+    "language": LONGEST_PATTERN,
+}
 """The most characters that an argument may have; a pattern of paths may have fewer."""
 _LONGEST: Final = 400
 """Characters of a trace's error."""
@@ -100,6 +119,37 @@ class AgentTools:
         languages = _languages(now.engine, language)
         file, line = self._place(now, path, line)
         return self._of_code(now, answer_place(now.engine, file, line, Wanted(top, languages=languages)), budget)
+
+    def usages(self, name: str, top: int = USUAL, path: str = "", language: str = "", budget: int = BUDGET) -> Record:
+        """List who calls or mentions a name: each line with its place and the function around it, by file, tests last.
+
+        Use it before you change or remove a function, method, type or constant, and instead of grep for a name: strings
+        and comments are not counted, and definitions are told apart. It goes by name and not by type: with Type.method
+        or module.function, usages are left out that the text of their file tells to be another one's.
+
+        Args:
+            name: An identifier, Type.method or module.function. Filters may stand beside it: path:src/, lang:go,
+                test:no.
+            top: How many usages.
+            path: Only files of this folder (src/), path (pool/impl.py) or pattern (src/*, *.py), which may be absolute;
+                empty for all.
+            language: Only these languages, such as python,go; empty for all.
+            budget: Most tokens of the answer, of 4 characters each; usages that do not fit are counted.
+        """
+        _check(**{"usages.top": top}, name=name, path=path, language=language, budget=budget)
+        now = self._index.current(name)
+        languages, root = _languages(now.engine, language), self._index.root
+        found = find_usages(now.engine, name, root, path=pattern_of(root, path), languages=languages)
+        told, head = usages_record(now.engine.index, found, top), self._head(now, certainty_of(found))
+        told["narrowed"] = told.get("narrowed", {}).get("text", "")
+        told["definitions"] = [
+            {each: shortened(str(value)) if each == "signature" else value for each, value in one.items()}
+            for one in told["definitions"]
+        ]
+        names = ("count", "calls", "file_count", "narrowed", "definitions")
+        return with_files(
+            head | {each: told[each] for each in names if told[each]}, told["files"], found.count, budget * CHARACTERS
+        )
 
     def read_unit(self, path: str, line: int = 0, budget: int = BUDGET) -> Record:
         """Read the whole function, method, type or file at a place.
@@ -214,4 +264,6 @@ def _check(**given: str | int) -> None:
                 raise UserError(f"{name} has at most {LENGTHS[name]:,} characters, not {len(value):,}")
         elif not LIMITS[name][0] <= value <= LIMITS[name][1]:
             least, most = LIMITS[name]
-            raise UserError(f"{name} takes a whole number from {least} to {most:,}, not {shown(value)}")
+            raise UserError(
+                f"{name.rpartition('.')[2]} takes a whole number from {least} to {most:,}, not {shown(value)}"
+            )

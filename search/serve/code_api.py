@@ -1,4 +1,4 @@
-"""The part of the JSON API that is asked by code: code like it, or like that at a place, and posts about it.
+"""The part of the JSON API that is asked by code: code like it or like that at a place, usages, posts about it.
 
 docs/search-api.md describes it.
 """
@@ -17,9 +17,11 @@ from starlette.responses import Response
 from search.engine.engine import Engine
 from search.serve.agent_paths import place_of
 from search.serve.hit_records import previewed
+from search.serve.live_index import Opened
 from search.serve.requests import (
     MOST_HITS,
     Turns,
+    check_query,
     json_answer,
     languages,
     line_of,
@@ -30,9 +32,13 @@ from search.serve.requests import (
 )
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
 from search.snippets.show import as_record
+from search.usages.find import USUAL, find_usages
+from search.usages.show import as_record as as_used
 
 LARGEST: Final = 2 << 20
 """Maximum number of bytes of a request."""
+MOST_USAGES: Final = 1000
+"""Maximum number of usages in one answer."""
 _TEXT: Final = {"text": "", "top": 10}
 
 
@@ -58,6 +64,20 @@ class CodeApi:
             return answer_place(engine, *place_of(engine.index, self._root, asked["path"], line), wanted)
 
         return await self._answer(request, find, asked["index"])
+
+    async def usages(self, request: Request) -> Response:
+        """Who calls or mentions a name."""
+        asked = parameters(request, {"name": "", "top": f"{USUAL}", "path": "", "language": ""})
+        check_query(asked["name"])
+        top, path, chosen = number(asked, "top", 1, MOST_USAGES), short(asked, "path"), languages(asked)
+
+        def answer(now: Opened) -> dict[str, Any]:
+            started, engine = time.perf_counter(), now.engine
+            found = find_usages(engine, asked["name"], self._root, path=path, languages=chosen)
+            milliseconds = round(1000 * (time.perf_counter() - started), 2)
+            return {"query": asked["name"], "milliseconds": milliseconds, **as_used(engine.index, found, top)}
+
+        return await self._turns.answer(request, answer)
 
     async def _answer(self, request: Request, find: Callable[[Engine], CodeAnswer], index: str = "") -> Response:
         def found(engine: Engine) -> dict[str, Any]:

@@ -1,28 +1,21 @@
 """The part of the JSON API that shows a file: its text in surroundings, and what it declares (docs/search-api.md).
 
-An index from elsewhere cannot show files of this machine: a file is read only inside of the indexed folder, and only
-one whose bytes have the hash that the index has is shown.
+Only a file whose bytes have the hash that the index has is shown (:mod:`search.index.indexed_text`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from data_prep.errors import UserError
-from data_prep.files.reading import read_regular, reason
-from data_prep.records import LARGEST_SOURCE
 from search.engine.preview import indentation
 from search.engine.show import licence_of
-from search.files.encodings import text_of
 from search.files.languages import language_name
-from search.files.tree import blob_names
-from search.index.code_index import Index, IndexedFile
-from search.joint.joint_index import JointIndex
+from search.index.code_index import Index
+from search.index.indexed_text import ChangedFileError, file_source, read_indexed
 from search.serve.agent_paths import place_of
 from search.serve.highlighting import Span, highlighted
 from search.serve.requests import Turns, line_of, parameters
@@ -38,10 +31,6 @@ LONGEST_LINE: Final = 2000
 """Characters of a line that are shown."""
 _PARSED: Final = 1 << 20
 """Characters of a file up to which all of it is parsed, so that a comment which began above is known as such."""
-
-
-class ChangedFileError(UserError):
-    """A file that cannot be shown as it was indexed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +63,7 @@ class FileApi:
         file, row = index.files[place], FrameLocator(index).row_at(place, line)
         path, note = file.path, file.trouble
         try:
-            source = around(read_indexed(*_own(index, place, self._root)), path, line, parsed=file.parsed)
+            source = around(read_indexed(*file_source(index, place, self._root)), path, line, parsed=file.parsed)
         except ChangedFileError as trouble:
             note, source = str(trouble), _from_index(index, row)
         rows = [row for row in range(*index.file_edges[place : place + 2].tolist()) if not index.is_whole_file(row)]
@@ -114,52 +103,6 @@ def _units(index: Index, rows: Sequence[int], line: int) -> list[dict[str, Any]]
         {"row": row, "name": index.names[row], "start_line": start, "end_line": -end}
         for start, end, row in found[first : first + MOST_UNITS]
     ]
-
-
-def reader_of(root: Path | None) -> Callable[[Index, int], str]:
-    """What reads a row's file as it was indexed, and gives "" if that cannot be; ``root`` as for :class:`FileApi`."""
-
-    def read(index: Index, row: int) -> str:
-        place = int(np.searchsorted(index.file_edges, row, side="right")) - 1
-        try:
-            return read_indexed(*_own(index, place, root))
-        except ChangedFileError:
-            return ""
-
-    return read
-
-
-def _own(index: Index, place: int, root: Path | None) -> tuple[Path | None, IndexedFile]:
-    """The folder and the name there of the file at a place."""
-    return index.source(place) if isinstance(index, JointIndex) else (root, index.files[place])
-
-
-def read_indexed(root: Path | None, file: IndexedFile) -> str:
-    """The text of a file as it was indexed.
-
-    Args:
-        root: the indexed folder; None: not known.
-        file: as the index has it, which is not trusted.
-
-    Raises:
-        ChangedFileError: it cannot be read, or is another one by now.
-    """
-    if root is None:
-        raise ChangedFileError("the indexed folder is not known: start the server in it, or name it by --folder=DIR")
-    path = PurePosixPath(file.path)
-    if path.is_absolute() or ".." in path.parts or "\0" in file.path:
-        raise ChangedFileError("its path does not lead into the indexed folder")
-    try:
-        data, _ = read_regular(root / path, LARGEST_SOURCE + 1)
-    except OSError as error:
-        raise ChangedFileError(f"it cannot be read: {reason(error)}") from error
-    if not file.blobs or blob_names(data) != file.blobs:
-        raise ChangedFileError("it has changed since it was indexed: bash run.sh index DIR")
-    try:
-        text = text_of(data).data
-    except UserError as error:
-        raise ChangedFileError(str(error)) from error
-    return text.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def around(source: str, path: str, line: int, *, parsed: bool = True) -> Shown:

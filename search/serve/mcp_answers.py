@@ -69,6 +69,22 @@ class Hits(Answer):
     ]
 
 
+class Used(Answer):
+    """The answer of usages."""
+
+    certainty: NotRequired[CertaintyRecord]
+    definitions: NotRequired[Annotated[list[dict[str, Any]], Field(description="Where it is defined, the best first.")]]
+    narrowed: NotRequired[Annotated[str, Field(description="By what usages of Type.method were told apart.")]]
+    count: NotRequired[Annotated[int, Field(description="All usages.")]]
+    calls: NotRequired[Annotated[int, Field(description="Those that are calls.")]]
+    file_count: NotRequired[int]
+    files: Annotated[
+        list[dict[str, Any]],
+        Field(description="By file, tests last: path, and usages with line, column, kind, text and the name around."),
+    ]
+    left_out: Annotated[int, Field(description="Usages that are not shown.")]
+
+
 class Read(Answer):
     """The answer of read_unit."""
 
@@ -101,4 +117,4 @@ class Explained(Answer):
     left_out: int
 
 
-ANSWERS: Final = {"search": Hits, "related": Hits, "read_unit": Read, "explain": Explained}
+ANSWERS: Final = {"search": Hits, "related": Hits, "usages": Used, "read_unit": Read, "explain": Explained}

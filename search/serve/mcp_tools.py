@@ -39,12 +39,14 @@ _LONGEST: Final = 380
 _TITLES: Final = {
     "search": "Search code",
     "related": "Find similar code",
+    "usages": "Find usages of a name",
     "read_unit": "Read a function, type or file",
     "explain": "Explain a hit",
 }
 _INSTRUCTIONS: Final = """\
 Searches the source code of the folder {root}, by meaning, by names, by text and by likeness.
 - search: where is something done, where is a name defined, which code raises an error. Use it before you read files.
+- usages: who calls or mentions a name, before you change it.
 - read_unit: the whole source at a hit's place.
 - related: copies of code and code like it, before you change it or write it again.
 - explain: why a place has its rank; seldom needed.
@@ -147,16 +149,16 @@ def _parameters(tool: Callable[..., Any]) -> list[inspect.Parameter]:
     texts = _argument_texts(tool)
     found = []
     for each in inspect.signature(tool, eval_str=True).parameters.values():
-        told = Field(description=texts.get(each.name), json_schema_extra=_bounds(each.name))
+        told = Field(description=texts.get(each.name), json_schema_extra=_bounds(each.name, tool.__name__))
         kind = inspect.Parameter.KEYWORD_ONLY
         found.append(each.replace(annotation=Annotated[each.annotation, told], kind=kind))
     return found
 
 
-def _bounds(name: str) -> dict[str, Any]:
+def _bounds(name: str, tool: str) -> dict[str, Any]:
     """What a schema says of an argument's values; the tool itself refuses others, by one line."""
-    if name in LIMITS:
-        return dict(zip(("minimum", "maximum"), LIMITS[name], strict=True))
+    if limits := LIMITS.get(f"{tool}.{name}") or LIMITS.get(name):
+        return dict(zip(("minimum", "maximum"), limits, strict=True))
     return {"maxLength": LENGTHS[name]} if name in LENGTHS and name != "path" else {}
 
 

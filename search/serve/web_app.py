@@ -30,10 +30,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from data_prep.errors import UserError
 from data_prep.files.reading import open_regular, reason
 from data_prep.languages.registry import languages
+from search.index.indexed_text import reader_of
 from search.joint.repository_list import USER
 from search.quality.query_file import Judgements
 from search.serve.code_api import CodeApi, PostsApi
-from search.serve.file_api import FileApi, reader_of
+from search.serve.file_api import FileApi
 from search.serve.live_index import Answering
 from search.serve.quality_api import QualityApi
 from search.serve.requests import GROUPS, Turns, json_answer, refused
@@ -173,6 +174,7 @@ def web_app(
         ("GET", "/api/explain"): api.explain,
         ("POST", "/api/code"): by_code.code,
         ("GET", "/api/related"): by_code.related,
+        ("GET", "/api/usages"): by_code.usages,
         ("GET", "/api/unit"): api.unit,
         ("GET", "/api/file"): FileApi(turns, root).file,
         ("GET", "/languages.js"): _answer(_LANGUAGES.encode(), ".js"),

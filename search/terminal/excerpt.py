@@ -3,25 +3,20 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from data_prep.files.reading import raise_if_passing, read_regular
 from search.engine.preview import indentation, line_scores, word_places
 from search.engine.show import body
-from search.files.encodings import text_of
-from search.files.tree import blob_names
-from search.index.code_index import Index, IndexedFile
-from search.joint.joint_index import JointIndex
+from search.index.code_index import Index
+from search.index.indexed_text import file_source, text_at
 
 LINES: Final = 3
 """Lines that are shown of a hit."""
 _LONGEST: Final = 4000
 """Characters of a line in which a word of the question is looked for."""
-_LARGEST: Final = 4 << 20
-"""Bytes of a file that is read to show lines of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,35 +87,12 @@ class Places:
 
     def path(self, row: int) -> str:
         """The path of the file of a row."""
-        root, file = self._source(row)
+        root, file = file_source(self._index, self._index.file_number(row), self._root)
         return from_here(root / file.path) if root else file.path
 
     def text(self, row: int) -> str:
-        """The text of the file of a row, if it is still the one that was indexed; else "".
-
-        An index from elsewhere cannot show other files: the path leads into the folder, through no link at its end, and
-        the content has the hash that the index has.
-        """
-        root, file = self._source(row)
-        path = PurePosixPath(file.path)
-        if root is None or path.is_absolute() or ".." in path.parts or file.size > _LARGEST:
-            return ""
-        try:
-            data, _ = read_regular(root / path, _LARGEST + 1)
-        except (OSError, ValueError) as error:  # ValueError: a NUL in its path
-            raise_if_passing(error)
-            return ""
-        same = bool(file.blobs) and blob_names(data) == file.blobs
-        try:
-            return text_of(data).data.decode("utf-8", "replace") if same else ""
-        except UserError:  # it is binary
-            return ""
-
-    def _source(self, row: int) -> tuple[Path | None, IndexedFile]:
-        number = self._index.file_number(row)
-        if isinstance(self._index, JointIndex):
-            return self._index.source(number)
-        return self._root, self._index.files[number]
+        """The text of the file of a row, if it is still the one that was indexed; else ""."""
+        return text_at(self._index, self._index.file_number(row), self._root)
 
 
 def from_here(path: Path) -> str:

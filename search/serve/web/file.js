@@ -3,9 +3,10 @@
 import { codeBlock } from "/code.js";
 import { ask, byId, button, complain, entitle, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
 import { NAMES } from "/languages.js";
+import { usagesOf } from "/usages.js";
 
 const title = byId("file-title"), facts = byId("file-facts"), acts = byId("file-acts"), note = byId("file-note");
-const outline = byId("file-outline"), place = byId("file-code");
+const outline = byId("file-outline"), used = byId("file-usages"), place = byId("file-code");
 
 let shown = null; // what is loaded, with its block of code
 let asked = null;
@@ -18,7 +19,8 @@ export async function openFile(kept) {
   asked?.abort();
   const mine = (asked = new AbortController());
   title.textContent = seen(path);
-  for (const each of [facts, acts, outline, place]) each.replaceChildren();
+  for (const each of [facts, acts, outline, used, place]) each.replaceChildren();
+  used.dataset.of = "";
   complain(note, "");
   shown = null;
   try {
@@ -74,6 +76,8 @@ function mark(start, end) {
       make("details", {}, make("summary", {}, "Functions and types ", make("span", { class: "size" }, count(shown))),
         make("ol", { class: "units" }, ...units.map((each) => make("li", {}, fileLink(seen(each.name), { path, ...each }, { "aria-current": each === here && "location" }), make("span", { class: "lines" }, ` ${linesText(each)}`))))),
     ] : []));
+  if (used.dataset.of !== (here?.name ?? "")) used.replaceChildren(...(here ? [usagesOf(here.name, `Usages of ${seen(here.name)}`)] : []));
+  used.dataset.of = here?.name ?? "";
   const line = known ? block.lines[start - first] : null;
   title.focus({ preventScroll: true });
   if (line && start > 1) line.scrollIntoView({ block: end - start > 20 ? "start" : "center" });

@@ -4,6 +4,7 @@ import { codeBlock, glance, standingAlone } from "/code.js";
 import { ask, breakable, button, fileLink, linesText, linkTo, make, seen, viewLink } from "/dom.js";
 import { explained, matrixOf } from "/explanation.js";
 import { judgementOf } from "/judgements.js";
+import { usagesOf } from "/usages.js";
 
 let count = 0; // of cards, for their ids
 
@@ -101,13 +102,14 @@ async function fill(body, hit, about) {
     hit.documentation ? make("p", { class: "doc" }, seen(hit.documentation)) : null,
     make("p", { class: "facts" }, make("span", {}, seen(hit.license) || "licence not known"), make("span", {}, scores(hit))),
   ].filter(Boolean);
-  body.replaceChildren(...said, block({}).element, acts);
+  const used = hit.whole_file ? [] : [usagesOf(hit.name)];
+  body.replaceChildren(...said, block({}).element, acts, ...used);
   try {
     const told = q ? await ask("/api/explain", { q, row: hit.row, index }) : await ask("/api/unit", { row: hit.row, index });
     const code = block(told);
-    if (!q) return void body.replaceChildren(...said, code.element, acts);
+    if (!q) return void body.replaceChildren(...said, code.element, acts, ...used);
     const explanation = explained(told);
-    body.replaceChildren(...said, ...explanation.bind(code.light), code.element, acts, ...matrixOf(told, explanation));
+    body.replaceChildren(...said, ...explanation.bind(code.light), code.element, acts, ...used, ...matrixOf(told, explanation));
   } catch (error) {
     if (error.status === 409) return void stale(); // row numbers have changed
     body.append(make("p", { class: "note" }, seen(error.message)));

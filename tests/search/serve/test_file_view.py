@@ -8,7 +8,8 @@ from repositories import commit, run_git, write
 from serving import ask, index_of, running
 
 from search.index.index_file import open_index
-from search.serve.file_api import LONGEST_LINE, MOST_LINES, MOST_UNITS, ChangedFileError, around, read_indexed
+from search.index.indexed_text import ChangedFileError, read_indexed
+from search.serve.file_api import LONGEST_LINE, MOST_LINES, MOST_UNITS, around
 from search.serve.live_index import LiveIndex
 
 LICENCE = "# SPDX-License-Identifier: MIT\n# Copyright A\n\n"

@@ -58,7 +58,7 @@ def test_a_client_searches_reads_and_is_told_why(tree):
     async def ask():
         async with client(tree) as session:
             tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-            assert {*tools} == {"search", "related", "explain", "read_unit"}
+            assert {*tools} == {"search", "related", "usages", "explain", "read_unit"}
             assert "required" not in tools["search"].input_schema
             assert tools["related"].input_schema["required"] == ["path"]
             assert not index_place(tree).exists()
@@ -86,6 +86,11 @@ def test_a_client_searches_reads_and_is_told_why(tree):
                 ("related", {"path": first["path"], "line": "x"}, "line"),
                 ("search", {"question": "a thing", "top": 1000}, "top takes a whole number from 1 to 50"),
                 ("search", {"question": "a thing", "budget": 1}, "budget takes"),
+                ("usages", {"name": "two words"}, "expected one name"),
+                ("usages", {"name": ""}, "expected a question in words or a name"),
+                ("usages", {"name": "a" * 2001}, "name has at most 2,000 characters"),
+                ("usages", {"name": "Iterator", "top": 1001}, "top takes a whole number from 1 to 1,000"),
+                ("usages", {"name": "type:class Iterator"}, "leave it out"),
                 ("search", {"question": "a thing", "by": "line"}, "by"),
                 ("search", {}, "expected a question"),
                 ("search", {"question": "a" * 2001}, "question has at most 2,000 characters, not 2,001"),
@@ -140,6 +145,15 @@ def test_code_a_trace_and_a_place_are_questions(tmp_path):
             assert {hit["path"] for hit in by_code["results"]} == {"basket.py", "copied.py"}
             related = await called(session, "related", path="basket.py", line=3)
             assert (related["place"]["name"], related["results"][0]["name"]) == ("sum_of_basket", "another_name")
+            used = await called(session, "usages", name="another_name")
+            assert (used["definitions"][0]["path"], used["files"], used["left_out"]) == ("copied.py", [], 0)
+            used = await called(session, "usages", name="price.amount", budget=500)
+            assert [each["path"] for each in used["files"]] == ["basket.py", "copied.py"]
+            (line,) = used["files"][0]["usages"]
+            assert (line["line"], line["kind"], line["name"]) == (4, "mention", "sum_of_basket")
+            missing = await called(session, "usages", name="sum_of_baskt")
+            assert missing["certainty"]["level"] == "none"
+            assert missing["certainty"]["nearest"] == ["sum_of_basket"]
             in_go = await called(session, "search", question="sum of basket", language="go")
             assert {hit["path"] for hit in in_go["results"]} == {"basket.go"}
             huge = await called(session, "search", snippet=trace * 200, budget=200)

@@ -53,7 +53,7 @@ await check("typing gives results, and not a question a key", async () => {
   assert.equal(await heads.first().textContent(), lines);
   assert.ok(searches() >= 1 && searches() <= 6, `${searches()} questions`);
   assert.match(await page.getByRole("status").first().textContent(), /^strong match · \d+ results in \d+ ms$/);
-  assert.match(await page.locator("#about").textContent(), /^9 functions, types and files of 3 files$/);
+  assert.match(await page.locator("#about").textContent(), /^12 functions, types and files of 4 files$/);
 });
 
 await check("what is typed before the page is ready is asked", async () => {
@@ -70,6 +70,7 @@ await check("what is typed before the page is ready is asked", async () => {
 });
 
 await check("the folder names the page, and its own code gives the examples", async () => {
+  await page.waitForFunction(() => document.title.includes("tree"));
   assert.equal(await page.title(), "read all lines of a file – tree – code search");
   assert.match(await page.locator("h1").innerText(), /^tree\s+Code search$/);
   await fresh();
@@ -414,7 +415,7 @@ const shown = (name) => page.getByRole("navigation", { name: "Views" }).getByRol
 await check("a language is chosen among those of the index; the address keeps it", async () => {
   await fresh("#q=lines");
   await heads.first().waitFor();
-  assert.deepEqual(await language.locator("option").allTextContents(), ["All languages", "Java (2)", "Python (1)"]);
+  assert.deepEqual(await language.locator("option").allTextContents(), ["All languages", "Java (2)", "Python (2)"]);
   await language.selectOption("python");
   await page.waitForFunction(() => [...document.querySelectorAll(".hit .place a")].every((each) => each.textContent.endsWith(".py")));
   assert.match(page.url(), /language=python/);
@@ -444,6 +445,17 @@ await check("a file is shown around a hit, with its neighbours, and back again",
   await page.goBack();
   await page.goBack();
   await head("Lines.countWords").waitFor();
+});
+
+await check("who uses a name is listed by file, with links to the lines", async () => {
+  await fresh(`#${new URLSearchParams({ view: "file", file: "io/used.py", lines: "1-1" })}`);
+  await page.locator("#file-usages summary", { hasText: "Usages of twice" }).click();
+  await page.locator(".used h3", { hasText: "io/used.py" }).waitFor();
+  assert.match(await page.locator(".used .said").first().textContent(), /twice: 1 definition; 1 usage in 1 file, 1 call/);
+  assert.equal(await page.locator(".used code").innerText(), "return twice(x) * 2");
+  assert.equal(await page.locator(".used .place").innerText(), "fourfold");
+  await page.locator(".used a").click();
+  await page.waitForFunction(() => document.querySelector(".line.on")?.textContent.includes("twice(x)"));
 });
 
 await check("a hostile file is text", async () => {
@@ -497,7 +509,7 @@ await check("a hit is judged, and the judged questions are measured", async () =
   await shown("Measure").click();
   await page.getByRole("button", { name: "Measure my 2 questions" }).click();
   await page.locator("#quality-result table").first().waitFor();
-  assert.match(await page.locator("#quality-status").textContent(), /^2 questions over 3 files: NDCG@10 by file 1\.00/);
+  assert.match(await page.locator("#quality-status").textContent(), /^2 questions over 4 files: NDCG@10 by file 1\.00/);
   assert.equal(await page.locator(".asked > li").count(), 2);
 });
 
@@ -560,8 +572,10 @@ await check("a phone's width is enough", async () => {
   assert.deepEqual(await wide(), [360, 360]);
   for (const name of ["Hostile.escapeMarkup", lines]) {
     await head(name).click();
-    await page.locator(".hit.open", { hasText: name }).locator("summary").click();
+    await page.locator(".hit.open", { hasText: name }).locator("summary").last().click();
   }
+  await page.locator(".hit.open .usages summary").last().click();
+  await page.locator(".hit.open .used .said", { hasText: "by name, not by type" }).first().waitFor();
   await page.screenshot({ path: `${folder}/phone.png`, fullPage: true });
   assert.deepEqual(await wide(), [360, 360]);
 });

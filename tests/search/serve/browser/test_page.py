@@ -80,6 +80,7 @@ class Hostile {{
 """
 
 
+USED = "def twice(x):\n    return 2 * x\n\n\ndef fourfold(x):\n    return twice(x) * 2\n"
 PYTHON = """\
 def read_lines(paths):
     lines = []
@@ -126,7 +127,7 @@ def browser() -> tuple[str, str]:
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
-    files = {"io/Lines.java": ORDINARY, f"web/{HURT}.java": HOSTILE, "io/reading.py": PYTHON}
+    files = {"io/Lines.java": ORDINARY, f"web/{HURT}.java": HOSTILE, "io/reading.py": PYTHON, "io/used.py": USED}
     root = commit(folder / "tree", files)
     run_git(root, "remote", "add", "origin", "https://github.com/owner/name.git")
     live = LiveIndex(index_of(root, folder / "index"), reranker_maker(""))

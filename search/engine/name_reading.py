@@ -1,0 +1,280 @@
+"""What a question that is one name means: rows of an index, the best reading first.
+
+A name is written in many ways: ``Type.method``, ``Type#method``, ``Type::method``, ``method()``, ``pkg.Type.method``,
+``func (*T) Name``, ``@decorator``, ``--option``, ``ENVIRONMENT_VARIABLE``, ``some.config-key``, or the path of a file.
+It is read as a file or what is called so; else as a text that functions have; else as what is called nearly so.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Final
+
+import numpy as np
+
+from search.engine.near_names import MOST, NearNames, distance
+from search.engine.question import Names, Spelt, asked_words, dotted_name, is_named
+from search.engine.settings import RankingSettings
+from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
+from search.retrieval.bm25_index import terms_of
+
+_TYPE: Final = UNIT_KINDS.index("type")
+_READ: Final = 400
+"""Rows whose text is read for one name."""
+_STEP: Final = 20.0
+"""What one better reading adds to a score: more than scores of rows differ by."""
+_NOT_OWN: Final = re.compile(
+    r"(?:^|[/_.-])(?:mocks?|fakes?|stubs?|fixtures?|examples?|samples?|demos?|benchmarks?|docs?|playground)(?=[/_.-])",
+    re.IGNORECASE,
+)
+"""What marks paths of code that only shows or stands for other code."""
+_BODILESS: Final = frozenset(("c", "cpp", "typescript", "javascript"))
+"""Languages in which a function without a body is declared beside its definition."""
+_OVERLOAD: Final = re.compile(r"@(?:[\w.]+\.)?overload\b")
+_EMPTY: Final = re.compile(r"(?::|\"\"\"|''')\s*(?:\.\.\.|pass|raise NotImplementedError(?:\([^\n]*\))?)\s*\Z")
+GATHERING: Final = frozenset(("__init__", "index", "mod", "lib", "main", "init"))
+"""Names of files that stand for their folder."""
+_HIGHEST: Final = 3
+"""Steps up from a type to those that it extends."""
+_HEAD: Final = 400
+"""Characters of the head of a type, which end as _HEAD_ENDS says."""
+_HEAD_ENDS: Final = re.compile(r"\{|:[ \t]*(?:\n|\Z)|;")
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+_SHORT, _LONG = 3, 6
+"""Letters from which on the name of a type may have one edit, and above which two."""
+_TAIL: Final = 200
+"""Characters of the end of a function that tell whether it is empty."""
+_LITERAL: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Za-z_]\w*(?:[.-]\w+)+")
+"""An option, a variable of the environment or a key of a configuration rather than words."""
+_OWN, _EXACT, _CODE, _DEFINED, _OUTER, _FUNCTION = 32, 16, 8, 4, 2, 1
+"""What makes a reading better: it has all that is before the name, is written so, is no test, has a body, is no member,
+is no constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a name means."""
+
+    rows: Mapping[int, float] = field(default_factory=dict)  # -> how good a reading each is
+    is_near: bool = False  # whether nothing is called so, and these are called nearly so
+
+
+class NameReader(Names):
+    """Reads names by the names, paths and texts of an index."""
+
+    def __init__(self, index: Index) -> None:
+        """``index``: of the rows."""
+        super().__init__(index.names)
+        self._index = index
+        self.read = lru_cache(maxsize=16)(self._read)
+        """What a question means as one name; None: it is none, or nothing is called like it."""
+
+    def called(self, query: str, ranking: RankingSettings) -> Spelt:
+        """As :meth:`Names.spelt`: what is called so, and nothing else."""
+        return super().spelt(query, ranking)
+
+    def spelt(self, query: str, ranking: RankingSettings) -> Spelt:
+        """As :meth:`Names.spelt`, with the best reading of a question that is one name."""
+        found = self.called(query, ranking)
+        if (reading := self.read(query)) is None:
+            return found
+        levels = {good: level for level, good in enumerate(sorted({*reading.rows.values()}))}
+        own = {row: ranking.exact_name_boost + _STEP * (1 + levels[good]) for row, good in reading.rows.items()}
+        return replace(found, own={**found.own, **own}, rest=query if reading.is_near else found.rest)
+
+    def definitions(self, name: str) -> list[int]:
+        """The rows that a dotted name is of, the best reading first; in other capitals only if none is written so.
+
+        What a type inherits is its own.
+        """
+        found = {row: good for row, good in self._called(name).items() if self._index.kinds[row] != WHOLE_FILE}
+        exact = {row: good for row, good in found.items() if self._is_written(row, name)} or found
+        return sorted(exact, key=lambda row: (-exact[row], row))
+
+    def _read(self, query: str) -> Reading | None:
+        text, name = query.strip(), dotted_name(query)
+        literal = text if _LITERAL.fullmatch(text) else name if is_named(name) else ""
+        rows = self._of_path(text) or (self._called(name) if name else {})
+        rows = rows or (self._of_path(name.replace(".", "/")) if "." in name else {})
+        if rows := rows or (self._holding(literal) if literal else {}):
+            return Reading(rows)
+        near = self._of_near_path(text) or (self._near(name) if name else {})
+        return Reading(near, is_near=True) if near else None
+
+    def _called(self, name: str) -> dict[int, float]:
+        """The rows with a dotted name, ignoring case: with all that is before it, or in a module that is called so."""
+        *before, last = name.split(".")
+        rows = self._by_last.get(last.lower(), ())[: 4 * _READ]
+        fits = {row: self._fit(row, before) for row in rows if not (before and self._index.is_whole_file(row))}
+        if before and not any(fits.values()):
+            above = self.above(before[-1])
+            fits |= {row: float(self._owner(row) in above) for row in fits if self._owners[row]}
+        if (
+            before and before[-1][0].islower() and last[0].isupper() and not any(fits.values())
+        ):  # a package need not be a folder
+            fits = {row: float(self._index.kinds[row] == _TYPE) for row in fits}
+        best = max(fits.values(), default=0.0)
+        return {row: _OWN * fit + self._standing(row, name) for row, fit in fits.items() if fit and fit > best - 1}
+
+    def is_type(self, name: str) -> bool:
+        """Whether a type is called so."""
+        return any(self._index.kinds[row] == _TYPE for row in self._by_last.get(name.lower(), ()))
+
+    def above(self, name: str) -> frozenset[str]:
+        """What the heads of the types of a name mention, and of these, up to _HIGHEST: the types that they extend."""
+        found, new = {name.lower()}, {name.lower()}
+        for _ in range(_HIGHEST):
+            rows = [row for each in new for row in self._by_last.get(each, ()) if self._index.kinds[row] == _TYPE]
+            heads = (_HEAD_ENDS.split(self._index.text(row).source[:_HEAD], 1)[0] for row in rows[:_READ])
+            words = {word.lower() for head in heads for word in _WORD.findall(head)}
+            new = words - found
+            found |= new
+        return frozenset(found)
+
+    def _fit(self, row: int, before: Sequence[str]) -> float:
+        """How well a row fits what stands before its name: 0 not at all, 1 by nothing, more by types and folders."""
+        if not before:
+            return 1.0
+        owners = self._names[row].lower().split(".")[:-1]
+        wanted = [each.lower() for each in before]
+        own = 0
+        while own < min(len(owners), len(wanted)) and owners[-1 - own] == wanted[-1 - own]:
+            own += 1
+        rest = wanted[: len(wanted) - own]
+        if owners and not own:
+            return 0.0
+        parts = self._index.file(row).path.lower().split("/")
+        parts[-1] = parts[-1].split(".")[0]
+        if _in_order(rest, parts):
+            return 3.0 if own else 2.0
+        return 1.0 if own else 0.0
+
+    def _standing(self, row: int, name: str) -> float:
+        """What makes a row the better reading of its name."""
+        file, kind = self._index.file(row), int(self._index.kinds[row])
+        if kind == WHOLE_FILE:
+            return 0.0 if file.test else 1.0
+        good = _EXACT * self._is_written(row, name) + _FUNCTION * (kind != CONSTANT)
+        good += _CODE * self._is_own(row) + _DEFINED * self._is_defined(row)
+        return float(good + _OUTER * ("." not in self._names[row] or kind == _TYPE))
+
+    def _is_own(self, row: int) -> bool:
+        """Whether a row is of no test, nor of what only shows or stands for other code."""
+        file = self._index.file(row)
+        return not file.test and _NOT_OWN.search(file.path) is None
+
+    def _is_written(self, row: int, name: str) -> bool:
+        """Whether the last part of a row's name is written as that of ``name``."""
+        return self._names[row].rpartition(".")[2] == name.rpartition(".")[2]
+
+    def _is_defined(self, row: int) -> bool:
+        """Whether a row has more than the head of a function, which another one defines."""
+        file, kind = self._index.file(row), int(self._index.kinds[row])
+        if file.path.endswith((".pyi", ".d.ts")):
+            return False
+        if file.language == "python":
+            source = self._index.text(row).source
+            return not _OVERLOAD.match(source) and (kind == _TYPE or not _EMPTY.search(source[-_TAIL:]))
+        return not (
+            file.language in _BODILESS
+            and kind not in (CONSTANT, _TYPE)
+            and "{" not in (source := self._index.text(row).source)
+            and "=" not in source
+        )
+
+    def _of_path(self, typed: str) -> dict[int, float]:
+        """The whole files whose paths end in a typed one, with or without their suffix, or that gather its folder."""
+        wanted = typed.lower().replace("\\", "/").removeprefix("./").strip("/")
+        if not re.fullmatch(r"[^\s:]*[./][^\s:]*", wanted):
+            return {}
+        found: dict[int, float] = {}
+        for place, file in enumerate(self._index.files):
+            path = f"/{file.path.lower()}"
+            fit = 3.0 * path.endswith(f"/{wanted}")
+            if not fit and "/" in wanted:
+                folder, _, name = path.rpartition("/")
+                fit = 2.0 * f"{folder}/{name.split('.')[0]}".endswith(f"/{wanted}") + 1.0 * folder.endswith(
+                    f"/{wanted}"
+                )
+            row = int(self._index.file_edges[place])
+            if fit and file.units and self._index.is_whole_file(row):
+                gathers = path.rpartition("/")[2].split(".")[0] in GATHERING
+                found[row] = fit + 0.5 * (not file.test) + 0.3 * gathers - 0.01 * path.count("/")
+        return {row: fit for row, fit in found.items() if fit > max(found.values()) - 1}
+
+    def _of_near_path(self, typed: str) -> dict[int, float]:
+        """The whole files that are called nearly so, if it has the suffix of a file."""
+        near = self.near_files.near(typed.rpartition("/")[2]) if self.ends_as_file(typed) else ()
+        return {row: good - place for place, each in enumerate(near) for row, good in self._of_path(each).items()}
+
+    def _near(self, name: str) -> dict[int, float]:
+        """The rows that are called nearly so; if the name exists, those of what is called nearly as its owner."""
+        owner, _, last = name.rpartition(".")
+        if owner and (rows := self._by_last.get(last.lower())):
+            wanted = owner.rpartition(".")[2].lower()
+            most = 0 if len(wanted) < _SHORT else 1 + (len(wanted) > _LONG)
+            far = {row: distance(wanted, self._owner(row), most) for row in rows if self._owners[row]}
+            return {row: self._standing(row, name) - _OWN * edits for row, edits in far.items() if edits <= most}
+        found: dict[int, float] = {}
+        for place, each in enumerate(self.near_names.near(last)):
+            for row in self._by_last.get(each.lower(), ())[:_READ]:
+                fits = bool(owner) and self._owner(row) == owner.rpartition(".")[2].lower()
+                found.setdefault(row, _OWN * (fits - place) + self._standing(row, each))
+        return found
+
+    def _owner(self, row: int) -> str:
+        return self._owners[row].rpartition(".")[2].lower()
+
+    def ends_as_file(self, typed: str) -> bool:
+        """Whether it is a path or name of a file, by its suffix, which others have."""
+        return not re.search(r"\s", typed) and typed.rpartition(".")[2].lower() in self._suffixes
+
+    @cached_property
+    def _suffixes(self) -> frozenset[str]:
+        names = (file.path.rpartition("/")[2] for file in self._index.files)
+        return frozenset(name.rpartition(".")[2].lower() for name in names if "." in name)
+
+    @cached_property
+    def near_files(self) -> NearNames:
+        """The names of all files."""
+        return NearNames(file.path.rpartition("/")[2] for file in self._index.files)
+
+    def near(self, name: str) -> list[str]:
+        """Names that exist and are nearest to one that does not, which may be that of a file."""
+        if self.ends_as_file(name):
+            return self.near_files.near(name.rpartition("/")[2])
+        reading, plain = self.read(name), dotted_name(name)
+        if reading and reading.is_near and "." in plain and plain.rpartition(".")[2].lower() in self._by_last:
+            best = sorted(reading.rows, key=lambda row: -reading.rows[row])
+            return list(dict.fromkeys(self._names[row] for row in best))[:MOST]
+        return self.near_names.near(plain.rpartition(".")[2] or name)
+
+    @cached_property
+    def near_names(self) -> NearNames:
+        """The last parts of all names."""
+        return NearNames(name.rpartition(".")[2] for name in self._names)
+
+    def _holding(self, typed: str) -> dict[int, float]:
+        """The functions and types whose text has a name as it is typed."""
+        rows = [row for row in rows_with(self._index, typed) if self._index.kinds[row] != WHOLE_FILE][:_READ]
+        types = self._index.kinds == _TYPE
+        return {row: float(_CODE * self._is_own(row) + _DEFINED * (not types[row])) for row in rows}
+
+
+def rows_with(index: Index, typed: str) -> list[int]:
+    """The rows whose text has a name that is no part of a longer one, as it is typed."""
+    files = np.ones(len(index.files), np.bool_)
+    for stem in terms_of(asked_words(typed)):
+        has = np.zeros(len(files), np.bool_)
+        has[index.whole.postings(stem)[0]] = True
+        files &= has
+    rows = [row for place in np.flatnonzero(files).tolist() for row in range(*index.file_edges[place : place + 2])]
+    written = re.compile(rf"(?<![\w$-]){re.escape(typed)}(?![\w$])")
+    return [row for row in rows if written.search(index.split.text(row).source)]
+
+
+def _in_order(wanted: Iterable[str], parts: Sequence[str]) -> bool:
+    """Whether all that is ``wanted`` is among ``parts``, in this order."""
+    rest = iter(parts)
+    return all(each in rest for each in wanted)

@@ -1,0 +1,67 @@
+"""The text of an indexed file, as it was indexed.
+
+An index from elsewhere cannot show files of this machine: a file is read only inside of the indexed folder, through no
+link at its end, and only one whose bytes have the hash that the index has is shown.
+"""
+
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+from data_prep.errors import UserError
+from data_prep.files.reading import raise_if_passing, read_regular, reason
+from data_prep.records import LARGEST_SOURCE
+from search.files.encodings import text_of
+from search.files.tree import is_blob
+from search.index.code_index import Index, IndexedFile
+from search.joint.joint_index import JointIndex
+
+
+class ChangedFileError(UserError):
+    """A file that cannot be shown as it was indexed; the message says why."""
+
+
+def read_indexed(root: Path | None, file: IndexedFile) -> str:
+    """The text of a file as it was indexed.
+
+    Args:
+        root: the indexed folder; None: not known.
+        file: as the index has it, which is not trusted.
+
+    Raises:
+        ChangedFileError: it cannot be read, or is another one by now.
+    """
+    if root is None:
+        raise ChangedFileError("the indexed folder is not known: start the server in it, or name it by --folder=DIR")
+    path = PurePosixPath(file.path)
+    if path.is_absolute() or ".." in path.parts or "\0" in file.path:
+        raise ChangedFileError("its path does not lead into the indexed folder")
+    try:
+        data, _ = read_regular(root / path, LARGEST_SOURCE + 1)
+    except OSError as error:
+        raise_if_passing(error)
+        raise ChangedFileError(f"it cannot be read: {reason(error)}") from error
+    if not is_blob(data, file.blobs):
+        raise ChangedFileError("it has changed since it was indexed: bash run.sh index DIR")
+    try:
+        text = text_of(data).data
+    except UserError as error:
+        raise ChangedFileError(str(error)) from error
+    return text.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def file_source(index: Index, place: int, root: Path | None) -> tuple[Path | None, IndexedFile]:
+    """The folder and the name there of the file at a place of an index of ``root``, or of several folders."""
+    return index.source(place) if isinstance(index, JointIndex) else (root, index.files[place])
+
+
+def text_at(index: Index, place: int, root: Path | None) -> str:
+    """The text of the file at a place of an index of ``root`` as it was indexed; "" if that cannot be had."""
+    try:
+        return read_indexed(*file_source(index, place, root))
+    except ChangedFileError:
+        return ""
+
+
+def reader_of(root: Path | None) -> Callable[[Index, int], str]:
+    """What gives the text of a row's file, as :func:`text_at`."""
+    return lambda index, row: text_at(index, index.file_number(row), root)

@@ -1,0 +1,115 @@
+"""A file in which a name is looked for: its text, its functions, its imports, and the types of its values."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from data_prep.languages.registry import LANGUAGES
+from data_prep.languages.registry import language as language_named
+from search.engine.name_reading import GATHERING
+from search.index.code_index import CONSTANT, WHOLE_FILE, Index
+from search.index.indexed_text import text_at
+from search.usages.occurrences import Occurrence, occurrences
+
+_GIVEN: Final = re.compile(
+    r"(?:\s*:\s*|\s*:?=\s*|\s*<-\s*| \*?)(?:new\s+|await\s+|mut\s+|const\s+|try\s+|Optional\[|[&*\"'])*"
+    r"(?:[\w$]+(?:\.|::|\\))*?(?P<type>[A-Za-z_]\w*)(?=\s*(?P<next>[({<,)\];=:|\"'.\n]|\Z))"
+)
+"""What is behind a name that is given a type or a value."""
+_TYPED: Final = re.compile(r"(?P<type>[A-Za-z_]\w*)(?:<[^<>\n]*+>)?(?:\[\])*[?!]?[ \t*&]+\Z")
+_ENTERED: Final = re.compile(r"(?P<type>[A-Za-z_]\w*)\([^()\n]*\)\s+as\s+\Z")
+_IMPORT: Final = re.compile(
+    r"(?m)^[ \t]*(?:pub\s+)?"
+    r"(?:import|from|use|using|require|alias|#[ \t]*include|export|(?:const|let|var|local)\b(?=[^\n]*\brequire\b))"
+    r"\b[^\n;({]*+(?:\([^()]*+\)|\{[^{}]*+\})?[^\n;]*+"
+)
+_BEFORE: Final = (" ", "*", "&")
+_FOLLOWS: Final = re.compile(r"\s*[=;,):{]")
+"""What stands around a name behind its type."""
+_SEEN: Final = 120
+"""Characters around a name that tell its type."""
+
+
+class UsingFile:
+    """A file in which a name may be."""
+
+    def __init__(self, index: Index, place: int, root: Path | None) -> None:
+        """The file at a ``place`` of the index of ``root``; one that is not as it was indexed has its functions."""
+        self._index, self.place = index, place
+        file = index.files[place]
+        self.path, self.language = file.path, file.language
+        self.text = text_at(index, place, root) or _of_rows(index, self.rows)
+        self._types: dict[str, list[tuple[int, str]]] = {}  # of values whose types were asked for
+
+    @cached_property
+    def imports(self) -> Sequence[tuple[str, frozenset[str]]]:
+        """Its imports, and the words of each."""
+        found = (match[0] for match in _IMPORT.finditer(self.text))
+        return [(each, frozenset(re.findall(r"[\w$]+", each))) for each in found]
+
+    @cached_property
+    def module_names(self) -> frozenset[str]:
+        """What the file may be called as a module: its name, and that of its folder, which a package in Go is."""
+        path = PurePosixPath(self.path)
+        stem = path.name.split(".")[0]
+        gathers = self.language in ("go", "java") or stem in GATHERING
+        return frozenset((stem, path.parent.name) if gathers else (stem,))
+
+    def types_of(self, name: str) -> Sequence[tuple[int, str]]:
+        """Where a name is given a type or a new object of it, and which."""
+        if name not in self._types:
+            self._types[name] = [*_types(self.text, name)]
+        return self._types[name]
+
+    @property
+    def rows(self) -> range:
+        """Its rows."""
+        return range(*self._index.file_edges[self.place : self.place + 2].tolist())
+
+    def places(self, name: str) -> list[Occurrence]:
+        """Where a name stands in it."""
+        if name not in self.text:
+            return []
+        language = language_named(self.language) if self.language in LANGUAGES else None
+        return [*occurrences(self.text, name, language, plain=self.path.endswith(".ipynb"))]
+
+    def around(self, line: int) -> int | None:
+        """The row of the innermost function or type at a line."""
+        found = [(end - start, -row) for row, start, end in self._units if start <= line <= end]
+        return -min(found)[1] if found else None
+
+    @cached_property
+    def _units(self) -> list[tuple[int, int, int]]:
+        """Row, first and last line of each function and type."""
+        inner = [row for row in self.rows if self._index.kinds[row] not in (WHOLE_FILE, CONSTANT)]
+        return [(row, text.start_line, text.end_line) for row in inner for text in (self._index.split.text(row),)]
+
+
+def _of_rows(index: Index, rows: Sequence[int]) -> str:
+    """What the index itself has of a file: its functions, each at its lines."""
+    lines: dict[int, str] = {}
+    for row in rows:
+        if index.kinds[row] == WHOLE_FILE:
+            continue
+        text = index.split.text(row)
+        lines |= dict(enumerate(text.source.split("\n")[: text.end_line - text.start_line + 1], text.start_line))
+    return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
+
+
+def _types(text: str, name: str) -> Iterator[tuple[int, str]]:
+    """Where a name is given a type or a new object of it, and which."""
+    for match in re.compile(re.escape(name) + r"(?![\w$])").finditer(text):
+        start = match.start()
+        if start and (text[start - 1].isalnum() or text[start - 1] in "_$."):
+            continue
+        after, before = text[match.end() : match.end() + _SEEN], ""
+        if text[start - 1 : start] in _BEFORE:
+            before = text[max(0, start - _SEEN) : start]
+        if before.endswith("as ") and (entered := _ENTERED.search(before)):
+            yield start, entered["type"]
+        elif before and _FOLLOWS.match(after) and (typed := _TYPED.search(before)) and typed["type"][:1].isupper():
+            yield start, typed["type"]
+        elif (given := _GIVEN.match(after)) and (given["type"][0].isupper() or given["next"] in "({"):
+            yield start, given["type"]

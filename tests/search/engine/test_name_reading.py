@@ -1,0 +1,146 @@
+"""A question that is one name leads to what is called so, however it is written."""
+
+import pytest
+from repositories import write
+from serving import index_of
+
+from search.engine.engine import Engine
+from search.engine.question import dotted_name
+from search.index.index_file import open_index
+
+FILES = {
+    "lib/pool/impl.py": "class QueuePool(Pool):\n    def checkout(self):\n        return self.get_or_create()\n",
+    "lib/pool/__init__.py": "from .impl import QueuePool\n",
+    "lib/pool/base.py": (
+        "import os\n\n\nclass Pool:\n    def get_or_create(self):\n        return os.environ.get('POOL_SIZE')\n\n"
+        "    def select(self):\n        return 1\n\n\ndef recycled(config):\n    return config['pool.recycle-after']\n"
+    ),
+    "lib/sql/build.py": (
+        "from typing import overload\n\n\n@overload\ndef select(a: int) -> int: ...\n\n\n"
+        "@overload\ndef select(a: str) -> str: ...\n\n\ndef select(a):\n    return a\n\n\n"
+        "def traced(function):\n    return function\n"
+    ),
+    "lib/sql/build.pyi": "def select(a: int) -> int: ...\ndef traced(function): ...\n",
+    "lib/main.py": "def options(parser):\n    parser.add_argument('--backend-only', help='the backend')\n",
+    "tests/mocks.py": "class QueuePool:\n    pass\n\n\ndef get_or_create():\n    return None\n",
+    "java/ObjectMapper.java": (
+        "class ObjectMapper {\n  ObjectMapper() { this(null); }\n  ObjectMapper(Object a) { }\n"
+        "  int readValue(int a) { return a; }\n}\n"
+    ),
+    "go/context.go": "package web\n\ntype Context struct{}\n\nfunc (c *Context) JSON(code int) { c.write(code) }\n",
+    "go/render/json.go": "package render\n\ntype JSON struct{}\n\nfunc New() int { return 1 }\n",
+    "ts/parse.ts": (
+        "export function parse(a: string): string;\nexport function parse(a: number): number;\n"
+        "export function parse(a: any): any {\n  return a;\n}\n"
+    ),
+    "c/loop.h": "int loop_init(struct loop *loop);\n",
+    "c/loop.c": "int loop_init(struct loop *loop) {\n  return 0;\n}\n",
+    "ruby/builder.rb": "module Rack\n  class Builder\n    def call(env)\n      env\n    end\n  end\nend\n",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("names")
+    return Engine(open_index(index_of(write(folder / "tree", FILES), folder / "index")), None)
+
+
+def first(engine, query):
+    hit = engine.search(query, top=1)[0]
+    text = engine.index.text(hit.row)
+    return f"{text.path}:{text.start_line}", engine.index.names[hit.row]
+
+
+def level(engine, query):
+    return engine.certainty(query, engine.search(query)).level
+
+
+@pytest.mark.parametrize(
+    ("query", "place", "name"),
+    [
+        ("lib/pool/impl.py", "lib/pool/impl.py:1", "impl"),
+        ("impl.py", "lib/pool/impl.py:1", "impl"),
+        ("./lib/pool/base.py", "lib/pool/base.py:1", "base"),
+        ("pool/base", "lib/pool/base.py:1", "base"),
+        ("lib.pool.base", "lib/pool/base.py:1", "base"),
+        ("lib/pool", "lib/pool/__init__.py:1", "__init__"),
+        ("lib.select", "lib/sql/build.py:12", "select"),
+        ("build.select", "lib/sql/build.py:12", "select"),
+        ("select", "lib/sql/build.py:12", "select"),
+        ("select()", "lib/sql/build.py:12", "select"),
+        ("def select", "lib/sql/build.py:12", "select"),
+        ("@traced", "lib/sql/build.py:16", "traced"),
+        ("Pool.select", "lib/pool/base.py:8", "Pool.select"),
+        ("lib.pool.Pool.select", "lib/pool/base.py:8", "Pool.select"),
+        ("Pool#select", "lib/pool/base.py:8", "Pool.select"),
+        ("Pool::select", "lib/pool/base.py:8", "Pool.select"),
+        ("Pool->select()", "lib/pool/base.py:8", "Pool.select"),
+        ("QueuePool.select", "lib/pool/base.py:8", "Pool.select"),
+        ("QueuePool", "lib/pool/impl.py:1", "QueuePool"),
+        ("class QueuePool", "lib/pool/impl.py:1", "QueuePool"),
+        ("ObjectMapper", "java/ObjectMapper.java:1", "ObjectMapper"),
+        ("new ObjectMapper()", "java/ObjectMapper.java:1", "ObjectMapper"),
+        ("com.example.ObjectMapper", "java/ObjectMapper.java:1", "ObjectMapper"),
+        ("ObjectMapper.readValue(int)", "java/ObjectMapper.java:4", "ObjectMapper.readValue"),
+        ("func (*Context) JSON", "go/context.go:5", "Context.JSON"),
+        ("func (c *Context) JSON(code int)", "go/context.go:5", "Context.JSON"),
+        ("Context.JSON", "go/context.go:5", "Context.JSON"),
+        ("render.New", "go/render/json.go:5", "New"),
+        ("parse", "ts/parse.ts:3", "parse"),
+        ("loop_init", "c/loop.c:1", "loop_init"),
+        ("Rack::Builder", "ruby/builder.rb:2", "Rack.Builder"),
+        ("Rack::Builder#call", "ruby/builder.rb:3", "Rack.Builder.call"),
+        ("--backend-only", "lib/main.py:1", "options"),
+        ("POOL_SIZE", "lib/pool/base.py:5", "Pool.get_or_create"),
+        ("pool.recycle-after", "lib/pool/base.py:12", "recycled"),
+    ],
+)  # fmt: skip
+def test_a_name_leads_to_its_best_reading(engine, query, place, name):
+    assert first(engine, query) == (place, name)
+    assert level(engine, query) == "strong"
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "nearest"),
+    [
+        ("QeuePool", "QueuePool", "QueuePool"),
+        ("objectMaper", "ObjectMapper", "ObjectMapper"),
+        ("get_or_craete", "Pool.get_or_create", "get_or_create"),
+        ("Contxt.JSON", "Context.JSON", "Context.JSON"),
+        ("QueuePool.chekcout", "QueuePool.checkout", "checkout"),
+        ("imple.py", "impl", "impl.py"),
+        ("recyled", "recycled", "recycled"),
+    ],
+)
+def test_a_misspelt_name_leads_to_the_nearest_and_is_said_to_be_none(engine, query, name, nearest):
+    assert first(engine, query)[1] == name
+    found = engine.certainty(query, engine.search(query))
+    assert (found.level, found.nearest[0]) == ("weak", nearest)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Type#method", "Type.method"),
+        ("a::b::c()", "a.b.c"),
+        ("\\App\\Till->pay($x)", ""),
+        ("App\\Till::pay($x);", "App.Till.pay"),
+        ("func (t *Till) Pay(x int)", "Till.Pay"),
+        ("func (t Till[K]) Pay", "Till.Pay"),
+        ("async def run", "run"),
+        ("empty?", "empty?"),
+        ("@cached", "cached"),
+        ("two words", ""),
+        ("what is it?", ""),
+        ("a.b.", ""),
+        ("", ""),
+    ],
+)
+def test_a_name_as_people_write_it(typed, name):
+    assert dotted_name(typed) == name
+
+
+def test_other_questions_are_no_names(engine):
+    assert engine.names.read("how is a pool recycled") is None
+    assert engine.names.read("zanzibar") is None
+    assert [hit.stage for hit in engine.search("recycled pool", top=1)] == ["words"]
