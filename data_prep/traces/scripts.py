@@ -205,5 +205,5 @@ R: Final = HeadedForm(
     message_end=re.compile(
         r"\s*(?:Calls: .*|Execution halted|Backtrace:|Traceback:?|> traceback\(\).*|In addition: .*)"
     ),
-    looks=r"\d{1,4}[:.] .{1,1000} at \S+\.[Rr](?:#\d+|:\d+:\d+)$|Error in .{1,500}\(from \S+\.[Rr]#\d+\)",
+    looks=r"\d{1,4}[:.] .{1,1000} at \S+\.[Rr][#:]\d+(?::\d+)?$|Error in .{1,500}\(from \S+\.[Rr]#\d+\)",
 )

@@ -56,7 +56,8 @@ def printed(calls: Sequence[Call]) -> str:
             f"{frame.rpartition(': ')[0]}: {name}" for frame, name in zip(frames[1:], names, strict=False)
         ]
         frames.insert(1, "Stack trace:")
-        frames.append(f"#{len(calls)} {{main}}")
+        called = form.frame(len(calls), calls[-1]).rpartition(": ")[2]
+        frames += [f"#{len(calls)} {_FOLDER}/public/index.php(3): {called}", f"#{len(calls) + 1} {{main}}"]
     return form.text.replace("FRAMES", "\n".join(frames[::-1] if language in INNERMOST_LAST else frames))
 
 
