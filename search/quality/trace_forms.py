@@ -75,7 +75,7 @@ def _java(_: int, call: Call) -> str:
 
 
 def _javascript(_: int, call: Call) -> str:
-    owner, _, last = call.name.rpartition(".")
+    owner, last = (call.name.rpartition(".")[place] for place in (0, 2))
     name = f"new {owner}" if last == "constructor" else call.name
     return f"    at {name} ({call.place}:{call.line}:5)"
 

@@ -223,3 +223,18 @@ def test_a_summary_ends_at_a_blank_line_or_tag():
     assert summary("One two.\n\nThree.") == "One two."
     assert summary("One\ntwo.\nArgs:\n  x: y") == "One\ntwo."
     assert summary("@param x") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("c", "int f(void) {\n  return 1;\n// c\n}\n"),
+        ("javascript", "function f() {\n  return 1;\n// c\n}\n"),
+        ("r", "f <- function(x) {\n  x\n# c\n}\n"),
+        ("rust", "fn f() {\n    g();\n// c\n}\n"),
+        ("ruby", "def f\n  g\n# c\nend\n"),
+    ],
+)
+def test_a_comment_at_the_end_of_a_body_is_of_it(name, code):
+    (found,) = language(name).parse(code.encode(), f"a{language(name).suffixes[0]}").functions
+    assert (found.start_line, found.end_line) == (1, 4)
