@@ -7,11 +7,12 @@ last occurrence counts. Nothing is left of a text that says nothing.
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from data_prep.bounds import shown
 from data_prep.errors import UserError
@@ -21,6 +22,7 @@ from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.contexts import context_words
 from data_prep.worker_pool import CALLS
 from data_prep.worker_process import EndedByItemError
+from search.files.embedded import embedded
 from search.files.languages import LANGUAGES, known_suffixes, language_name, language_names
 
 LONGEST: Final = 1 << 16
@@ -110,10 +112,36 @@ def cursor_at(typed: str, query: str = "") -> Cursor:
     lines = _lines(path)
     if not 1 <= line <= len(lines) + 1:
         raise UserError(f"{path} has the lines 1 to {len(lines)}, not {line}")
-    asked = query or query_of(lines[line - 1] if line <= len(lines) else "", language)
-    if not asked or not (query or _is_comment("\n".join(lines), path.name, line)):
+    place = _code_at(path.name, lines, line, language)
+    asked = query or query_of(place.text, place.language)
+    if not asked or not (query or _is_comment("\n".join(place.lines), place.name, place.line)):
         raise UserError(f"line {line} of {path} is no comment like `{example(language)}`: write one, or give a query")
-    return Cursor(path, language, asked, words_above("\n".join(lines[: line - 1]), language))
+    above = words_above("\n".join(place.lines[: place.line - 1]), place.language)
+    return Cursor(path, place.language, asked, above)
+
+
+class _Place(NamedTuple):
+    """A line of code."""
+
+    name: str  # of the file, whose suffix says how it is parsed
+    lines: Sequence[str]
+    line: int  # from 1
+    text: str  # of the line
+    language: str
+
+
+def _code_at(name: str, lines: Sequence[str], line: int, language: str) -> _Place:
+    """A place in a file, by the code inside of it: of a notebook, in its cells."""
+    with suppress(UserError):  # no notebook
+        found = embedded(name, "\n".join(lines).encode("utf-8", "replace"))
+        if found is not None:
+            lines, language = found.data.decode("utf-8", "replace").split("\n"), found.language or language
+        if found is not None and found.cells is not None:
+            places, name = found.cells.lines, f"{name}{language_named(language).suffixes[0]}"
+            number = bisect_left(places, line)
+            is_code = number < len(places) and places[number] == line
+            return _Place(name, lines, number + 1, lines[number] if is_code else "", language)
+    return _Place(name, lines, line, lines[line - 1] if line <= len(lines) else "", language)
 
 
 def _is_comment(text: str, name: str, line: int) -> bool:

@@ -155,9 +155,9 @@ LANGUAGE: Final = Language(
     block_comment=None,
     quotes=(Quote('"""', lines=True), Quote('"', lines=True)),
     keywords=words(
-        "after alias and case catch cond def defmacro defmacrop defmodule defp defimpl defprotocol defstruct do else "
-        "end false fn for if import in nil not or quote raise receive require rescue super throw true try unless "
-        "unquote use when with"
+        "after alias and case catch cond def defdelegate defexception defguard defimpl defmacro defmacrop defmodule "
+        "defp defprotocol defstruct do else end false fn for if import in nil not or quote raise receive require "
+        "rescue super throw true try unless unquote use when with"
     ),
     typical=r"\bdefp? \w+[?!]?(?:\(.*\))? do\b|\bdefmodule\b|\|>|^\s*end\s*$|%\{|\bdo:|@\w+ |:ok\b|\{:\w+,|\bfn .* ->",
     doubt=0.25,
@@ -181,5 +181,6 @@ LANGUAGE: Final = Language(
     common_names=words("inspect"),
     built_folders=words("deps _build"),
     traces="data_prep.traces.scripts:ELIXIR",
+    keyword_names=True,
     colours={"alias": "type", "atom": "string", "quoted_content": "string", "keyword": "string", "boolean": "keyword"},
 )

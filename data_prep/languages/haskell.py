@@ -143,6 +143,7 @@ LANGUAGE: Final = Language(
     definitions=words("function bind data_type newtype class"),
     test_words=words("test tests spec benchmarks bench"),
     traces="data_prep.traces.compiled:HASKELL",
+    keyword_names=True,
     colours={
         "operator": "keyword",
         "name": "type",

@@ -134,6 +134,23 @@ def first_before(node: "Node", kinds: frozenset[str]) -> "Node":
     return first
 
 
+def without_comments(whole: "Node", column: int, comments: frozenset[str]) -> "Node":
+    """What a declaration ends with: itself, or what is before comments at its end that are of the next one.
+
+    Grammars of languages without braces put such comments into the block before. ``column``: of the declaration.
+    """
+    end, last = whole, whole
+    while children := last.named_children:
+        behind = children[-1].end_byte - last.start_byte
+        if children[-1].end_byte < last.end_byte and (last.text or b"")[behind:].strip():
+            break  # something closes it
+        while len(children) > 1 and children[-1].type in comments and children[-1].start_point[1] <= column:
+            children.pop()
+            end = children[-1]
+        last = children[-1]
+    return end
+
+
 def named(node: "Node") -> Declaration:
     """A declaration that has a field ``name``, and nothing around it."""
     return Declaration(name_of(node), node)
@@ -245,6 +262,7 @@ class Language:
     reader: str = "search.files.units:read_functions"  # finds the units of a file
     traces: str = ""  # the form of its stack traces (data_prep.traces.form); "": none is read
     colours: Mapping[str, str] = field(default_factory=dict)  # kind -> what it is coloured as, beside the usual ones
+    keyword_names: bool = False  # whether names that are keywords are coloured so: the grammar does not tell them apart
     capital_types: bool = True  # whether names in capitals are types, by custom
 
     def parse(self, data: bytes, path: str) -> ParsedSource:

@@ -95,5 +95,5 @@ LANGUAGE: Final = Language(
     test_words=words("test tests spec specs fixtures"),
     gathering_files=words("init.lua"),
     traces="data_prep.traces.scripts:LUA",
-    colours={"self": "keyword"},
+    keyword_names=True,
 )

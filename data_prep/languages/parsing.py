@@ -22,6 +22,7 @@ from data_prep.languages.language import (
     ParsedSource,
     is_docstring,
     node_text,
+    without_comments,
 )
 from data_prep.languages.own_tree import Node, Tree
 
@@ -255,7 +256,7 @@ def _found(
     doc = language.plain_doc(doc)
     body = whole if declared.kind == "constant" else language.body(node)
     parts = [(whole, body, inside), *((each, language.body(each), None) for each in declared.more)]
-    last = _last(declared.more[-1] if declared.more else whole, first.start_point[1], language.comments)
+    last = without_comments(declared.more[-1] if declared.more else whole, first.start_point[1], language.comments)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
         if declared.kind == "type":
@@ -278,19 +279,6 @@ def _found(
         annotations=(),
         fields=fields,
     )
-
-
-def _last(whole: Node, column: int, comments: frozenset[str]) -> Node:
-    """What a declaration ends with: itself, or what is before a comment at its end that is of the next one.
-
-    Grammars of languages without braces put such a comment into the block before it. ``column``: of the declaration.
-    """
-    end, last = whole, whole
-    while last.named_child_count:
-        last = last.named_children[-1]
-        while last.type in comments and last.start_point[1] <= column and (before := last.prev_sibling) is not None:
-            end = last = before
-    return end
 
 
 def _last_line(data: bytes, node: Node) -> int:

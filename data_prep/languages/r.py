@@ -233,6 +233,7 @@ LANGUAGE: Final = Language(
     self_names=_SELF,
     definitions=words("definition"),
     test_words=words("test tests testthat"),
+    traces="data_prep.traces.scripts:R",
     colours={"return": "keyword"},
     capital_types=False,
 )

@@ -120,6 +120,7 @@ LANGUAGE: Final = Language(
     common_names=words("to_s inspect hash initialize"),
     built_folders=words("vendor"),
     traces="data_prep.traces.scripts:RUBY",
+    keyword_names=True,
     colours={
         "simple_symbol": "string",
         "hash_key_symbol": "string",

@@ -71,6 +71,8 @@ class HeadedForm:
     """A line that begins an error without a name; group ``message``, if it states one."""
     outermost_first: re.Pattern[str] = NEVER
     """A line behind which frames are the other way round."""
+    turned: re.Pattern[str] = NEVER
+    """The same behind a message."""
     message_end: re.Pattern[str] = NEVER
     """A line behind a message that is none of it, as all that follows."""
     inner_end: re.Pattern[str] = NEVER
@@ -203,6 +205,8 @@ class _Reader:
             if self._frames or not self._place:
                 self._close()
                 self._head = None
+            self._reversed = True
+        elif form.turned.fullmatch(line):
             self._reversed = True
         elif form.inner_end.fullmatch(line):
             self._end_inner()

@@ -1,4 +1,4 @@
-"""Stack traces of scripts other than Python's and JavaScript's: PHP, Ruby, Elixir, Lua, Bash."""
+"""Stack traces of scripts other than Python's and JavaScript's: PHP, Ruby, Elixir, Lua, Bash, R."""
 
 import re
 from typing import Final
@@ -188,4 +188,22 @@ BASH: Final = HeadedForm(
     ),
     looks=r"(?!)",
     at_path=rf"(?:\.(?:ba|z|k)?sh|\.bats): (?:line )?\d+: |: line \d+: .*(?:{_SAID})",
+)
+
+_R_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^\s#:]+\.[Rr])(?:#|:)(?P<line>\d+)(?::\d+)?"
+R: Final = HeadedForm(
+    frames=(
+        re.compile(rf"\s*\d+: (?P<name>[\w.:$@]+)\(.*\) at {_R_PLACE}"),
+        re.compile(rf"\s*\d+\. [^\w`]*(?:global |base |[\w.]+:::?)?`?(?P<name>[\w.$@]+)`?\(.*\) at {_R_PLACE}"),
+        re.compile(rf"\s*\d+(?:: |\. ).* at {_R_PLACE}"),
+    ),
+    frame=lambda groups: _frame(groups, re.sub(r"[$@]", ".", groups.get("name", "").rpartition(":")[2])),
+    error=re.compile(r"(?P<error>Error)(?: in [^:]+?)?(?: ?:) ?(?P<message>.*)"),
+    places=(re.compile(rf"(?P<error>Error) in .*\(from {_R_PLACE}\) ?: ?(?P<message>.*)"),),
+    named_by_next=True,
+    turned=re.compile(r"\s*Backtrace:"),
+    message_end=re.compile(
+        r"\s*(?:Calls: .*|Execution halted|Backtrace:|Traceback:?|> traceback\(\).*|In addition: .*)"
+    ),
+    looks=r"\d{1,4}[:.] .{1,1000} at \S+\.[Rr][#:]\d+(?::\d+)?$|Error in .{1,500}\(from \S+\.[Rr]#\d+\)",
 )

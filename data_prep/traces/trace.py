@@ -59,10 +59,12 @@ _SIGNS: Final = (
     ".zig:",
     "hs:",
     ".php",
+    ".R#",
+    ".r#",
 )
 """One of these is in each line that looks like a frame."""
-_OTHERS: Final = r"at \S+\.p[lm] line \d+|at \S+\.[Rr]#\d+|#\d{1,4} +\S.* \([\w:./-]+\.dart:\d+"
-"""What lines with frames have in languages that are not read: Perl, R, Dart."""
+_OTHERS: Final = r"at \S+\.p[lm] line \d+|#\d{1,4} +\S.* \([\w:./-]+\.dart:\d+"
+"""What lines with frames have in languages that are not read: Perl and Dart."""
 
 
 @dataclass(frozen=True, slots=True)

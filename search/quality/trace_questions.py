@@ -8,7 +8,7 @@ distance in each file, as if the files had been edited since: a frame's code, wh
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -26,6 +26,7 @@ from search.index.code_index import Index
 from search.quality.code_questions import functions, rank_by, rank_of
 from search.quality.measure import BASE, Measured, Ranks, measured
 from search.quality.questions import drawn
+from search.quality.trace_forms import FORMS, INNERMOST_LAST, Call, printed
 from search.snippets.answer import Wanted, answer_text
 from search.traces.frame_locator import FrameLocator
 
@@ -35,22 +36,9 @@ FARTHEST: Final = 60
 """Lines by which a file's lines have moved at most."""
 _TRACES: Final = {"lines as in the index": "text", "lines moved": "moved"}
 """How the traces are asked -> the field of the question."""
-_FOLDER: Final = "/srv/app"
-_INNERMOST_LAST: Final = ("python",)
-_COMMENT: Final = ("#", "//", "/*", "*")
-_PACKAGE: Final = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A frame to be printed."""
-
-    row: int
-    path: str  # in the index
-    line: int  # from 1
-    name: str  # with its types
-    code: str
-    package: str = ""  # of Java
+_COMMENT: Final = ("#", "//", "/*", "*", "--")
+_OF_JVM: Final = (".java", ".kt", ".scala")
+_PACKAGE: Final = re.compile(rb"^\s*package\s+([\w.]+)\s*;?\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +56,7 @@ def of_traces(index: Index, root: Path, most: int, seed: int) -> list[TraceQuest
 
     Args:
         index: the index.
-        root: its folder, where Java's files say their packages.
+        root: its folder, where files of the JVM's languages say their packages.
         most: maximum number of traces, 0: one for each function that another calls.
         seed: seed of what is drawn.
 
@@ -91,7 +79,7 @@ class _TraceMaker:
 
     def __init__(self, index: Index, root: Path) -> None:
         self._index, self._root, self._locator = index, root, FrameLocator(index)
-        self.rows = [row for row in functions(index) if language_name(index.file(row).path) in _FORMS]
+        self.rows = [row for row in functions(index) if language_name(index.file(row).path) in FORMS]
         self._callers: dict[str, list[int]] = defaultdict(list)
         for row in self.rows:
             for name in {*index.split.word_list("api", row)}:
@@ -116,7 +104,7 @@ class _TraceMaker:
         }
         moved = [replace(call, line=max(1, call.line + by[call.path])) for call in calls]
         rows: list[int | None] = [None, *(call.row for call in calls)]
-        order = rows[::-1] if language_name(calls[0].path) in _INNERMOST_LAST else rows
+        order = rows[::-1] if language_name(calls[0].path) in INNERMOST_LAST else rows
         return TraceQuestion(printed(calls), printed(moved), order, calls[0].row)
 
     def _caller(self, calls: Sequence[Call], random: np.random.Generator) -> Call | None:
@@ -148,68 +136,12 @@ class _TraceMaker:
         line = text.start_line + place
         if self._locator.row_at(number, line) != row:
             return None
-        package = self._package(text.path) if text.path.endswith(".java") else ""
+        package = self._package(text.path) if text.path.endswith(_OF_JVM) else ""
         return Call(row, text.path, line, index.names[row], code.strip(), package)
 
     def _package(self, path: str) -> str:
         found = _PACKAGE.search(read_regular(self._root / path, LARGEST_SOURCE)[0])
         return found[1].decode() if found else ""
-
-
-def printed(calls: Sequence[Call]) -> str:
-    """The text of a trace of calls, the innermost first, with a frame of the library inside it."""
-    language = language_name(calls[0].path)
-    text, frame, library = _FORMS[language]
-    frames = [library, *map(frame, calls)]
-    return text.replace("FRAMES", "\n".join(frames[::-1] if language in _INNERMOST_LAST else frames))
-
-
-def _python(call: Call) -> str:
-    name = call.name.rpartition(".")[2]
-    return f'  File "{_FOLDER}/{call.path}", line {call.line}, in {name}\n    {call.code}'
-
-
-def _java(call: Call) -> str:
-    owner, _, method = call.name.rpartition(".")
-    method = "<init>" if owner.rpartition(".")[2] == method else method
-    qualified = ".".join(filter(None, (call.package, owner.replace(".", "$"), method)))
-    return f"\tat {qualified}({call.path.rpartition('/')[2]}:{call.line})"
-
-
-def _javascript(call: Call) -> str:
-    owner, _, last = call.name.rpartition(".")
-    name = f"new {owner}" if last == "constructor" else call.name
-    return f"    at {name} ({_FOLDER}/{call.path}:{call.line}:5)"
-
-
-def _go(call: Call) -> str:
-    owner, _, method = call.name.rpartition(".")
-    name = f"(*{owner}).{method}" if owner else method
-    package = f"example.com/app/{call.path}".rpartition("/")[0]
-    return f"{package}.{name}(0xc000010000)\n\t{_FOLDER}/{call.path}:{call.line} +0x1d"
-
-
-_JAVASCRIPT: Final = "TypeError: failed\nFRAMES", _javascript, "    at node:internal/errors:405:5"
-_FORMS: Final[Mapping[str, tuple[str, Callable[[Call], str], str]]] = {
-    "python": (
-        "Traceback (most recent call last):\nFRAMES\nRuntimeError: failed",
-        _python,
-        '  File "/usr/lib/python3.11/decimal.py", line 1734, in __library__\n    raise error(explanation)',
-    ),
-    "java": (
-        "java.lang.IllegalStateException: failed\nFRAMES",
-        _java,
-        "\tat java.base/java.util.Objects.requireNonNull(Objects.java:233)",
-    ),
-    "javascript": _JAVASCRIPT,
-    "typescript": _JAVASCRIPT,
-    "go": (
-        "panic: failed\n\ngoroutine 1 [running]:\nFRAMES",
-        _go,
-        "panic({0x5a1e60, 0x6b8d20})\n\t/usr/local/go/src/runtime/panic.go:884 +0x212",
-    ),
-}
-"""Language -> text of a trace around its frames, a frame, and one of the library."""
 
 
 @dataclass(frozen=True, slots=True)

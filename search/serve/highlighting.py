@@ -12,7 +12,7 @@ import numpy as np
 
 from data_prep.array_types import Int64
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.language import Language
+from data_prep.languages.language import Language, node_text
 from data_prep.languages.own_tree import Node, TreeCursor
 from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of
@@ -23,11 +23,13 @@ Span = tuple[int, int, str]
 """Start and end in characters from 0, and the kind or the word there."""
 
 _COLOURS: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys(("true", "false", "null", "none", "nil", "this", "super"), "keyword"),
+    **dict.fromkeys(("true", "false", "null", "null_literal", "none", "nil", "this", "super"), "keyword"),
     **dict.fromkeys(("integer", "float", "number", "int_literal", "float_literal"), "number"),
     "type_identifier": "type",
 }
 """Leaves with a name of their own, in most grammars; a language has others in its ``colours``."""
+_BEFORE_NAMES: Final = (".", ":", "@", "$", "&", "'")
+"""What is before a name that is no keyword, such as that of a member."""
 _QUOTES: Final = frozenset(('"', "'", "`", '"""'))
 _STRINGS: Final = ("string", "escape_sequence", "regex")
 _TYPE: Final = re.compile(r"[A-Z][0-9_$]*(?:[a-z]|\Z)")
@@ -46,7 +48,9 @@ def highlighted(source: str, path: str, start: int = 0, end: int | None = None) 
     found: list[Span] = []
     language = language_of(path)
     for first, last, kind, text in _leaves(source, path, start, end):
-        if kind == "identifier":
+        if kind == "identifier" and language and text in language.keywords and _is_keyword(text, language):
+            kind = "keyword" if source[first - 1 : first] not in _BEFORE_NAMES else ""
+        elif kind == "identifier":
             kind = "type" if _TYPE.match(text) and language and language.capital_types else ""
         if kind and found and found[-1][1:] == (first, kind):
             found[-1] = (found[-1][0], last, kind)
@@ -78,7 +82,8 @@ def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tup
     places = _character_places(data)
     first, last = np.searchsorted(places, [start, len(source) if end is None else end]).tolist()
     covered = 0
-    whole = {"string_content", *(each for each, colour in language.colours.items() if colour == "annotation")}
+    annotations = (each for each, colour in language.colours.items() if colour == "annotation")
+    whole = {"string_content", *language.comments, *annotations}
     for node in _visited(syntax_tree(language.grammar_of(path), data).walk(), first, last, whole):
         kind = _kind(node, language)
         begin, stop = node.start_byte, _end_of_name(node) if kind == "annotation" else node.end_byte
@@ -105,18 +110,33 @@ def _visited(cursor: TreeCursor, first: int, last: int, whole: Collection[str]) 
 def _kind(leaf: Node, language: Language) -> str:
     kind = leaf.type
     if not leaf.is_named:
-        if kind == "/" and leaf.parent is not None and leaf.parent.type == "regex":
-            return "string"
-        return "string" if kind in _QUOTES else "keyword" if kind.isalpha() else ""
+        return _kind_of_sign(leaf)
+    if kind in language.comments:
+        return "comment"
     if colour := language.colours.get(kind) or _COLOURS.get(kind):
         return colour
     if kind.endswith("comment"):
         return "comment"
-    if kind.endswith(("identifier", "identifier_pattern")):
+    if kind.removesuffix("_keyword") in language.keywords and node_text(leaf) == kind.removesuffix("_keyword"):
+        return "keyword"
+    if kind.endswith(("identifier", "identifier_pattern")) or kind in language.identifiers:
         return "identifier"
     if kind.endswith(("integer_literal", "point_literal")):
         return "number"
     return "string" if any(each in kind for each in _STRINGS) else ""
+
+
+def _kind_of_sign(leaf: Node) -> str:
+    kind = leaf.type
+    if kind == "/" and leaf.parent is not None and leaf.parent.type == "regex":
+        return "string"
+    is_word = kind.strip("#@?!").replace("_", "").isalpha()
+    return "string" if kind in _QUOTES else "keyword" if is_word else ""
+
+
+def _is_keyword(text: str, language: Language) -> bool:
+    """Whether a name that is a keyword is one wherever it stands: the grammar takes it for a name."""
+    return language.keyword_names or text in _COLOURS
 
 
 def _end_of_name(annotation: Node) -> int:

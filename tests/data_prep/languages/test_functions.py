@@ -288,3 +288,18 @@ def test_a_method_of_php_that_only_throws_is_a_stub():
     assert [(each.name, each.doc, each.is_stub) for each in found] == [
         ("a", "Reads it.", True), ("b", "", False), ("c", "Does nothing.", True),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("c", "int f(void) {\n  return 1;\n// c\n}\n"),
+        ("javascript", "function f() {\n  return 1;\n// c\n}\n"),
+        ("r", "f <- function(x) {\n  x\n# c\n}\n"),
+        ("rust", "fn f() {\n    g();\n// c\n}\n"),
+        ("ruby", "def f\n  g\n# c\nend\n"),
+    ],
+)
+def test_a_comment_at_the_end_of_a_body_is_of_it(name, code):
+    (found,) = language(name).parse(code.encode(), f"a{language(name).suffixes[0]}").functions
+    assert (found.start_line, found.end_line) == (1, 4)

@@ -8,6 +8,7 @@ from repositories import write
 from serving import indexed
 
 from cli.main import main
+from data_prep.errors import UserError
 from search.cursor import cursor_at, words_above
 from search.opening import index_place
 
@@ -124,3 +125,29 @@ def test_a_language_that_the_index_lacks_is_one_line(root, tmp_path, monkeypatch
     assert f"indexed {other}: " in capsys.readouterr().err
     assert main(["search", f"--at={other}/main.go:3", f"--index={index_place(root)}"]) == 2
     assert "--language=go matches none of the index's 4 files, which are of java, python" in capsys.readouterr().err
+
+
+def test_a_comment_in_a_cell_of_a_notebook_and_in_a_script_of_a_component_asks(tmp_path):
+    source = ["import numpy as np\n", "# search: mean of numbers\n", "x = 1\n"]
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["Text\n"]},
+        {"cell_type": "code", "metadata": {}, "execution_count": 1, "outputs": [], "source": source},
+    ]
+    notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    component = (
+        "<b>{{ cart }}</b>\n<script>\nconst prices = [];\n// search: add up\n</script>\n<!-- // search: no\n-->\n"
+    )
+    root = write(tmp_path / "tree", {"a.ipynb": notebook, "b.vue": component, "c.svelte": component})
+    line = next(number for number, each in enumerate(notebook.split("\n"), start=1) if "search:" in each)
+    found = cursor_at(f"{root}/a.ipynb:{line}")
+    assert (found.query, found.language, found.context) == (
+        "mean of numbers",
+        "python",
+        ("import", "numpy", "as", "np"),
+    )
+    for name in ("b.vue", "c.svelte"):
+        found = cursor_at(f"{root}/{name}:4")
+        assert (found.query, found.context) == ("add up", ("const", "prices"))
+    for place in ("a.ipynb:2", "b.vue:6"):
+        with pytest.raises(UserError, match="is no comment like"):
+            cursor_at(f"{root}/{place}")

@@ -10,13 +10,15 @@ from repositories import write
 from serving import index_of
 
 from cli.main import main
+from data_prep.languages.registry import language as language_named
 from data_prep.traces.trace import read_trace
 from search.engine.engine import Engine
 from search.engine.show import body
 from search.index.index_file import open_index
 from search.quality.code_questions import measure_pieces, of_halves, of_namesakes, rank_by, rank_of
 from search.quality.questions import FEWEST
-from search.quality.trace_questions import Call, TraceQuestion, frames_found, measure_traces, of_traces, printed
+from search.quality.trace_forms import FORMS, Call, printed
+from search.quality.trace_questions import TraceQuestion, frames_found, measure_traces, of_traces
 from search.snippets.code_search import CodeHit
 from search.traces.frame_locator import FrameLocator
 
@@ -164,6 +166,23 @@ def test_traces_of_each_language_are_read_as_they_are_printed(tmp_path, language
         trace = read_trace(printed([call]))
         placed = FrameLocator(index).located(trace.frames)
         assert (trace.language, [each.row for each in placed]) == (language, [None, row])
+
+
+@pytest.mark.parametrize("language", FORMS)
+def test_each_form_of_a_trace_is_read_frame_by_frame(language):
+    suffix = language_named(language).suffixes[0]
+    calls = [
+        Call(1, f"src/a/one{suffix}", 12, "Cart.total", "x = y()", "shop"),
+        Call(2, f"src/two{suffix}", 34, "Shop.buy", "total()", "shop"),
+        Call(3, f"three{suffix}", 5, "run", "buy()", "shop"),
+    ]
+    trace = read_trace(printed(calls))
+    frames = [*trace.frames][::-1] if trace.innermost_last else [*trace.frames]
+    assert [(frame.path.rpartition("/")[2].partition(".")[0], frame.line) for frame in frames[1:4]] == [
+        ("one", 12), ("two", 34), ("three", 5)
+    ]  # fmt: skip
+    assert [frame.name.rpartition(".")[2] for frame in frames[1:3]] == ["total", "buy"]
+    assert trace.unread == 0
 
 
 def test_shares_of_frames():

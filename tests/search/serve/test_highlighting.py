@@ -1,8 +1,12 @@
 """What is coloured in code of the five languages, and where the words of identifiers are."""
 
+import re
+
 import pytest
 
+from data_prep.languages.registry import language_of
 from search.serve.highlighting import highlighted, word_spans
+from tests.conftest import REPOSITORY
 
 CODE = {
     "a.java": (
@@ -106,3 +110,26 @@ def test_whatever_it_gets_its_spans_are_in_order(path, source):
         place = end
     assert path in CODE or not place
     word_spans(source, path, {"read"})
+
+
+GOLDEN = sorted(
+    path for path in (REPOSITORY / "tests" / "search" / "files" / "golden").iterdir() if path.suffix != ".txt"
+)
+NAMES_TOO = {"kotlin": "it open by get reified", "csharp": "nameof value", "php": "static int", "r": "in"}
+"""Keywords that are also names; and those of a shell are the names of commands."""
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
+def test_keywords_and_comments_of_every_language_are_coloured(path):
+    source, language = path.read_text(), language_of(path.name)
+    colours = {place: kind for start, end, kind in highlighted(source, path.name) for place in range(start, end)}
+    mark = re.escape(language.line_comment)
+    comments = [found.start() + 1 for found in re.finditer(rf"(?m)(?<=\n)[ \t]*{mark} \w", source)]
+    assert comments
+    assert {colours.get(place + len(re.match(r"\s*", source[place:])[0])) for place in comments} == {"comment"}
+    found = {
+        match[0]
+        for match in re.finditer(r"(?<![\w$@.'])[a-z_]+[?!]?(?!\w)", source)
+        if match[0] in language.keywords and match.start() not in colours
+    }
+    assert found <= set(NAMES_TOO.get(path.stem, "").split()) or path.stem == "bash"

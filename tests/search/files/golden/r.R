@@ -114,3 +114,9 @@ method(speak, Dog) <- function(x, ...) cat("Woof")
 
 orders <- read.csv("orders.csv")
 for (order in orders) print(order)
+
+# nocov start
+.onLoad <- function(libname, pkgname) {
+  register(pkgname)
+}
+# nocov end
