@@ -44,7 +44,7 @@ _COLUMNS: Final = (
 """What each column of a list is called, and its form."""
 PACKAGES: Final = Path(__file__).with_name("installed.txt")
 _PACKAGE: Final = re.compile(
-    r"(?P<language>\w+)\t(?P<registry>\w+)\t(?P<name>(?:@[\w.-]+/)?[\w.+-]+)\t(?P<version>[\w.+-]*)\t(?P<sha256>(?:[0-9a-f]{64})?)"
+    r"(?P<language>[\w+#]+)\t(?P<registry>\w+)\t(?P<name>(?:@[\w.-]+/)?[\w.+-]+)\t(?P<version>[\w.+-]*)\t(?P<sha256>(?:[0-9a-f]{64})?)"
 )
 _logger = logging.getLogger(__name__)
 
@@ -208,12 +208,13 @@ def read_packages(path: Path) -> list[Package]:
     packages = []
     for number, line in lines_of_list(path, "packages"):
         match = _PACKAGE.fullmatch(line)
-        if match is None or match["language"] not in LANGUAGES or match["registry"] not in REGISTRIES:
+        name = language_called(match["language"]) if match else ""
+        if match is None or name not in LANGUAGES or match["registry"] not in REGISTRIES:
             raise UserError(
                 f"{path}:{number}: expected a language, one of {', '.join(REGISTRIES)}, a package, its version and "
                 f"sha256, separated by tabs: {line[:80]!r}"
             )
         if match["registry"] != "debian" and not (match["version"] and match["sha256"]):
             raise UserError(f"{path}:{number}: {match['name']} has no version or no sha256")
-        packages.append(Package(**match.groupdict()))
+        packages.append(Package(**{**match.groupdict(), "language": name}))
     return packages
