@@ -107,7 +107,7 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "corpus": Command(
         "NAME [--data.field=value ...]",
-        "statistics of the corpus repositories or installed",
+        "statistics of a corpus: repositories, seven_languages or installed",
         "cli.runs:corpus",
         sections=("data",),
     ),

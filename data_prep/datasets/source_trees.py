@@ -15,7 +15,7 @@
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 from urllib.parse import quote
@@ -44,7 +44,7 @@ _COLUMNS: Final = (
 """What each column of a list is called, and its form."""
 PACKAGES: Final = Path(__file__).with_name("installed.txt")
 _PACKAGE: Final = re.compile(
-    r"(?P<language>\w+)\t(?P<registry>\w+)\t(?P<name>(?:@[\w.-]+/)?[\w.+-]+)\t(?P<version>[\w.+-]*)\t(?P<sha256>(?:[0-9a-f]{64})?)"
+    r"(?P<language>[\w+#]+)\t(?P<registry>\w+)\t(?P<name>(?:@[\w.-]+/)?[\w.+-]+)\t(?P<version>[\w.+-]*)\t(?P<sha256>(?:[0-9a-f]{64})?)"
 )
 _logger = logging.getLogger(__name__)
 
@@ -66,10 +66,12 @@ class Repositories(Corpus):
     def tasks(self) -> Sequence[TreeTask]:
         """The repositories of the lists, to be fetched or, with ``--data.mirrors``, read from their clones there.
 
+        Without those that neither have the languages of the pairs nor take part in the split of any that has.
+
         Raises:
             UserError: the list or the folder of mirrors is missing or wrong.
         """
-        listed = read_repositories(*self.lists())
+        listed = connected(read_repositories(*self.lists()), self.languages)
         if not self._config.mirrors:
             return [TreeTask(tree, languages, "fetch", f"{tree.url}.git") for tree, languages in listed]
         mirrors = named_path(self._config.mirrors)
@@ -115,6 +117,17 @@ def read_repositories(*paths: Path) -> list[tuple[TreeName, tuple[str, ...]]]:
                 raise UserError(f"{path}:{number}: {error}") from error
             found[tree.name.lower()] = tree, languages
     return list(found.values())
+
+
+def connected(
+    listed: Sequence[tuple[TreeName, tuple[str, ...]]], wanted: Collection[str]
+) -> list[tuple[TreeName, tuple[str, ...]]]:
+    """The repositories that have one of the languages ``wanted``, or share one with such a repository, and so on."""
+    reached, before = {*wanted}, 0
+    while len(reached) > before:
+        before = len(reached)
+        reached.update(name for _, names in listed if not reached.isdisjoint(names) for name in names)
+    return [(tree, names) for tree, names in listed if not reached.isdisjoint(names)]
 
 
 def _listed(line: str) -> tuple[TreeName, tuple[str, ...]]:
@@ -208,12 +221,13 @@ def read_packages(path: Path) -> list[Package]:
     packages = []
     for number, line in lines_of_list(path, "packages"):
         match = _PACKAGE.fullmatch(line)
-        if match is None or match["language"] not in LANGUAGES or match["registry"] not in REGISTRIES:
+        name = language_called(match["language"]) if match else ""
+        if match is None or name not in LANGUAGES or match["registry"] not in REGISTRIES:
             raise UserError(
                 f"{path}:{number}: expected a language, one of {', '.join(REGISTRIES)}, a package, its version and "
                 f"sha256, separated by tabs: {line[:80]!r}"
             )
         if match["registry"] != "debian" and not (match["version"] and match["sha256"]):
             raise UserError(f"{path}:{number}: {match['name']} has no version or no sha256")
-        packages.append(Package(**match.groupdict()))
+        packages.append(Package(**{**match.groupdict(), "language": name}))
     return packages

@@ -64,7 +64,7 @@ def trees_of(plan: Configuration, command: str) -> list[str]:
         UserError: the data set is no corpus, or there are fewer than two.
     """
     if not isinstance(data_set(plan.dataset, plan.data), Corpus):
-        raise UserError(f"{plan.dataset} is not made of source trees: take repositories or installed")
+        raise UserError(f"{plan.dataset} is not made of source trees: take repositories, seven_languages or installed")
     data = prepare_stage(plan.dataset, plan.data, command)
     sizes = Counter(tree_of(split, row) for split in data.splits.values() for row in range(len(split)))
     found = [tree for tree, size in sizes.most_common() if size >= LEAST]

@@ -59,7 +59,7 @@ def test_the_list_has_at_most_a_dozen_packages_a_language():
 
 def test_a_package_is_fetched_once_and_read_from_its_archive(registry, tmp_path):
     archive = tarball(registry / "scope-sum-1.0.0.tgz", {"LICENSE": LICENCE, "dist/sum.js": DOC, "README.md": "x"})
-    config = config_of(tmp_path, line_of("@scope/sum", archive))
+    config = config_of(tmp_path, line_of("@scope/sum", archive, language="JS"))
     for _ in range(2):
         _, shard = Installed(config).inputs()
     head = read_head(shard)

@@ -6,7 +6,14 @@ import pytest
 
 from cli.main import main
 from data_prep.config import DataConfig
-from data_prep.datasets.source_trees import LEAVE_OUT, PHP_RUBY, REPOSITORIES, SevenLanguages, read_repositories
+from data_prep.datasets.source_trees import (
+    LEAVE_OUT,
+    PHP_RUBY,
+    REPOSITORIES,
+    SevenLanguages,
+    connected,
+    read_repositories,
+)
 from data_prep.languages.language import Language
 from data_prep.languages.registry import corpus_languages, language, language_called, languages
 from data_prep.pipeline.splits import splits_of_trees
@@ -140,6 +147,15 @@ def test_php_and_ruby_are_listed_beside_the_five_languages():
     measured = LEAVE_OUT.read_text().lower().split()
     assert not {tree.name.lower() for tree, _ in both} & set(measured)
     assert set(SevenLanguages(DataConfig(language="all")).languages) == {*corpus_languages(), "php", "ruby"}
+
+
+def test_only_repositories_are_read_that_matter_for_a_language():
+    """The split of a repository with two languages depends on those of both."""
+    both = read_repositories(REPOSITORIES, PHP_RUBY)
+    assert connected(both, ["python"]) == connected(both, ["go", "java"]) == read_repositories(REPOSITORIES)
+    assert {names for _, names in connected(both, ["ruby"])} == {("ruby",)}
+    assert connected(both, SevenLanguages(DataConfig(language="all")).languages) == both
+    assert connected(both, ["rust"]) == []
 
 
 def test_php_and_ruby_leave_the_splits_of_the_five_as_they_are():
