@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
     "folder": "data_prep.datasets.java_sources:Folder",
+    "project": "data_prep.datasets.project:Project",
     "csn": "data_prep.datasets.csn:Csn",
     "csn_filtered": "data_prep.datasets.csn:CsnFiltered",
     "csn_1000": "data_prep.datasets.csn:Csn1000",
