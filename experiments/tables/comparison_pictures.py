@@ -43,7 +43,7 @@ def as_png(figure: Figure) -> bytes:
 
 def forest_picture(leads: Mapping[str, Lead], reference: str, title: str) -> bytes:
     """A PNG of the difference of each row from the reference, with its interval."""
-    width = 6 + 0.11 * max(map(len, leads))
+    width = max(9, 4 + 0.11 * max(map(len, leads)))
     figure = Figure(figsize=(width, 1.6 + 0.35 * max(3, len(leads))), dpi=110, layout="constrained")
     axes = figure.subplots()
     for place, lead in enumerate(reversed([*leads.values()])):
