@@ -18,10 +18,10 @@
 #   compare RUN_DIR RUN_DIR [...] [--out=DIR]   compare runs: intervals, wins and losses, kinds of query
 #   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
 # tables of results:
-#   benchmark PART                              train the main table's models that have no saved result
-#   ablate NAME                                 train the variants of an ablation that have none
+#   benchmark PART [--out=DIR]                  train the main table's models that have no saved result
+#   ablate NAME [--out=DIR]                     train the variants of an ablation that have none
 #   tune MODEL                                  compare a model's initializations and losses
-#   table                                       write the tables of the saved results, including README's
+#   table [--results=DIR]                       write the tables of the saved results, or of your own
 #   speed NAME [PATH]                           measure two forms of a part in one run, and their ratio
 # other papers:
 #   gencodesearchnet MODEL [...]|statistics|... rank and match its test sets; make such sets

@@ -2,7 +2,7 @@
 
 import ast
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
@@ -57,10 +57,8 @@ def _named(title: str, names: Iterable[str], topic: str) -> str:
 
 
 def _about(topic: str) -> list[str]:
-    if topic == "datasets":
-        return _listed({name: _documentation(name)[0] for name in DATASETS})
-    if topic == "models":
-        return _listed(MODELS)
+    if topic in _LISTS:
+        return _LISTS[topic]()
     if topic in COMMANDS:
         return _about_command(topic, COMMANDS[topic])
     if topic in DATASETS:
@@ -72,7 +70,9 @@ def _about(topic: str) -> list[str]:
     if parts := [(f"{name} {topic}", each.parts[topic]) for name, each in COMMANDS.items() if topic in each.parts]:
         return [line for name, part in parts for line in _about_command(name, part)]
     raise unknown(
-        "command, data set, model or section", topic, [*COMMANDS, *DATASETS, *MODELS, *_SECTIONS, "datasets", "models"]
+        "command, data set, model or section",
+        topic,
+        [*COMMANDS, *DATASETS, *MODELS, *_SECTIONS, *_LISTS],
     )
 
 
@@ -99,18 +99,42 @@ def _listed(names: Mapping[str, Any]) -> list[str]:
 
 def _about_dataset(name: str) -> list[str]:
     lines = [f"data set {name}: bash run.sh {name} MODEL {TRAIN.usage}"]
-    return [*lines, *(f"  {line}".rstrip() for line in _documentation(name)), "", "options: help data"]
+    return [
+        *lines,
+        *(f"  {line}".rstrip() for line in _documentation(name)),
+        "",
+        "options: help data; several runs: help sweep",
+    ]
 
 
 def _documentation(name: str) -> list[str]:
     """The docstrings of a data set's class and its module, read without importing it."""
     module, _, kind = DATASETS[name].partition(":")
+    whole, of_classes = _docstrings(module)
+    return f"{of_classes[kind]}\n\n{whole}".splitlines()
+
+
+def _docstrings(module: str) -> tuple[str, Mapping[str, str]]:
+    """The docstrings of a module and of its classes, read without importing it."""
     spec = find_spec(module)
     assert spec is not None
     assert spec.origin is not None
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind)
-    return f"{ast.get_docstring(found) or ''}\n\n{ast.get_docstring(tree) or ''}".splitlines()
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    return ast.get_docstring(tree) or "", {each.name: ast.get_docstring(each) or "" for each in classes}
+
+
+def _about_sweep() -> list[str]:
+    usage = "bash run.sh DATASET MODEL --sweep.section.field=VALUE,VALUE ... [--sweep.processes=N]"
+    return [usage, *(f"  {line}".rstrip() for line in _docstrings("experiments.tables.sweep")[0].splitlines())]
+
+
+_LISTS: Final[dict[str, Callable[[], list[str]]]] = {
+    "datasets": lambda: _listed({name: _documentation(name)[0] for name in DATASETS}),
+    "models": lambda: _listed(MODELS),
+    "sweep": _about_sweep,
+}
+"""Topics that are no command, data set, model or section."""
 
 
 def _about_model(name: str) -> list[str]:

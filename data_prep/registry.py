@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
     "folder": "data_prep.datasets.java_sources:Folder",
+    "project": "data_prep.datasets.project:Project",
     "csn": "data_prep.datasets.csn:Csn",
     "csn_filtered": "data_prep.datasets.csn_published:CsnFiltered",
     "csn_1000": "data_prep.datasets.csn_published:Csn1000",

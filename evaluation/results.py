@@ -18,6 +18,7 @@ from evaluation.evaluator import Evaluation
 from evaluation.json_records import from_json, load_json, to_json
 from evaluation.metrics import Measures
 from evaluation.provenance import Machine, machine, peak_memory_mb, without_paths
+from evaluation.seen import Seen
 from evaluation.significance import Difference, compare
 
 _FIRST: Final = ("dataset", "model", "seed", "command", "code_version", "date", "data", "split", "pool_size", "queries")
@@ -65,17 +66,6 @@ class Control(Ranking):
 
     seconds_evaluate: float
     mrr_difference: Difference  # the model's MRR minus this ranker's
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """Test queries that the model was trained on, or on copies of their pairs."""
-
-    exact: int  # whose name and tokens are those of a training pair
-    near: int  # others, of whose tokens nearly all are
-    by_query: int  # whose query is that of a training pair
-    queries: Sequence[int]  # all of these, by their places among the ranks
-    without: Measures  # the exact metrics of the others; {} if there are none
 
 
 @dataclass(frozen=True, kw_only=True)

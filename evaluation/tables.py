@@ -7,7 +7,8 @@ from typing import Final
 
 from evaluation import metrics
 from evaluation.metrics import Measures, Metric, published_columns, short_columns
-from evaluation.results import Result, Seen, Tested
+from evaluation.results import Result, Tested
+from evaluation.seen import said_seen
 
 _WIDTH: Final = 100
 
@@ -101,17 +102,6 @@ def _caption(dataset: str, runs: Sequence[tuple[Result, Tested]]) -> str:
         f"Duplicates cap Top@1 at {tested.ceiling_top1:.3f}."
         f"{published_mrr(dataset.partition(':')[0], tested.queries, tested.pool_size)}"
         f"{''.join(f' {_ranker(result)}: {said_seen(each.seen, each.queries)}.' for result, each in runs if each.seen)}"
-    )
-
-
-def said_seen(seen: Seen, queries: int) -> str:
-    """How many queries the model was trained on, with the MRR of the others, in a sentence."""
-    if not seen.queries:
-        return "none of the queries is of a pair that it was trained on, or of a copy"
-    without = f"MRR {seen.without['mrr']:.3f} without them" if seen.without else "no others are left"
-    return (
-        f"{len(seen.queries):,} of {queries:,} queries are of pairs that it was trained on ({seen.exact:,} exactly, "
-        f"{seen.near:,} nearly, {seen.by_query:,} by their query): {without}"
     )
 
 

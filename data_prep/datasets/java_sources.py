@@ -36,6 +36,9 @@ SAMPLE: Final = Path(__file__).with_name("debian_sample.txt")
 class Folder(JavaSources):
     """Any directory, zip, jar or tar of Java under ``--data.path=``; each path has a separate prepared folder."""
 
+    name = "folder"
+    rule = SplitRule(named=False)
+
     def __init__(self, config: DataConfig) -> None:
         """Resolve ``config.path``.
 
@@ -44,7 +47,7 @@ class Folder(JavaSources):
         """
         super().__init__(config)
         if not config.path:
-            raise UserError("data set folder needs --data.path=, a directory, zip, jar or tar of Java sources")
+            raise UserError(f"data set {self.name} needs --data.path=, a directory, zip, jar or tar of sources")
         try:
             self._path = named_path(config.path).resolve()
         except RuntimeError as error:  # pathlib's error for a loop of links
@@ -52,7 +55,7 @@ class Folder(JavaSources):
                 f"--data.path={config.path} is a loop of links: expected a directory, zip, jar or tar of Java sources"
             ) from error
         slug = re.sub(r"[^a-z0-9]+", "-", self._path.name.lower()).strip("-")[:40] or "root"
-        self.cache_name = f"folder-{slug}-{hashlib.sha256(bytes(self._path)).hexdigest()[:8]}"
+        self.cache_name = f"{self.name}-{slug}-{hashlib.sha256(bytes(self._path)).hexdigest()[:8]}"
 
     def inputs(self) -> list[Path]:
         """The directory or archive.

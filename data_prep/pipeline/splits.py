@@ -5,10 +5,11 @@
 
 import hashlib
 import math
+import posixpath
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -38,6 +39,9 @@ class SplitRule:
     """Maximum number of test pairs, if the share would be larger."""
     valid_pairs: int = sys.maxsize
     """Maximum number of validation pairs."""
+    named: bool = True
+    """Whether the name of the source counts for the place of a file; else the same files in folders of other names are
+    split alike."""
 
 
 BY_FILE: Final = SplitRule()
@@ -49,11 +53,12 @@ def split_pairs(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule = BY_
     Raises:
         UserError: a split is empty.
     """
-    by_group = _splits_of_groups([pair for pair in pairs if pair.method.split is None], config, rule)
-    splits = divided(pairs, [pair.method.split or by_group[_group_of(pair, rule)] for pair in pairs])
+    group_of = _grouping(pairs, rule)
+    by_group = _splits_of_groups([pair for pair in pairs if pair.method.split is None], config, rule, group_of)
+    splits = divided(pairs, [pair.method.split or by_group[group_of(pair)] for pair in pairs])
     empty = [name for name, members in splits.items() if not members]
     if empty:
-        groups = len({_group_of(pair, rule) for pair in pairs})
+        groups = len(set(map(group_of, pairs)))
         raise UserError(
             f"{len(pairs):,} documented methods in {groups:,} {rule.by}s are left after the filters, too few for a "
             f"split by {rule.by} ({', '.join(empty)} would be empty): give more Java sources"
@@ -74,7 +79,9 @@ def project_of(origin: str) -> str:
     return origin.partition("/")[0]
 
 
-def _splits_of_groups(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule) -> dict[Group, SplitName]:
+def _splits_of_groups(
+    pairs: Sequence[Pair], config: DataConfig, rule: SplitRule, group_of: Callable[[Pair], Group]
+) -> dict[Group, SplitName]:
     """Assign groups in hash order to the test split until it has enough pairs, then to validation, then to training.
 
     Enough is the share of the pairs, or the rule's number if that is smaller. Projects, of which there are few, are
@@ -82,7 +89,7 @@ def _splits_of_groups(pairs: Sequence[Pair], config: DataConfig, rule: SplitRule
     tenth of the wanted pairs is skipped, so that no single project dominates a split; if most projects are larger, the
     smaller half may be used.
     """
-    sizes = Counter(_group_of(pair, rule) for pair in pairs)
+    sizes = Counter(map(group_of, pairs))
     wanted: dict[SplitName, float] = {
         "test": min(config.test_share * len(pairs), float(rule.test_pairs)),
         "valid": min(config.valid_share * len(pairs), float(rule.valid_pairs)),
@@ -179,6 +186,15 @@ def place_of(group: Group, seed: int) -> bytes:
     return hashlib.sha256("\0".join((str(seed), *group)).encode(errors="surrogatepass")).digest()
 
 
-def _group_of(pair: Pair, rule: SplitRule) -> Group:
-    method = pair.method
-    return (project_of(method.origin),) if rule.by == "project" else (method.origin, method.path)
+def _grouping(pairs: Sequence[Pair], rule: SplitRule) -> Callable[[Pair], Group]:
+    """The group of each pair by the rule, its project or its file.
+
+    Of a source that is not ``named``, its name does not count, nor the folders around all of its files.
+    """
+    if rule.by == "project":
+        return lambda pair: (project_of(pair.method.origin),)
+    if rule.named:
+        return lambda pair: (pair.method.origin, pair.method.path)
+    folders = {pair.method.path.rpartition("/")[0] for pair in pairs}
+    around = posixpath.commonpath(folders) if folders and all(folders) else ""
+    return lambda pair: (pair.method.path.removeprefix(around).lstrip("/"),)

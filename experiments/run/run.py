@@ -127,7 +127,7 @@ def _write(plan: Configuration, folder: RunFolder, result: Result, pages: Pages 
 def _flat(plan: Configuration) -> dict[str, Any]:
     """What makes a run, as the columns of HParams: also its seed, and what of its data is no place."""
     shown = ("data", "words", "model", "loss", "train")
-    flat: dict[str, object] = {"dataset": plan.dataset, "model": plan.model_name}
+    flat: dict[str, Any] = {"dataset": plan.dataset, "model": plan.model_name}
     flat |= settings_of({section: plan.section(section) for section in shown})
     return {name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in flat.items()}
 

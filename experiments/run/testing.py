@@ -15,20 +15,20 @@ from jaxtyping import Float
 
 from data_prep.errors import UserError
 from data_prep.files.reading import read_whole
-from data_prep.pipeline.overlap import copies_in, overlap, without
+from data_prep.pipeline.overlap import overlap, without
 from data_prep.records import SplitName
 from data_prep.registry import DATASETS, data_set
 from data_prep.store.prepared_data import PreparedData, Split, words_sha256
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate, pool_rows
 from evaluation.fusion import FusedRanker, best_weight
-from evaluation.metrics import count_better_and_tied, exact
+from evaluation.metrics import count_better_and_tied
 from evaluation.provenance import code_version
 from evaluation.query_files import folder_of_test, write_evaluation
 from evaluation.reading import WHOLE, TestReading, asked
-from evaluation.results import DataSource, Fusion, Result, Seconds, Seen, Tested, measure, result_of, validations
+from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
 from evaluation.saved_counts import SavedCounts
-from evaluation.tables import said_seen
+from evaluation.seen import said_seen, seen_in
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, resolve
 from experiments.recipes.models import class_of, is_trained, recipe_of
 from experiments.recipes.run_folder import RunFolder
@@ -235,31 +235,20 @@ def test_stage(
     if is_trained(plan.model_name):
         others = {name: _control(name, plan.dataset) for name in CONTROLS}
         controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
-    seen = _seen(evaluation, trained) if trained is not None and processes.is_first() else None
+    seen = None
+    if trained is not None and processes.is_first():
+        seen = seen_in(evaluation, trained)
+        say(said_seen(seen, len(evaluation.ranks)))
     if processes.is_first():
         rows = seen.queries if seen else ()
-        write_evaluation(evaluation, files, tag=plan.model_name, controls=controls, seen=rows)
+        tag = "+".join(filter(None, (plan.model_name, plan.evaluate.fuse_with)))
+        write_evaluation(evaluation, files, tag=tag, controls=controls, seen=rows)
     source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
     for doubt in doubts(evaluation, claims=True):
         say(f"{source.origin}, {split_name} split: {doubt}")
     resamples = plan.evaluate.bootstrap_samples
     tested = measure(evaluation, data=source, split=split_name, controls=controls, resamples=resamples, seen=seen)
     return tested, evaluation.seconds
-
-
-def _seen(evaluation: Evaluation, trained: Split) -> Seen:
-    """The queries of a test that are of training pairs or of copies, with the figures without them; and say so."""
-    found = copies_in(evaluation.pool.take(evaluation.golds), trained)
-    others = np.delete(evaluation.ranks, found.rows)
-    seen = Seen(
-        exact=len(found.exact),
-        near=len(found.near),
-        by_query=len(found.queries),
-        queries=found.rows.tolist(),
-        without=exact(others) if len(others) else {},
-    )
-    say(said_seen(seen, len(evaluation.ranks)))
-    return seen
 
 
 def _control(name: str, dataset: str) -> Ranker:

@@ -17,6 +17,8 @@ from training.drawing import Axes, Figure, LogLocator, MaxNLocator, Patch, withS
 _PLACES: Final = np.unique(np.geomspace(1, 100, 60).astype(int))
 """The K of Top@K that are drawn."""
 _LINES: Final = ("-", "--", "-.", ":")
+_FEW: Final = 2
+"""Models whose names have room beside their differences."""
 _BANDS: Final = {"1": 1, "2-5": 5, "6-10": 10, "11-100": 100}
 """Label -> last rank; after them comes "> 100"."""
 _BAND_COLOURS: Final = ("#08519c", "#3182bd", "#6baed6", "#c6dbef", "#d9d9d9")
@@ -43,7 +45,7 @@ def as_png(figure: Figure) -> bytes:
 
 def forest_picture(leads: Mapping[str, Lead], reference: str, title: str) -> bytes:
     """A PNG of the difference of each row from the reference, with its interval."""
-    width = 6 + 0.11 * max(map(len, leads))
+    width = max(9, 4 + 0.11 * max(map(len, leads)))
     figure = Figure(figsize=(width, 1.6 + 0.35 * max(3, len(leads))), dpi=110, layout="constrained")
     axes = figure.subplots()
     for place, lead in enumerate(reversed([*leads.values()])):
@@ -206,7 +208,10 @@ def _kinds(
             axes.set_xlim(-0.6, len(classes) - 0.4)
     panels[0, 0].set_ylabel("share of queries")
     panels[1, 0].set_ylabel(f"MRR minus that of {against.label}, 95 % interval")
-    panels[1, 0].legend(fontsize=9)
+    if len(models) > _FEW:  # the legend would hide points
+        panels[1, -1].legend(*panels[1, 0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    else:
+        panels[1, 0].legend(fontsize=9)
     names = (*_BANDS, f"> {max(_BANDS.values())}")
     patches = [Patch(color=colour, label=name) for colour, name in zip(_BAND_COLOURS, names, strict=True)]
     panels[0, -1].legend(handles=patches, title="rank", loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)
@@ -235,7 +240,7 @@ def _draw_leads(
 ) -> None:
     """The difference of MRR in each class, with its 95 % interval."""
     for number, model in enumerate(models):
-        places = np.arange(len(classes)) + (number - (len(models) - 1) / 2) * 0.2
+        places = np.arange(len(classes)) + (number - (len(models) - 1) / 2) * min(0.2, 0.8 / len(models))
         gains = [gain(model, against, each.rows, files) for each in classes]
         means = np.array([each.mean for each in gains])
         reach = np.array([[each.mean - each.low, each.high - each.mean] for each in gains]).T

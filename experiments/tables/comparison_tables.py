@@ -72,6 +72,11 @@ def plain_text(text: str) -> str:
     return re.sub(r"[\\`*\[\]~$]|\b_|_\b", r"\\\g<0>", text)
 
 
+def inline_text(text: str) -> str:
+    """:func:`plain_text` outside of tables, whose cells are escaped apart."""
+    return plain_text(one_line(text)).replace("&", "&amp;").replace("<", "&lt;")
+
+
 def markdown_table(header: Row, rows: Sequence[Row]) -> str:
     """A table whose first column is text; the contents of cells are escaped."""
     lines = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
@@ -217,7 +222,7 @@ def _caption(pool: Pool, entries: Sequence[Entry], compared: Sequence[str], clus
     trained = sorted({_trained_on(result) for entry in entries for result in entry.results if result.parameters})
     columns = " and ".join(f"MRR - {reference}" for reference in compared)
     text = (
-        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: {pool.asked}, "
+        f"**{inline_text(pool.dataset)}** ({inline_text(pool.origin)}), {pool.split} split: {pool.asked}, "
         f"trained on {' or '.join(trained) or 'nothing'}. Duplicates cap Top@1 at {pool.ceiling_top1:.3f}. "
         "Means over seeds, ± their standard deviation; ties count against the ranker. "
         f"{columns}: with the 95 % interval over training seeds and queries ({clustered}); significant at p < 0.05 "

@@ -16,7 +16,7 @@ from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from experiments.recipes.config import Configuration
 from experiments.tables.cells import Cell, finished
-from experiments.tables.comparison_tables import Clusters, markdown_table, with_interval
+from experiments.tables.comparison_tables import Clusters, inline_text, markdown_table, with_interval
 from experiments.terminal.console import say
 
 QUERIES: Final = "queries"
@@ -145,8 +145,9 @@ def kinds_against(pool: Pool, models: Sequence[Entry], against: Entry, facts: Qu
     ]
     lengths = "counted in words" + ", that of a method in its tokens" * bool(facts.code_words)
     caption = (
-        f"**{pool.dataset}** ({pool.origin}), {pool.split} split: MRR minus that of {against.label}, with 95 % "
-        "intervals over seeds and the queries of each class by file, not corrected for how many there are. Length is "
+        f"**{inline_text(pool.dataset)}** ({inline_text(pool.origin)}), {pool.split} split: MRR minus that of "
+        f"{inline_text(against.label)}, with 95 % intervals over seeds and the queries of each class by file, not "
+        "corrected for how many there are. Length is "
         f"{lengths}; overlap is the share of a query's distinct stems that stand in its method's name, tokens or API "
         f"words too. Classes of fewer than {LEAST} queries are left out."
     )

@@ -27,6 +27,10 @@ from experiments.tables.comparison_tables import Clusters
 
 _OF_RANKER: Final = ("evaluate.fuse_with", "evaluate.fuse_tuned_on", "evaluate.matmul_precision")
 """Options of a test that make another ranker of the same weights."""
+_OF_TRAINING: Final = ("data.", "words.", "loss.", "train.")
+"""Sections that make no difference to a ranker without training on the same pool."""
+_DATA: Final = "trained on"
+"""What a run has in place of an option: its data, of which there may be several of one name."""
 _OF_SEED: Final = ("train.seed", "train.checkpoint_minutes", "train.checkpoint_epochs")
 
 
@@ -151,21 +155,35 @@ def _settings(trained: Result, tested: Result) -> dict[str, object]:
     config = trained.config
     if trained.model in MODELS:
         config = whole_sections(config, trained.model)
-    found: dict[str, object] = {"dataset": trained.dataset, "model": trained.model, **settings_of(config)}
+    found: dict[str, object] = {"model": trained.model, **settings_of(config)}
+    if trained.parameters:
+        words = trained.data.fingerprint[:8]  # the same name may be of other data
+        found |= {"dataset": trained.dataset, _DATA: f"{trained.data.origin} {words}"}
     kept = (*_OF_RANKER, *["evaluate.extra_tests"] * bool(trained.parameters))  # by which pairs are left out
-    free = ("evaluate.", *_OF_SEED, *(() if trained.parameters else ("train.", "loss.")))
+    free = ("evaluate.", *_OF_SEED, *(() if trained.parameters else _OF_TRAINING))
     of_test = {f"evaluate.{name}": value for name, value in tested.config.get("evaluate", {}).items()}
     found |= {name: of_test[name] for name in _OF_RANKER if name in of_test}
     return {name: value for name, value in found.items() if name in kept or not name.startswith(free)}
 
 
 def _labels(settings: Sequence[Mapping[str, object]]) -> list[str]:
-    """A label for each configuration: its model, with what it is fused with, and what tells it from others of it."""
+    """A label for each configuration: its model, with what it is fused with, and what tells it from others of it.
+
+    What it was trained on is added only where nothing else tells two apart.
+    """
+    short, whole = _labels_without(settings, (_DATA,)), _labels_without(settings, ())
+    meant: dict[str, set[str]] = {}
+    for one, other in zip(short, whole, strict=True):
+        meant.setdefault(one, set()).add(other)
+    return [one if len(meant[one]) == 1 else other for one, other in zip(short, whole, strict=True)]
+
+
+def _labels_without(settings: Sequence[Mapping[str, object]], left_out: Sequence[str]) -> list[str]:
     heads = [" + ".join(filter(None, (str(each["model"]), str(each.get(_OF_RANKER[0], ""))))) for each in settings]
     found = []
     for head, own in zip(heads, settings, strict=True):
         alike = [each for other, each in zip(heads, settings, strict=True) if other == head]
-        names = [name for name in differing(alike) if name not in ("model", _OF_RANKER[0])]
+        names = [name for name in differing(alike) if name not in ("model", _OF_RANKER[0], *left_out)]
         found.append(", ".join((head, *in_words(own, names))))
     return found
 

@@ -12,7 +12,7 @@ from data_prep.files.atomic import write_atomically
 from evaluation.comparison import Entry
 from evaluation.query_files import QueryRank, as_csv
 from experiments.tables.comparison_pictures import forest_picture, kind_picture
-from experiments.tables.comparison_tables import Row, Table, markdown_table, plain_text, table_of
+from experiments.tables.comparison_tables import Row, Table, inline_text, markdown_table, plain_text, table_of
 from experiments.tables.query_kinds import kinds_against
 from experiments.tables.run_comparison import Compared
 
@@ -41,7 +41,7 @@ def write_comparison(found: Sequence[Compared], left: Sequence[str], folder: Pat
         own = dict(_files(each, mark))
         sections.append(_section(each, [name for name in own if name.endswith(".png")]))
         files |= own
-    told = [f"- {plain_text(line)}" for line in left]
+    told = [f"- {inline_text(line)}" for line in left]
     apart = ["## Not compared", "\n".join(told)] if told else []
     files = {PAGE: "\n\n".join(("# Comparison of runs", *sections, *apart)) + "\n", **files}
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def _section(found: Compared, pictures: Sequence[str]) -> str:
     against = found.entry(found.reference)
     models = [entry for entry in found.entries if entry is not against]
     parts = [
-        f"## {plain_text(found.pool.title)}",
+        f"## {inline_text(found.pool.title)}",
         comparison_table(found).markdown,
         f"![The difference of each row from the reference, with its interval]({forest})",
         _runs(found),
@@ -102,7 +102,7 @@ def _wins(found: Compared, models: Sequence[Entry], against: Entry) -> Iterator[
     ]
     yield "### Wins and losses"
     yield (
-        f"Queries on which a row's 1/rank, the mean over its seeds, is above that of {plain_text(against.label)}, "
+        f"Queries on which a row's 1/rank, the mean over its seeds, is above that of {inline_text(against.label)}, "
         "equal to it, and below. Then the pairs that differ most, with the median rank of several seeds; all are in "
         "`queries*.csv`."
     )
@@ -113,7 +113,7 @@ def _wins(found: Compared, models: Sequence[Entry], against: Entry) -> Iterator[
         sides = {"ahead of": order[gain[order] > 0][:_SHOWN], "behind": order[::-1][gain[order[::-1]] < 0][:_SHOWN]}
         for side, places in sides.items():
             if found.queries and len(places):
-                yield f"**{plain_text(model.label)}** is {side} {plain_text(against.label)} most on these:"
+                yield f"**{inline_text(model.label)}** is {side} {inline_text(against.label)} most on these:"
                 yield _pairs(found.queries, places, model, against)
 
 

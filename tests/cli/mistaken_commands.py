@@ -239,9 +239,9 @@ EVALUATIONS: Final = [
 
 TABLES: Final = [
     ("benchmark nothing", "benchmark nothing", "expected a part of the main table: bash run.sh benchmark jdk|"),
-    ("benchmark in one folder", "benchmark jdk --out=x", "--out=x is for one run"),
+    ("benchmark that goes on", "benchmark jdk --train.resume=x", "--train.resume=x is for one run"),
     ("benchmark with one seed", "benchmark jdk --train.seed=5", "--train.seed=5 is for one run"),
-    ("the former name of a command", "compare jdk", "compare is now called benchmark"),
+    ("the former name of a command", "compare jdk", "compare jdk is now benchmark jdk"),
     ("benchmark with an unknown option", "benchmark jdk --x=1", "unknown option of bm25_tuned '--x'"),
     ("ablate nothing", "ablate nothing", "expected an ablation: bash run.sh ablate"),
     ("ablate with an unknown option", "ablate edges --x=1", "unknown option of galm '--x'"),

@@ -17,7 +17,7 @@ from tests.conftest import REPOSITORY
         (["table"], ""),
         (["serch"], "galm: unknown data set or command 'serch': did you mean search?"),
         (["jdk", "glam"], "galm: unknown model 'glam': did you mean galm?"),
-        (["compare"], "galm: compare is now called benchmark"),
+        (["fine_tune"], "galm: fine_tune is now called gencodesearchnet fine_tune"),
     ],
 )
 def test_a_name_that_there_is_not_is_one_line(names, told):

@@ -50,7 +50,7 @@ def test_it_finds_java_files_with_their_paths(name, jdk_zip, tmp_path):
 
 
 def test_an_unknown_one_is_told_those_there_are():
-    with pytest.raises(ValueError, match="jdk, folder, csn"):
+    with pytest.raises(ValueError, match="jdk, folder, project, csn"):
         data_set("jkd", DataConfig())
 
 

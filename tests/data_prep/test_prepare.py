@@ -115,7 +115,7 @@ def test_too_little_java_is_told(tmp_path):
     (tmp_path / "java" / "A.java").write_text("class A { }")
     with pytest.raises(ValueError, match="too few"):
         run(DataConfig(path=str(tmp_path / "java"), root=str(tmp_path / "root"), processes=1))
-    with pytest.raises(ValueError, match="there are jdk, folder, csn"):
+    with pytest.raises(ValueError, match="there are jdk, folder, project, csn"):
         prepare("jkd", DataConfig(), command="", say=print)
 
 

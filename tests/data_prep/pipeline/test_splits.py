@@ -107,3 +107,17 @@ def test_a_share_of_less_than_the_number_of_pairs_is_enough():
 def test_too_few_projects_are_told():
     with pytest.raises(ValueError, match=r"18 documented methods in 2 projects .* a split by project"):
         split_pairs(of_projects([9, 9]), DataConfig(), SplitRule(by="project"))
+
+
+def test_the_same_files_in_folders_of_other_names_are_split_alike():
+    """Also if more folders are around all of them, as in an archive."""
+
+    def splits(origin: str, around: str, rule: SplitRule) -> list[list[str]]:
+        pairs = [replace(pair, method=replace(pair.method, origin=origin, path=f"{around}p{n % 9}/{n % 30}.java"))
+                 for n, pair in enumerate(of_projects([200]))]  # fmt: skip
+        found = split_pairs(pairs, DataConfig(valid_share=0.2, test_share=0.2), rule)
+        return [[pair.method.path.removeprefix(around) for pair in found[name]] for name in found]
+
+    unnamed = SplitRule(named=False)
+    assert splits("mine", "", unnamed) == splits("yours", "", unnamed) == splits("x", "lib-1.2/src/", unnamed)
+    assert splits("mine", "", SplitRule()) != splits("yours", "", SplitRule())

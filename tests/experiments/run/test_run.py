@@ -72,7 +72,11 @@ def test_a_run_folder_holds_everything(finished):
         "weights.safetensors",
         "vocabulary.json",
         "ranks.jsonl",
+        "ranks.csv",
         "run.trec",
+        "run-bm25_tuned.trec",
+        "run-bm25.trec",
+        "run-bm25_no_stems.trec",
         "qrels.trec",
         "projector_config.pbtxt",
         "vectors",
@@ -97,7 +101,7 @@ def test_metrics_have_what_scripts_rely_on(finished):
     (validation,) = metrics["history"]
     assert (validation["epoch"], validation["seconds"]) == (1, metrics["seconds"]["train"])
     assert validation["pairs"] == pytest.approx(metrics["seconds"]["train"] * metrics["train_pairs_per_second"])
-    assert 0 < validation["top1"] < validation["mrr"] < 1
+    assert 0 <= validation["top1"] < validation["mrr"] < 1
 
 
 def test_the_saved_configuration_is_the_one_that_ran(finished):
@@ -179,7 +183,10 @@ def test_bm25_is_a_run_without_training(options, java_folder, tmp_path, capsys):
     assert main(["folder", "bm25", *options, f"--out={tmp_path / 'out'}", also]) == 0
     assert "chance" in capsys.readouterr().out
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"config.json", "metrics.json", "run.trec", "qrels.trec", "ranks.jsonl", "log.txt"} == names
+    files = {"run.trec", "qrels.trec", "ranks.jsonl", "ranks.csv"}
+    assert {"config.json", "metrics.json", "log.txt", "also", *files} == names
+    (other,) = (tmp_path / "out" / "also").iterdir()
+    assert {path.name for path in other.iterdir()} == files
     result = load_result(tmp_path / "out" / "metrics.json")
     assert (result.parameters, result.train_pairs_per_second, result.seconds.train) == (0, 0, 0)
     assert [tested.pool_size > result.pool_size for tested in result.also.values()] == [True]

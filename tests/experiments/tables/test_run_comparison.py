@@ -146,6 +146,30 @@ def test_training_apart_from_another_test_is_another_configuration(tmp_path):
     assert {entry.label for entry in found.entries} == {"unif, extra_tests=none", "unif, extra_tests=csn_tabcs"}
 
 
+def test_runs_on_other_data_of_one_name_are_other_configurations(tmp_path):
+    """Such as pairs of two files, tested on a third."""
+    for name, own in (("a", "11"), ("b", "22")):
+        saved_run(tmp_path / name, "unif", 0, ranks_of(0), fingerprint=own)
+        saved_run(tmp_path / name, "unif", 0, ranks_of(ord(name)), file="metrics-20260101-000000.json")
+    (found,), left = compared_runs([tmp_path])
+    assert {entry.label for entry in found.entries} == {
+        "unif, trained on=jdk-17.0.21 11",
+        "unif, trained on=jdk-17.0.21 22",
+    }
+    assert len(left) == 2
+    saved_run(tmp_path / "b", "unif", 0, ranks_of(0), {"data.limit": "9"}, fingerprint="22")
+    (found,), _ = compared_runs([tmp_path])
+    assert {entry.label for entry in found.entries} == {"unif, limit=0", "unif, limit=9"}
+
+
+def test_a_ranker_without_training_is_one_whatever_it_was_prepared_with(tmp_path):
+    saved_run(tmp_path / "a", "bm25", 0, ranks_of(0), {"data.limit": "500"})
+    saved_run(tmp_path / "b", "bm25", 3, ranks_of(0), {"train.epochs": "2"})
+    saved_run(tmp_path / "c", "unif", 0, ranks_of(1))
+    found = named(compared_runs([tmp_path]))
+    assert {entry.label: entry.seeds for entry in found.entries} == {"bm25": 1, "unif": 1}
+
+
 def test_pages_have_the_pairs_themselves_and_no_markup_of_others(runs, tmp_path):
     text = "[x](http://e) ![](y) `rm` <img src=a> a|b \x1b[2J \\ $1$"
     ranks = [1, *ranks_of(5, 4)[1:]]
