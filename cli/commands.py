@@ -111,6 +111,18 @@ COMMANDS: Final[dict[str, Command]] = {
         "cli.runs:evaluate",
         sections=("evaluate",),
     ),
+    "encode": Command(
+        "RUN_DIR FILES --out=X.npy",
+        "write the vectors of functions or questions, .npy or .parquet",
+        "cli.weights:encode",
+        "cli.weights:EncodeOptions",
+    ),
+    "export_run": Command(
+        "RUN_DIR --out=FOLDER",
+        "write its model for other programs (sentence-transformers)",
+        "cli.weights:export_run",
+        "cli.weights:ExportOptions",
+    ),
     "context": Command(
         "RUN_DIR|turns|table|ndcg|...",
         "test runs with the contexts of their queries and of others",
