@@ -113,13 +113,13 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "encode": Command(
         "RUN_DIR FILES --out=X.npy",
-        "write the vectors of functions or questions, .npy or .parquet",
+        "vectors of functions or questions, as .npy or .parquet",
         "cli.weights:encode",
         "cli.weights:EncodeOptions",
     ),
     "export_run": Command(
         "RUN_DIR --out=FOLDER",
-        "write its model for other programs (sentence-transformers)",
+        "its model for other programs, sentence-transformers",
         "cli.weights:export_run",
         "cli.weights:ExportOptions",
     ),
@@ -242,18 +242,16 @@ COMMANDS: Final[dict[str, Command]] = {
                 "--data.path=DUMP", "compare settings of BM25 on the development sets", "experiments.posts.cli:tune"
             ),
             "table": Command("", "write the tables of the saved results", "experiments.posts.cli:table"),
+            "sample": Command(
+                "MODEL", "the same on synthetic posts, which it makes itself", "experiments.posts.cli:sample"
+            ),
+            "from_tracker": Command(
+                "TICKETS --out=FOLDER",
+                "write a bug tracker as a dump of posts",
+                "experiments.posts.cli:from_tracker",
+                "experiments.posts.config:TrackerOptions",
+            ),
         },
-    ),
-    "posts_sample": Command(
-        "MODEL",
-        "the same on synthetic posts, which it makes itself",
-        "experiments.posts.cli:sample",
-    ),
-    "posts_from_tracker": Command(
-        "TICKETS --out=FOLDER",
-        "write a bug tracker as a dump of posts",
-        "experiments.posts.cli:from_tracker",
-        "experiments.posts.config:TrackerOptions",
     ),
     "install": Command(
         "NAME [...]",
@@ -276,6 +274,8 @@ COMMANDS: Final[dict[str, Command]] = {
 
 RENAMED: Final = {
     "compare": "benchmark",
+    "posts_sample": "posts sample",
+    "posts_from_tracker": "posts from_tracker",
     **{name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts},
 }
 """Earlier name -> today's."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -274,8 +275,7 @@ def _utf8(value: Any) -> Any:
 
 def _pyarrow() -> Any:
     try:
-        import pyarrow
-        import pyarrow.parquet
+        import_module("pyarrow.parquet")
     except ImportError as error:
         raise UserError("a Parquet file needs pyarrow: bash run.sh install parquet") from error
-    return pyarrow
+    return import_module("pyarrow")

@@ -55,7 +55,8 @@ def _write_sentence_model(model: TransformerBiEncoder, subwords: Subwords, folde
     config, length = model.config, max(model.config.query_length, model.config.code_length)
     weights = {name: weight.detach().cpu().contiguous() for name, weight in model.transformer.state_dict().items()}
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    architecture = dict(model.transformer.config.to_dict())
+    library: Any = model.transformer
+    architecture = dict(library.config.to_dict())
     _write(folder / "config.json", {**architecture, "architectures": [type(model.transformer).__name__]})
     _write(folder / "tokenizer.json", _tokenizer(subwords))
     _write(folder / "tokenizer_config.json", _tokenizer_config(subwords, length))
