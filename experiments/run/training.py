@@ -46,7 +46,7 @@ SAMPLES: Final = 12
 PICTURES: Final = 4
 _NEARLY_ALL: Final = 0.99
 _WIDE: Final = 0.1
-_FEW: Final = 30
+_FEW: Final = 50
 MOST_VECTORS: Final = 5_000  # of a table in the projector, which becomes slow with more
 
 

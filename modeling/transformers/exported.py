@@ -81,9 +81,12 @@ def _write_sentence_model(model: TransformerBiEncoder, subwords: Subwords, folde
 
 
 def _tokenizer(subwords: Subwords) -> Mapping[str, Any]:
-    """The tokenizer as JSON of its library; whoever uses it truncates and pads."""
-    content: dict[str, Any] = {**json.loads(subwords.tokenizer), "truncation": None, "padding": None}
-    return content
+    """The tokenizer as JSON of its library; texts are stripped as in training; whoever uses it truncates and pads."""
+    content: dict[str, Any] = json.loads(subwords.tokenizer)
+    strip = {"type": "Strip", "strip_left": True, "strip_right": True}
+    own = content.get("normalizer")
+    normalizer = {"type": "Sequence", "normalizers": [strip, own]} if own else strip
+    return {**content, "normalizer": normalizer, "truncation": None, "padding": None}
 
 
 def _tokenizer_config(subwords: Subwords, length: int) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from cli.main import main
 from experiments.recipes.run_folder import load_run
-from tests.tiny_models import library, tiny_bert
+from tests.tiny_models import library, tiny_bert, tiny_roberta
 
 CLASS = "public class %s {\n%s}\n"
 METHOD = """    /** Reads each %s of the %s list. */
@@ -43,9 +43,9 @@ def place(tmp_path_factory) -> Path:
     return folder
 
 
-def trained(place: Path, model: str, *options: str) -> Path:
+def trained(place: Path, model: str, java_folder: Path, *options: str) -> Path:
     out = place / model
-    data = [f"--data.path={place / 'java'}", f"--data.root={place / 'data'}", "--data.processes=1", "--train.epochs=1"]
+    data = [f"--data.path={java_folder}", f"--data.root={place / 'data'}", "--data.processes=1", "--train.epochs=1"]
     shares = [
         "--data.valid_share=0.2",
         "--data.test_share=0.2",
@@ -58,13 +58,15 @@ def trained(place: Path, model: str, *options: str) -> Path:
 
 @pytest.fixture(scope="module")
 def unif(place) -> Path:
-    return trained(place, "unif", "--model.dim=16", "--words.min_count=1")
+    return trained(place, "unif", place / "java", "--model.dim=16", "--words.min_count=1")
 
 
-@pytest.fixture(scope="module")
-def minilm(place) -> Path:
-    base = tiny_bert(place / "base")
-    return trained(place, "minilm", f"--model.base={base}", "--model.query_length=16", "--model.code_length=48")
+@pytest.fixture(scope="module", params=[tiny_bert, tiny_roberta])
+def minilm(place, request) -> Path:
+    base = request.param(place / request.param.__name__)
+    more = ["--model.pooling=cls"] if request.param is tiny_roberta else []
+    lengths = ["--model.query_length=16", "--model.code_length=48"]
+    return trained(place / f"of {base.name}", "minilm", place / "java", f"--model.base={base}", *lengths, *more)
 
 
 def test_functions_get_the_vectors_by_which_the_model_scores_them(unif, place, monkeypatch):
@@ -107,7 +109,7 @@ def test_parquet_has_ids_and_vectors(unif, place, monkeypatch):
 
 
 def test_a_minilm_run_is_a_folder_that_sentence_transformers_opens(minilm, place):
-    out = place / "sentences"
+    out = minilm.with_name("sentences")
     assert main(["export_run", str(minilm), f"--out={out}"]) == 0
     assert {each.relative_to(out).as_posix() for each in out.rglob("*") if each.is_file()} == {
         *("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "modules.json"),
@@ -117,7 +119,7 @@ def test_a_minilm_run_is_a_folder_that_sentence_transformers_opens(minilm, place
     assert str(place) not in "".join(each.read_text() for each in out.rglob("*.json"))
     model = library("sentence_transformers").SentenceTransformer(str(out), device="cpu", local_files_only=True)
     ranker, tokenizer = load_run(minilm)
-    texts = ["read the keys", "int readKey(int a) {\n return a; }", "write names", "value " * 100]
+    texts = ["read the keys", "  int readKey(int a) {\n return a; }\n", "write names", "value " * 100]
     codes = tokenizer.read(texts, texts)
     with torch.inference_mode():
         own = ranker.encode_code(codes.codes(np.arange(4))).states[:, 0].numpy()
@@ -157,6 +159,6 @@ def test_mistakes_are_said_in_one_line(unif, capsys, typed, message):
 
 
 def test_models_without_vectors_are_refused(place, capsys):
-    run = trained(place, "galm", "--model.dim=16", "--words.min_count=1")
+    run = trained(place, "galm", place / "java", "--model.dim=16", "--words.min_count=1")
     assert main(["encode", str(run), str(place / "java"), f"--out={place / 'x.npy'}"]) == 2
     assert "has no vector of either: name a run of a model that has" in capsys.readouterr().err
