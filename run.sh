@@ -16,7 +16,7 @@
 #   corpus NAME [--data.field=value ...]        statistics of the corpus repositories or installed
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   encode RUN_DIR FILES --out=X.npy            vectors of functions or questions, as .npy or .parquet
-#   export_run RUN_DIR --out=FOLDER             its model for other programs, sentence-transformers
+#   export_run RUN_DIR --out=FOLDER             a run's model as sentence-transformers and others read it
 #   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
 # tables of results:
 #   benchmark PART                              train the main table's models that have no saved result

@@ -119,7 +119,7 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "export_run": Command(
         "RUN_DIR --out=FOLDER",
-        "its model for other programs, sentence-transformers",
+        "a run's model as sentence-transformers and others read it",
         "cli.weights:export_run",
         "cli.weights:ExportOptions",
     ),

@@ -255,6 +255,7 @@ def _write(out: Path, vectors: Any, rows: Sequence[Mapping[str, Any]]) -> None:
 
     from data_prep.files.atomic import atomic_file, write_atomically
 
+    out.parent.mkdir(parents=True, exist_ok=True)
     if out.suffix == ".npy":
         with atomic_file(out) as new, new.open("wb") as file:
             np.save(file, vectors)

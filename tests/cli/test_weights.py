@@ -101,8 +101,8 @@ def test_a_split_of_the_run_s_data_has_the_order_of_its_ranks(unif, place):
 def test_parquet_has_ids_and_vectors(unif, place, monkeypatch):
     library = pytest.importorskip("pyarrow.parquet")
     monkeypatch.chdir(place)
-    assert main(["encode", str(unif), "more.py", "--out=code.parquet"]) == 0
-    table = library.read_table("code.parquet")
+    assert main(["encode", str(unif), "more.py", "--out=new/code.parquet"]) == 0
+    table = library.read_table("new/code.parquet")
     assert table.column_names == ["id", "path", "start_line", "end_line", "name", "text", "vector"]
     assert table.column("id").to_pylist() == ["more.py:1"]
     assert len(table.column("vector").to_pylist()[0]) == 16

@@ -77,7 +77,9 @@ def test_a_finished_run_that_is_trained_on_is_the_one_that_was_planned_longer(fi
     before = (finished / "metrics.json").read_bytes()
     on = [f"--train.continue_run={finished}", "--train.epochs=4"]
     assert main(["folder", "unif", *on, f"--out={longer}"]) == 0
-    assert f"continues {finished}, after epoch 2, by its checkpoint" in "".join(capsys.readouterr())
+    told = "".join(capsys.readouterr())
+    assert f"continues {finished}, after epoch 2, by its checkpoint" in told
+    assert f"a continued run: its first epochs are those of {finished}" in told
     assert main(["folder", "unif", *options, *CONSTANT, "--train.epochs=4", f"--out={whole}"]) == 0
     assert epochs(longer) == epochs(whole)
     assert weights(longer) == weights(whole)
