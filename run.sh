@@ -16,6 +16,8 @@
 #   corpus NAME [--data.field=value ...]        statistics of a corpus: repositories, seven_languages or installed
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   compare RUN_DIR RUN_DIR [...] [--out=DIR]   compare runs: intervals, wins and losses, kinds of query
+#   encode RUN_DIR FILES --out=X.npy            vectors of functions or questions, as .npy or .parquet
+#   export_run RUN_DIR --out=FOLDER             a run's model as sentence-transformers and others read it
 #   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
 # tables of results:
 #   benchmark PART [--out=DIR]                  train the main table's models that have no saved result
@@ -26,8 +28,6 @@
 # other papers:
 #   gencodesearchnet MODEL [...]|statistics|... rank and match its test sets; make such sets
 #   posts MODEL|index|search|...                search posts by code and an error; train and test that
-#   posts_sample MODEL                          the same on synthetic posts, which it makes itself
-#   posts_from_tracker TICKETS --out=FOLDER     write a bug tracker as a dump of posts
 # this program:
 #   install NAME [...]                          add the libraries of a part, such as sentences or vectors
 #   doctor                                      what is installed, what is missing, and how to get it

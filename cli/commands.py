@@ -123,6 +123,18 @@ COMMANDS: Final[dict[str, Command]] = {
         "cli.tables:compare",
         "cli.tables:CompareOptions",
     ),
+    "encode": Command(
+        "RUN_DIR FILES --out=X.npy",
+        "vectors of functions or questions, as .npy or .parquet",
+        "cli.weights:encode",
+        "cli.weights:EncodeOptions",
+    ),
+    "export_run": Command(
+        "RUN_DIR --out=FOLDER",
+        "a run's model as sentence-transformers and others read it",
+        "cli.weights:export_run",
+        "cli.weights:ExportOptions",
+    ),
     "context": Command(
         "RUN_DIR|turns|table|ndcg|...",
         "test runs with the contexts of their queries and of others",
@@ -247,18 +259,16 @@ COMMANDS: Final[dict[str, Command]] = {
                 "--data.path=DUMP", "compare settings of BM25 on the development sets", "experiments.posts.cli:tune"
             ),
             "table": Command("", "write the tables of the saved results", "experiments.posts.cli:table"),
+            "sample": Command(
+                "MODEL", "the same on synthetic posts, which it makes itself", "experiments.posts.cli:sample"
+            ),
+            "from_tracker": Command(
+                "TICKETS --out=FOLDER",
+                "write a bug tracker as a dump of posts",
+                "experiments.posts.cli:from_tracker",
+                "experiments.posts.config:TrackerOptions",
+            ),
         },
-    ),
-    "posts_sample": Command(
-        "MODEL",
-        "the same on synthetic posts, which it makes itself",
-        "experiments.posts.cli:sample",
-    ),
-    "posts_from_tracker": Command(
-        "TICKETS --out=FOLDER",
-        "write a bug tracker as a dump of posts",
-        "experiments.posts.cli:from_tracker",
-        "experiments.posts.config:TrackerOptions",
     ),
     "install": Command(
         "NAME [...]",
@@ -279,7 +289,11 @@ COMMANDS: Final[dict[str, Command]] = {
 }
 """Name -> command."""
 
-RENAMED: Final = {name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts}
+RENAMED: Final = {
+    "posts_sample": "posts sample",
+    "posts_from_tracker": "posts from_tracker",
+    **{name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts},
+}
 """Earlier name -> today's."""
 
 _WIDTH: Final = 44

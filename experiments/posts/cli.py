@@ -1,4 +1,4 @@
-"""The commands about posts: ``posts MODEL``, ``posts statistics``, ``posts tune``, ``posts_from_tracker``."""
+"""The commands about posts: ``posts MODEL``, ``posts statistics``, ``posts tune``, ``posts from_tracker``."""
 
 import shlex
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from experiments.posts.config import MODELS, TrackerOptions, all_options, resolv
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed, split_arguments, switches_of, unknown
 
-_OTHERS: Final = ("index", "search", "statistics", "tune", "table")
+_OTHERS: Final = ("index", "search", "statistics", "tune", "table", "sample", "from_tracker")
 """What may be typed in place of a model, for messages."""
 
 
@@ -88,10 +88,10 @@ def sample(arguments: Sequence[str]) -> None:
     if len(names) != 1 or names[0] not in MODELS:
         raise unknown("model of posts", " ".join(names), [*MODELS])
     if "data.path" in typed:
-        raise UserError("bash run.sh posts_sample makes its own posts: leave out --data.path, or use posts")
+        raise UserError("bash run.sh posts sample makes its own posts: leave out --data.path, or use posts")
     from experiments.posts.run import run_sample
 
-    show(f"\n{run_sample(names[0], typed, _command('posts_sample', arguments), say)}")
+    show(f"\n{run_sample(names[0], typed, _command('posts sample', arguments), say)}")
 
 
 def from_tracker(arguments: Sequence[str]) -> None:
@@ -102,7 +102,7 @@ def from_tracker(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, TrackerOptions)
     if len(words) != 1 or not options.out:
-        raise UserError("expected tickets and a folder: bash run.sh posts_from_tracker TICKETS --out=FOLDER")
+        raise UserError("expected tickets and a folder: bash run.sh posts from_tracker TICKETS --out=FOLDER")
     from data_prep.posts.tracker import write_tracker
 
     out = named_path(options.out)

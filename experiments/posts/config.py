@@ -105,7 +105,7 @@ class TestConfig:
 
 @dataclass(frozen=True, slots=True)
 class TrackerOptions:
-    """Options of ``posts_from_tracker``."""
+    """Options of ``posts from_tracker``."""
 
     out: str = ""
     """Folder for Posts.xml and PostLinks.xml; it is replaced."""
@@ -242,4 +242,7 @@ def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
     built = {section: kind(**parts[section]) for section, kind in types.items()}
     if built["train"].resume:
         raise UserError("--train.resume is not needed here: the same command continues where it was stopped")
+    for option in ("from_run", "continue_run", "keep_checkpoint"):
+        if getattr(built["train"], option):
+            raise UserError(f"--train.{option} is for runs of a data set and a model: leave it out here")
     return PostsPlan(name, MODELS[name].kind, **built)

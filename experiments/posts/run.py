@@ -1,4 +1,4 @@
-"""Trains and tests models of posts: ``bash run.sh posts MODEL``, ``posts_sample`` and ``ablate snipper_...``."""
+"""Trains and tests models of posts: ``bash run.sh posts MODEL``, ``posts sample`` and ``ablate snipper_...``."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -156,6 +156,13 @@ def beginning(plan: Configuration, task: TrainingTask) -> Callable[[RunState], N
     return begin
 
 
+def begun_with(plan: Configuration) -> str:
+    """A line that says what a run began with; "" if with nothing."""
+    if plan.train.continue_run:
+        return f"a continued run: its first epochs are those of {plan.train.continue_run}\n"
+    return f"a warm start: it began with the weights of {plan.train.from_run}\n" if plan.train.from_run else ""
+
+
 def _progress_of(folder: RunFolder, task: TrainingTask, accumulate: int) -> Progress:
     """How far a finished run came."""
     result = load_result(folder.metrics)

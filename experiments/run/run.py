@@ -23,7 +23,7 @@ from experiments.recipes.models import class_of, is_trained
 from experiments.recipes.results_folder import settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
-from experiments.run.earlier_run import resumed, say_seen, with_earlier
+from experiments.run.earlier_run import begun_with, resumed, say_seen, with_earlier
 from experiments.run.launch import together
 from experiments.run.testing import check_named, evaluated, saved_counts
 from experiments.run.training import Pages, trained
@@ -110,7 +110,7 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
         result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, files=folder.path, report=report)
         if processes.is_first():
             _write(plan, folder, result, pages)
-    show(f"\n{render_table([result])}\n\n{folder.path}")
+    show(f"\n{render_table([result])}\n\n{begun_with(plan)}{folder.path}")
     return result
 
 

@@ -50,7 +50,7 @@ SAMPLES: Final = 12
 PICTURES: Final = 4
 _NEARLY_ALL: Final = 0.99
 _WIDE: Final = 0.1
-_FEW: Final = 30
+_FEW: Final = 50
 MOST_VECTORS: Final = 5_000  # of a table in the projector, which becomes slow with more
 
 
@@ -279,8 +279,10 @@ def doubts(evaluation: Evaluation, *, claims: bool = False) -> list[str]:
         )
     elif values.mean() < chance:
         found.append(f"the MRR of {values.mean():.4f} is below that of a random order, {chance:.4f}")
+    if not claims:
+        return found
     low, high = bootstrap_interval(values, np.zeros(len(values)), resamples=1000)
-    if claims and (high - low > _WIDE or len(values) < _FEW):
+    if high - low > _WIDE or len(values) < _FEW:
         found.append(
             f"{len(values):,} queries are few: the 95 % interval of the MRR is {high - low:.3f} wide, from {low:.3f} "
             f"to {high:.3f}, so that only large differences can be shown"

@@ -226,7 +226,7 @@ def test_every_command_of_the_readme_is_understood(command):
     if arguments[0] in ("test", "test_editor", "board", "table", "doctor", "--version", "install"):
         assert {*arguments[1:]} <= {*(PARTS if arguments[0] == "install" else ())}
         return
-    if arguments[0] in ("posts", "posts_sample"):
+    if arguments[0] == "posts":
         understood_posts(arguments[1:])
         return
     if arguments[0] in COMMANDS and COMMANDS[arguments[0]].options:

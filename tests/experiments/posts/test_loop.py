@@ -241,6 +241,7 @@ def test_every_model_has_a_plan(name):
 @pytest.mark.parametrize(
     ("options", "said"),
     [({"loop.rouns": "3"}, "did you mean --loop.rounds"), ({"train.resume": "x"}, "not needed"),
+     ({"train.from_run": "x"}, "leave it out"),
      ({"model.dim": "0"}, "model.dim"), ({"loop.pretrain": "all"}, "one of")],
 )  # fmt: skip
 def test_options_that_cannot_be_meant(options, said):

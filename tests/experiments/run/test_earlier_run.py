@@ -15,6 +15,7 @@ from evaluation.results import load_result
 from experiments.recipes.config import Configuration, resolve, typed_again
 from experiments.recipes.models import MODELS
 from experiments.recipes.run_folder import load_run
+from experiments.run import training
 from experiments.run.training import doubts
 from training.checkpoint import saved_weights
 
@@ -76,7 +77,9 @@ def test_a_finished_run_that_is_trained_on_is_the_one_that_was_planned_longer(fi
     before = (finished / "metrics.json").read_bytes()
     on = [f"--train.continue_run={finished}", "--train.epochs=4"]
     assert main(["folder", "unif", *on, f"--out={longer}"]) == 0
-    assert f"continues {finished}, after epoch 2, by its checkpoint" in "".join(capsys.readouterr())
+    told = "".join(capsys.readouterr())
+    assert f"continues {finished}, after epoch 2, by its checkpoint" in told
+    assert f"a continued run: its first epochs are those of {finished}" in told
     assert main(["folder", "unif", *options, *CONSTANT, "--train.epochs=4", f"--out={whole}"]) == 0
     assert epochs(longer) == epochs(whole)
     assert weights(longer) == weights(whole)
@@ -180,3 +183,22 @@ def test_tied_scores_and_a_result_below_chance_are_doubted():
     assert "100% of the queries" in doubts(evaluation([0] * 4, [3] * 4))[0]
     assert doubts(evaluation([3] * 4, [0] * 4)) == ["the MRR of 0.2500 is below that of a random order, 0.5208"]
     assert doubts(evaluation([0, 1, 0, 3], [0] * 4)) == []
+
+
+def test_an_interrupted_one_is_resumed_in_its_own_folder(finished, tmp_path, monkeypatch):
+    out, whole, evaluate = tmp_path / "stopped", tmp_path / "whole", training.evaluate
+    on = [f"--train.continue_run={finished}", "--train.epochs=3"]
+    assert main(["folder", "unif", *on, f"--out={whole}"]) == 0
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "evaluate", stop)
+    assert main(["folder", "unif", *on, f"--out={out}"]) == 130
+    monkeypatch.setattr(training, "evaluate", evaluate)
+    assert main(["folder", "unif", f"--train.resume={out}"]) == 0
+    assert weights(out) == weights(whole)
+    assert epochs(out) == epochs(whole)
+    assert main(["evaluate", str(out), "--evaluate.bootstrap_samples=100"]) == 0
+    (again,) = out.glob("metrics-*.json")
+    assert f"bash run.sh evaluate {out} " in load_result(again).command

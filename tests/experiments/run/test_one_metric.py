@@ -81,7 +81,8 @@ def test_tensorboard_has_its_curve(monkeypatch, name):
     board = type("Board", (), {"validation": lambda _, values: curves.update(values)})()
     pages = type("Pages", (), {"board": board, "show": lambda *_: None})()
     monkeypatch.setattr(training, "diagnostics", lambda *_: {})
-    monkeypatch.setattr(training, "evaluate", lambda *_, **__: type("Found", (), {"ranks": np.array([1, 2])})())
+    found = {"ranks": np.array([1, 2]), "tied": np.array([0, 0]), "candidates": 2}
+    monkeypatch.setattr(training, "evaluate", lambda *_, **__: type("Found", (), found)())
     monkeypatch.setattr(training, "PoolRanker", lambda *_: None)
     plan = type("Plan", (), {"train": type("Train", (), {"validate_pool": 2})()})()
     printed = training._validation(plan, None, [0, 0], None, pages)(None)

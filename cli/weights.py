@@ -1,0 +1,282 @@
+"""Commands that give what a run has learnt to other programs: ``encode`` its vectors, ``export_run`` the model."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from data_prep.errors import UserError
+from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
+from experiments.recipes.config import add_own_model
+from experiments.terminal import console
+from experiments.terminal.options import parsed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from data_prep.array_types import Float32
+    from data_prep.store.prepared_data import Split
+    from data_prep.store.tokenizing import TokenizedPairs
+    from modeling.base import BiEncoder
+
+_FUNCTIONS: Final = ("method", "constructor")
+_AT_ONCE: Final = 64
+_LARGEST: Final = 64 << 20  # bytes of a file of questions
+
+Side = Literal["code", "query"]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodeOptions:
+    """Options of ``encode``."""
+
+    out: str = ""
+    """File of the vectors: X.npy, with what each row is in X.jsonl beside it, or X.parquet with both."""
+    side: Side = "code"
+    """code: FILES are source files and folders, a row is a function; query: text files, a row is a line."""
+    split: str = ""
+    """In place of FILES, train, valid or test of the run's own data set; a row is a pair's query or code."""
+    model: str = ""
+    """FILE.py:CLASS of a model of one's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """Options of ``export_run``."""
+
+    out: str = ""
+    """The new folder."""
+    model: str = ""
+    """FILE.py:CLASS of a model of one's own."""
+
+
+def encode(arguments: Sequence[str]) -> None:
+    """Write the vectors that a finished run gives to functions or questions.
+
+    Raises:
+        UserError: there is no such run or file, its model makes no vectors, or a library is missing.
+        OSError: a file cannot be written.
+    """
+    words, options = parsed(arguments, EncodeOptions)
+    if not words or bool(words[1:]) == bool(options.split):
+        raise UserError("expected a run, and files or --split=test: bash run.sh encode RUN FILES --out=X.npy")
+    out = _place(options.out, (".npy", ".parquet"))
+    if options.model:
+        add_own_model(options.model)
+    from experiments.recipes.run_folder import load_run
+    from modeling.base import BiEncoder
+    from modeling.ranker import best_device
+
+    run = named_path(words[0])
+    model, tokenizer = load_run(run)
+    if not isinstance(model, BiEncoder):
+        raise UserError(
+            f"the model in {run} compares the words of a question and a function, and has no vector of either: name a "
+            "run of a model that has, such as unif, deepcs, scotch_light or minilm"
+        )
+    rows = _of_data_set(run, options.split) if options.split else _of_files(words[1:], options.side)
+    vectors = vectors_of(model.to(best_device()), tokenizer.encode(rows), options.side)
+    _write(out, vectors, [*_described(rows, options.side)])
+    console.say(f"{out}: {len(vectors):,} vectors of {vectors.shape[1]} numbers")
+
+
+def export_run(arguments: Sequence[str]) -> None:
+    """Write the model of a finished run as a folder for other programs.
+
+    Raises:
+        UserError: there is no such run, or the folder exists.
+        OSError: a file cannot be written.
+    """
+    words, options = parsed(arguments, ExportOptions)
+    if len(words) != 1 or not options.out:
+        raise UserError("expected a run and a new folder: bash run.sh export_run RUN --out=FOLDER")
+    out = named_path(options.out)
+    if out.exists():
+        raise UserError(f"--out={out} exists: name a new folder")
+    check_folder_place(out, "--out")
+    if options.model:
+        add_own_model(options.model)
+    from data_prep.files.atomic import atomic_folder
+    from experiments.recipes.config import Configuration
+    from experiments.recipes.run_folder import RunFolder, load_run
+    from modeling.transformers.exported import export_model
+
+    run = named_path(words[0])
+    model, tokenizer = load_run(run)
+    plan = Configuration.load(RunFolder(run).config)
+    settings = {"model_name": plan.model_name, "model": asdict(plan.model), "words": asdict(plan.words)}
+    with atomic_folder(out) as new:
+        export_model(model, tokenizer, settings, new)
+        names = ", ".join(sorted(each.name for each in new.iterdir()))
+    console.say(f"{out}: {names}")
+
+
+def vectors_of(model: "BiEncoder", ids: "TokenizedPairs", side: Side) -> "Float32[np.ndarray, 'rows dim']":
+    """The vectors whose inner products are the model's scores.
+
+    Raises:
+        UserError: there are no rows, or a vector is not finite.
+    """
+    import numpy as np
+    import torch
+
+    device = next(model.parameters()).device
+    order = np.argsort(ids.query_lengths if side == "query" else ids.code_lengths, kind="stable")
+    found: list[Any] = []
+    with torch.inference_mode():
+        for start in range(0, len(order), _AT_ONCE):
+            rows = order[start : start + _AT_ONCE]
+            batch = ids.queries(rows) if side == "query" else ids.codes(rows)
+            moved = {field: words.to(device) for field, words in batch.items()}
+            encoded = model.encode_query(moved) if side == "query" else model.encode_code(moved)
+            found.append(encoded.states[:, 0].float().cpu().numpy())
+    if not found:
+        raise UserError("there is nothing to encode: expected functions, or lines of text with --side=query")
+    vectors = np.empty((len(order), found[0].shape[1]), np.float32)
+    vectors[order] = np.concatenate(found)
+    if not np.isfinite(vectors).all():
+        raise UserError("the model gives vectors that are not finite: train it again")
+    return vectors
+
+
+def _place(typed: str, suffixes: Sequence[str]) -> Path:
+    out = named_path(typed) if typed else Path()
+    if out.suffix not in suffixes:
+        raise UserError(f"--out takes a file whose name ends in {' or '.join(suffixes)}, not {typed or 'nothing'}")
+    check_file_place(out, "--out")
+    if out.suffix == ".parquet":
+        _pyarrow()
+    return out
+
+
+def _of_data_set(run: Path, name: str) -> "Split":
+    from data_prep.records import SPLITS
+    from experiments.recipes.config import Configuration
+    from experiments.recipes.run_folder import RunFolder
+    from experiments.run.data import contexts_stage, prepare_stage
+
+    if name not in SPLITS:
+        raise UserError(f"--split takes {', '.join(SPLITS)}, not {name}")
+    plan = Configuration.load(RunFolder(run).config)
+    data = prepare_stage(plan.dataset, plan.data, "bash run.sh encode")
+    return next(
+        split for key, split in contexts_stage(plan, plan.dataset, plan.data, data).splits.items() if key == name
+    )
+
+
+def _of_files(files: Sequence[str], side: Side) -> "Split":
+    return _questions(files) if side == "query" else _functions(files)
+
+
+def _questions(files: Sequence[str]) -> "Split":
+    """The lines of text files, as pairs with the file and line in place of a function."""
+    from data_prep.files.reading import read_whole
+    from data_prep.records import Method, Pair
+    from data_prep.store.prepared_data import Split
+    from search.engine.question import asked_words
+    from search.files.encodings import text_of
+
+    pairs = []
+    for file in files:
+        path = named_path(file)
+        if not path.is_file():
+            raise UserError(f"{path} is no file: --side=query takes text files with a question a line")
+        if path.stat().st_size > _LARGEST:
+            raise UserError(f"{path} has more than {_LARGEST >> 20} MiB: divide it")
+        text = text_of(read_whole(path))[0].decode("utf-8", "replace")
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                place = Method("", str(path), number, number, "", "", "file", "", "", {})
+                pairs.append(Pair(place, line.strip(), asked_words(line)))
+    return Split.of("queries", pairs)
+
+
+def _functions(files: Sequence[str]) -> "Split":
+    """The functions of source files and of folders of them."""
+    import numpy as np
+
+    from data_prep.store.derived_splits import joined
+    from data_prep.worker_pool import processors
+    from search.files.languages import indexed_suffixes, known_suffixes
+    from search.files.tree import Found, checkout_of, found_files, modified_at
+    from search.index.build import watched
+    from search.index.code_index import UNIT_KINDS
+    from search.making import complain_about
+
+    kinds = [UNIT_KINDS.index(kind) for kind in _FUNCTIONS]
+    parts = []
+    for file in files:
+        path = named_path(file)
+        if path.is_dir():
+            root, suffixes = path, indexed_suffixes(documents=False)
+            found = found_files(root, suffixes, complain_about, checkout_of(root, complain_about))
+        elif path.is_file():
+            status = path.stat()
+            root, found = path.parent, [Found(path.name, status.st_size, modified_at(status))]
+        else:
+            raise UserError(f"{path} is no file or folder: expected source files ({known_suffixes()})")
+        for part in watched(root, found, processors(), None):
+            for each in part.files:
+                if each.trouble:
+                    complain_about(each.path, each.trouble)
+            rows = part.split.take(np.flatnonzero(np.isin(part.kinds, kinds)))
+            parts.append(_under(Path(file) if path.is_dir() else Path(file).parent, rows))
+    if not sum(map(len, parts)):
+        raise UserError(f"no function was found in {', '.join(files)}: expected source files ({known_suffixes()})")
+    return joined(*parts) if len(parts) > 1 else parts[0]
+
+
+def _under(folder: Path, rows: "Split") -> "Split":
+    """Rows with paths that begin with the folder as it was typed."""
+    from data_prep.store.prepared_data import Texts
+
+    texts = map(rows.text, range(len(rows)))
+    return replace(rows, texts=Texts.of(replace(text, path=(folder / text.path).as_posix()) for text in texts))
+
+
+def _described(rows: "Split", side: Side) -> Iterator[Mapping[str, Any]]:
+    for row in range(len(rows)):
+        text = rows.text(row)
+        name = ".".join(filter(None, (text.type_name, text.method_name)))
+        yield {
+            "id": f"{text.path}:{text.start_line}",
+            "path": text.path,
+            "start_line": text.start_line,
+            "end_line": text.end_line,
+            "name": name,
+            "text": text.query_text if side == "query" else text.source,
+        }
+
+
+def _write(out: Path, vectors: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    import numpy as np
+
+    from data_prep.files.atomic import atomic_file, write_atomically
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if out.suffix == ".npy":
+        with atomic_file(out) as new, new.open("wb") as file:
+            np.save(file, vectors)
+        write_atomically(out.with_suffix(".jsonl"), "".join(f"{json.dumps(row)}\n" for row in rows))
+        return
+    library = _pyarrow()
+    flat = library.array(vectors.ravel(), library.float32())
+    columns = {name: [_utf8(row[name]) for row in rows] for name in rows[0]}
+    columns["vector"] = library.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
+    with atomic_file(out) as new:
+        library.parquet.write_table(library.table(columns), new)
+
+
+def _utf8(value: Any) -> Any:
+    """A value that Parquet takes: what of a text is no Unicode is replaced."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def _pyarrow() -> Any:
+    try:
+        import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise UserError("a Parquet file needs pyarrow: bash run.sh install parquet") from error
+    return import_module("pyarrow")
