@@ -103,7 +103,7 @@ class Pairs:
             if isinstance(found, str):
                 self.left_out.append((row.where, found))
             else:
-                rows.append(replace(row, code=""))
+                rows.append(replace(row, where="", query=row.query[:1], code="", path="", name=""))  # what splits ask
                 read.append(found)
         watch.stage("extract")
         if not any(row.query for row in rows):

@@ -52,6 +52,7 @@ def language(name: str) -> Language:
     return found
 
 
+@lru_cache(maxsize=1024)
 def language_called(text: str) -> Language | None:
     """The language that people call ``text``: ``C#``, ``py``, ``golang``, ``JavaScript``; None if none is known."""
     word = text.strip().lower().lstrip(".")

@@ -137,11 +137,9 @@ def _method(row: CodeRow, origin: str, piece: Piece | None) -> Method:
         type_name, name = piece.type_name or type_name, piece.name
     fields = {**fields, "name": fields["name"] or split_identifier(name)[:LONGEST]}
     source = _source(row, piece)
-    doc = piece.doc if piece else ""
     last = row.line + source.count("\n")
-    return Method(
-        origin, row.path, row.line, last, type_name, name, "method", source, doc, fields, row.split, row.licence
-    )
+    place = (origin, row.path, row.line, last, type_name, name)
+    return Method(*place, "method", source, "", fields, row.split, row.licence)
 
 
 def _source(row: CodeRow, piece: Piece | None) -> str:
