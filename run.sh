@@ -13,6 +13,7 @@
 #   indexes [--remove=DIR|gone]                 list the indexes: folder, size, age; remove some
 # data and runs:
 #   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
+#   export DATASET --out=DIR                    write a data set as BEIR and CoIR have it
 #   corpus NAME [--data.field=value ...]        statistics of the corpus repositories or installed
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
