@@ -273,7 +273,7 @@ def _save_split(folder: Path, split: Split) -> None:
     for field, lists in split.words.items():
         _save_array(folder / f"{split.name}-{field}-values.npy", lists.values)
         _save_array(folder / f"{split.name}-{field}-offsets.npy", lists.offsets)
-    (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.tobytes())
+    (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.data)
     _save_array(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
 
 
