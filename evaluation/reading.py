@@ -43,7 +43,7 @@ class TestReading:
             case {"candidates_without_query": bool(only), **rest} if not rest:
                 return cls(candidates_without_query=only)
             case {"several": True, **rest} if rest.keys() <= {"grades"}:
-                return cls(candidates_without_query=True, several=True, **rest)
+                return cls(candidates_without_query=True, several=True, grades=stated.get("grades", {}))
             case {"group": int(group), **rest} if not rest and group > 1:
                 return cls(group=group)
             case {**none} if not none:

@@ -113,9 +113,14 @@ def _packed(read: ReadRow) -> _Packed:
 
 
 def _unpacked(packed: _Packed) -> ReadRow:
-    place, source, words, split, licence, (text, query), language, is_parsed, prints = packed
-    fields = {name: _words(each) for name, each in words}
-    method = Method(*place, "method", source, "", fields, split, licence)
+    (origin, path, start, end, type_name, name), source, words, split, licence, asked, *more, prints = packed
+    fields = {field: _words(each) for field, each in words}
+    method = Method(
+        origin, path, start, end, type_name, name, kind="method", source=source, documentation="", fields=fields,
+        split=split, licence=licence,
+    )  # fmt: skip
+    text, query = asked
+    language, is_parsed = more
     return ReadRow(Pair(method, text, _words(query)), language, is_parsed, Fingerprint(*prints))
 
 
