@@ -13,6 +13,7 @@
 #   indexes [--remove=DIR|gone]                 list the indexes: folder, size, age; remove some
 # data and runs:
 #   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
+#   export DATASET --out=DIR                    write a data set as BEIR and CoIR have it
 #   corpus NAME [--data.field=value ...]        statistics of a corpus: repositories, seven_languages or installed
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   compare RUN_DIR RUN_DIR [...] [--out=DIR]   compare runs: intervals, wins and losses, kinds of query

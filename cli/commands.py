@@ -100,7 +100,7 @@ COMMANDS: Final[dict[str, Command]] = {
         heading="data and runs",
     ),
     "export": Command(
-        "DATASET --out=DIR [--data.field=value ...]",
+        "DATASET --out=DIR",
         "write a data set as BEIR and CoIR have it",
         "cli.runs:export",
         sections=("data",),

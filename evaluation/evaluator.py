@@ -43,6 +43,7 @@ class Evaluation:
     score_seconds: float
     sought: Sought | None = None  # None: each query seeks its gold alone
     sought_ranks: Int64[np.ndarray, "queries most"] | None = None  # of all it seeks, ascending; 0: there are fewer
+    ndcg_by_people: float | None = None  # NDCG by grades, if people gave some
 
     @property
     def ranks(self) -> Int64[np.ndarray, " queries"]:
@@ -134,7 +135,8 @@ def evaluate(
     seconds = time.perf_counter() - read + (kept.seconds if kept else 0)
     ranked = (found.better, found.tied, found.codes, found.scores)
     size = len(pool) if sought is None else int(sought.candidates.sum())
-    several = (sought, None if sought is None else found.sought)
+    graded = reading.mean_ndcg(found.gained) if reading.grades else None
+    several = (sought, None if sought is None else found.sought, graded)
     return Evaluation(pool, rows[golds], golds, size, *ranked, read - start, seconds, *several)
 
 
@@ -180,7 +182,8 @@ class _Counting:
     ) -> Counts:
         """Counts of better and tied codes, and the best codes with their scores, of ``done`` and then of ``rows``."""
         size, most = len(self.pool), self.sought.most if self.sought else 0
-        counted = [done or Counts.none(min(self.depth, self._candidates), most)]
+        graded = int(bool(self.sought and self.sought.graded))
+        counted = [done or Counts.none(min(self.depth, self._candidates), most, graded)]
         before, at = len(counted[0]) * size, 0
         with tqdm(
             total=before + len(rows) * size, initial=before, desc=f"ranking {self.pool.name}",
@@ -202,13 +205,14 @@ class _Counting:
 
     def _of_block(self, block: Float[np.ndarray, "block codes"], gold: Int64[np.ndarray, " block"]) -> Counts:
         better, tied = count_better_and_tied(block, gold)
-        ranks = np.zeros((len(gold), 0), np.int64)
+        ranks, gained = np.zeros((len(gold), 0), np.int64), np.zeros((len(gold), 0))
         if self.sought is not None:
             better, tied, ranks = self.sought.ranks(block, gold)
+            gained = self.sought.gained(block, gold)
             block = np.where(self.sought.candidates, block, -np.inf)
             gold = np.array([self.sought.codes[row][0] for row in gold.tolist()], np.int64)
         top = _top(block, gold, min(self.depth, self._candidates))
-        return Counts(better.astype(np.int64), tied.astype(np.int64), *top, ranks)
+        return Counts(better.astype(np.int64), tied.astype(np.int64), *top, ranks, gained)
 
 
 def _top(

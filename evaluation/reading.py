@@ -1,11 +1,11 @@
 """How a data set's test split is read: which rows are queries, what each is ranked among, and which codes it seeks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Int64
+from jaxtyping import Bool, Float, Float64, Int, Int64
 
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import PreparedData, Split
@@ -25,6 +25,8 @@ class TestReading:
     several: bool = False
     """Whether equal queries are one, which seeks the codes of all their rows, and equal codes are one candidate; rows
     with an empty query are candidates only."""
+    grades: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Query -> path of a code -> how relevant people found it, from 0; with ``several``: it seeks those above 0."""
     group: int = 0
     """Rank each query among this many rows, itself included; 0: all. The rows are divided at random, with a fixed seed;
     the last ones that do not fill a group are left out, as in CodeSearchNet's evaluation (src/model_test.py)."""
@@ -40,8 +42,8 @@ class TestReading:
         match stated:
             case {"candidates_without_query": bool(only), **rest} if not rest:
                 return cls(candidates_without_query=only)
-            case {"several": True, **rest} if not rest:
-                return cls(candidates_without_query=True, several=True)
+            case {"several": True, **rest} if rest.keys() <= {"grades"}:
+                return cls(candidates_without_query=True, several=True, grades=stated.get("grades", {}))
             case {"group": int(group), **rest} if not rest and group > 1:
                 return cls(group=group)
             case {**none} if not none:
@@ -67,7 +69,12 @@ class TestReading:
 
     def sought(self, pool: Split) -> "Sought | None":
         """The codes that the queries of ``pool`` seek; None: each seeks that of its row alone."""
-        return Sought.of(pool) if self.several else None
+        return Sought.of(pool, self.grades) if self.several else None
+
+    def mean_ndcg(self, gained: Float64[np.ndarray, "queries one"]) -> float:
+        """The mean over all graded queries, also those of which no relevant code is in the pool."""
+        ideal = [_gain(sorted(each.values(), reverse=True)) for each in self.grades.values()]
+        return float(gained.sum() / sum(number > 0 for number in ideal))
 
 
 WHOLE: Final = TestReading()
@@ -82,15 +89,42 @@ def asked(data: PreparedData) -> Split:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Graded:
+    """The codes that people graded for a query."""
+
+    rows: Int64[np.ndarray, " codes"]  # of the pool
+    grades: Float64[np.ndarray, " codes"]
+    ideal: float  # DCG of the best order of all graded codes, also those that are not in the pool
+
+    @classmethod
+    def of(cls, grades: Mapping[str, float], rows: Mapping[str, int]) -> "Graded":
+        """Those of ``grades``, a path's, of which a row of the pool is known."""
+        known = [(rows[path], grade) for path, grade in grades.items() if path in rows]
+        places, values = np.array([row for row, _ in known], np.int64), np.array([grade for _, grade in known], float)
+        return cls(places, values, _gain(sorted(grades.values(), reverse=True)))
+
+    def ndcg(self, scores: Float[np.ndarray, " pool"]) -> float:
+        """By CodeSearchNet's script (src/relevanceeval.py): codes without a grade take no rank; ties count against."""
+        order = np.lexsort((self.grades, -scores[self.rows]))
+        return _gain(self.grades[order].tolist()) / self.ideal if self.ideal else 0.0
+
+
+def _gain(grades: Sequence[float]) -> float:
+    """DCG of grades in the order of their ranks: 2^grade - 1, discounted by log2(rank + 1)."""
+    return sum((2**grade - 1) / np.log2(rank + 1) for rank, grade in enumerate(grades, 1))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Sought:
     """The codes of a pool whose queries may seek several, and its candidates: the first row of each distinct code."""
 
     candidates: Bool[np.ndarray, " pool"]
     codes: Sequence[Int64[np.ndarray, " _"]]  # of each row of the pool: the candidates that its query seeks
+    graded: Sequence["Graded"] = ()  # of each row of the pool, if people graded codes
 
     @classmethod
-    def of(cls, pool: Split) -> "Sought":
-        """Those of ``pool``, whose equal queries are one, and whose equal codes are."""
+    def of(cls, pool: Split, grades: Mapping[str, Mapping[str, float]]) -> "Sought":
+        """Those of ``pool``, whose equal queries are one, and whose equal codes are; ``grades``: of a TestReading."""
         texts = [pool.text(row) for row in range(len(pool))]
         first: dict[tuple[str, ...], int] = {}
         own = [first.setdefault(text.code_key, row) for row, text in enumerate(texts)]
@@ -101,7 +135,18 @@ class Sought:
         arrays = {text: np.array([*codes], np.int64) for text, codes in of_query.items()}
         nothing = np.zeros(0, np.int64)
         codes = [arrays.get(text.query_text, nothing) for text in texts]
-        return cls(np.array(own, np.int64) == np.arange(len(pool)), codes)
+        paths = {texts[row].path: row for row in sorted({*own}, reverse=True)}
+        graded = [Graded.of(grades.get(text.query_text, {}), paths) for text in texts] if grades else ()
+        return cls(np.array(own, np.int64) == np.arange(len(pool)), codes, graded)
+
+    def gained(
+        self, block: Float[np.ndarray, "block pool"], rows: Int[np.ndarray, " block"]
+    ) -> Float64[np.ndarray, "block one"]:
+        """The NDCG of each query among the codes that people graded for it, in one column; in none without grades."""
+        if not self.graded:
+            return np.zeros((len(rows), 0))
+        found = [self.graded[row].ndcg(scores) for row, scores in zip(rows.tolist(), block, strict=True)]
+        return np.array(found, np.float64).reshape(-1, 1)
 
     @property
     def most(self) -> int:

@@ -266,8 +266,12 @@ def _completed(tested: _AnyTested) -> _AnyTested:
 
 def _ranking(evaluation: Evaluation) -> dict[str, Any]:
     average = metrics.average_ranks(evaluation.better, evaluation.tied)
+    by_people = evaluation.ndcg_by_people
     return {
-        "exact": metrics.exact(evaluation.ranks, evaluation.sought_ranks),
+        "exact": {
+            **metrics.exact(evaluation.ranks, evaluation.sought_ranks),
+            **({} if by_people is None else {"ndcg_by_people": by_people}),
+        },
         "published_convention": metrics.published_convention(evaluation.ranks),
         "ties": Ties(
             queries=float(np.mean(evaluation.tied > 0)),

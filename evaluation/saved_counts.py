@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32, Float64, Int64
 
 from data_prep.files.atomic import remove_leftovers, write_atomically
 from data_prep.files.reading import ABSENT, read_whole
@@ -27,16 +27,17 @@ class Counts:
     codes: Int64[np.ndarray, "queries depth"]  # the best codes, as rows of the pool
     scores: Float32[np.ndarray, "queries depth"]  # of these codes
     sought: Int64[np.ndarray, "queries most"]  # ranks of all codes that a query seeks, if it may seek several
+    gained: Float64[np.ndarray, "queries one"]  # NDCG by people's grades, in one column; in none without grades
 
     def __len__(self) -> int:
         return len(self.better)
 
     @classmethod
-    def none(cls, depth: int, most: int = 0) -> "Counts":
+    def none(cls, depth: int, most: int = 0, graded: int = 0) -> "Counts":
         """The counts of no query."""
         empty = np.empty(0, np.int64)
         top = (np.empty((0, depth), np.int64), np.empty((0, depth), np.float32))
-        return cls(empty, empty, *top, np.empty((0, most), np.int64))
+        return cls(empty, empty, *top, np.empty((0, most), np.int64), np.empty((0, graded)))
 
     @classmethod
     def joined(cls, blocks: Sequence["Counts"]) -> "Counts":

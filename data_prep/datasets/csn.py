@@ -63,6 +63,7 @@ class Csn(JavaSources):
         self._what = config.language if len(self.languages) > 1 else self.languages[0]
         self.cache_name = self.name if self._what == DEFAULT_LANGUAGE else f"{self.name}-{self._what}"
         self._place = raw_folder(config, "csn")
+        self._spoken: dict[str, str] = {}
         self._counts = {language: RowCount() for language in self.languages}
 
     def inputs(self) -> list[Path]:
@@ -95,7 +96,8 @@ class Csn(JavaSources):
 
     def origin(self) -> str:
         """The name and version of the data."""
-        return f"codesearchnet-{self._what}-v2"
+        what = self.spoken(self.languages[0]) if len(self.languages) == 1 else self._what
+        return f"codesearchnet-{what}-v2"
 
     def java_files(self) -> Iterator[SourceFile]:
         """Each Java method wrapped in a separate class, training first.
@@ -117,10 +119,11 @@ class Csn(JavaSources):
 
     def spoken(self, language: str) -> str:
         """The language of the files for ``language``: another one if there are no others."""
-        files = self._row_files(language)
-        return (
-            language_in(files[0].relative_to(self._place) if self._place.is_dir() else Path(files[0].name)) or language
-        )
+        if language not in self._spoken:
+            first = self._row_files(language)[0]
+            place = first.relative_to(self._place) if self._place.is_dir() else Path(first.name)
+            self._spoken[language] = language_in(place) or language
+        return self._spoken[language]
 
     def _functions(self, language: str, progress: bool) -> Extracted:
         """The functions of another language than Java that pass the filters."""

@@ -52,7 +52,7 @@ _MEMBER: Final = "dataset/{}/{}.txt"
 _MOST: Final = 256 << 20  # bytes of a list
 
 
-class _Published(Csn):
+class Published(Csn):
     """A data set of all rows of some lists or splits."""
 
     reading: ClassVar[dict[str, int | bool]]  # evaluation.reading.TestReading
@@ -85,7 +85,7 @@ class _Published(Csn):
         return MadePairs(splits, manifest, source, watch.seconds)
 
 
-class CsnFiltered(_Published):
+class CsnFiltered(Published):
     """GraphCodeBERT's filtered CodeSearchNet; Java: 164,923 and 5,183 pairs, 10,955 queries over 40,347 methods."""
 
     name = "csn_filtered"
@@ -143,7 +143,7 @@ class CsnFiltered(_Published):
                 )
 
 
-class Csn1000(_Published):
+class Csn1000(Published):
     """CodeSearchNet's own test; Java: the 26,909 test rows, each query over the 1,000 methods of its group."""
 
     name = "csn_1000"

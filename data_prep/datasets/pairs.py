@@ -20,13 +20,14 @@ from data_prep.bounds import shown
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.errors import UserError, one_line
 from data_prep.files.named_paths import named_path
+from data_prep.files.text_rows import BLANK
 from data_prep.languages.pieces import languages_of
 from data_prep.languages.registry import known_language
 from data_prep.pipeline.code_rows import CodeRow, ReadRow, read_rows
 from data_prep.pipeline.pair_splits import Divided, divided_rows
 from data_prep.pipeline.splits import divided
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
-from data_prep.records import Pair, SplitName
+from data_prep.records import Method, Pair, SplitName
 from data_prep.sources.beir_files import BeirSource, is_beir
 from data_prep.sources.pair_files import PairRow, PairSource, named_files, query_text, read_columns
 
@@ -103,7 +104,8 @@ class Pairs:
             if isinstance(found, str):
                 self.left_out.append((row.where, found))
             else:
-                rows.append(replace(row, code=""))
+                asked = row.query[:1]  # of its texts a split only asks whether there are any
+                rows.append(PairRow("", asked, "", row.split, group=row.group, code_id=row.code_id))
                 read.append(found)
         watch.stage("extract")
         if not any(row.query for row in rows):
@@ -149,7 +151,7 @@ class Pairs:
 
     def _read(self, progress: bool) -> Iterator[tuple[PairRow, ReadRow | str]]:
         """Each row with its pair, or why there is none."""
-        rows = self._source.rows(lambda where, why: self.left_out.append((where, why)))
+        rows = self._source.rows(lambda where, why: self.left_out.append((where, why)) if why != BLANK else None)
         first = [*islice(rows, 50 * SAMPLE)]
         among = self._languages or _languages_of(first)
         sent: list[PairRow] = []
@@ -202,7 +204,11 @@ def _without_copies(rows: Sequence[PairRow], read: Sequence[ReadRow]) -> tuple[l
         key = (pair.query_text, pair.method.source, rows[row].code_id, "" if pair.query else (rows[row].split or ""))
         if key not in seen:
             seen.add(key)
-            place = replace(pair.method, path=first.path, start_line=first.start_line, end_line=first.end_line)
-            kept[row] = replace(read[row], pair=replace(pair, method=place))
+            kept[row] = read[row] if first is pair.method else replace(read[row], pair=_moved(pair, first))
     left = sorted(kept)
     return [rows[row] for row in left], [kept[row] for row in left], len(rows) - len(left)
+
+
+def _moved(pair: Pair, to: Method) -> Pair:
+    """``pair`` with the place of the same code in another row."""
+    return replace(pair, method=replace(pair.method, path=to.path, start_line=to.start_line, end_line=to.end_line))

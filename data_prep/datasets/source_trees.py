@@ -15,6 +15,7 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
@@ -29,7 +30,7 @@ from data_prep.pipeline.extraction import TreeTask
 from data_prep.pipeline.shards import TreeName
 from data_prep.sources.debian_sources import fetched_archives
 from data_prep.sources.git_repository import mirror_of
-from data_prep.sources.package_downloads import REGISTRIES, Package, fetched_package
+from data_prep.sources.package_downloads import REGISTRIES, NotFetchedError, Package, fetched_package
 
 REPOSITORIES: Final = Path(__file__).with_name("repositories.txt")
 PHP_RUBY: Final = Path(__file__).with_name("php_ruby_repositories.txt")
@@ -46,6 +47,8 @@ PACKAGES: Final = Path(__file__).with_name("installed.txt")
 _PACKAGE: Final = re.compile(
     r"(?P<language>[\w+#]+)\t(?P<registry>\w+)\t(?P<name>(?:@[\w.-]+/)?[\w.+-]+)\t(?P<version>[\w.+-]*)\t(?P<sha256>(?:[0-9a-f]{64})?)"
 )
+_IN_VAIN: Final = 2
+"""Packages of a registry in a row that cannot be fetched before it is given up."""
 _logger = logging.getLogger(__name__)
 
 
@@ -168,17 +171,23 @@ class Installed(Corpus):
             UserError: the list is wrong, or no package can be had.
         """
         (path,) = self.lists()
-        packages = read_packages(path)
+        packages = [each for each in read_packages(path) if each.language in self.languages]
+        if not packages:
+            raise UserError(f"none of the packages of {path} is in {', '.join(self.languages)}")
         folder = Path(self._config.root) / "raw" / self.name
-        tasks, trouble = [], ""
+        tasks, trouble, failed = [], "", Counter[str]()
         for package in packages:
-            if package.registry != "debian":
+            if package.registry != "debian" and failed[package.registry] < _IN_VAIN:
                 try:
                     archive = fetched_package(package, folder)
                 except UserError as error:
                     trouble = str(error)
+                    failed[package.registry] += isinstance(error, NotFetchedError)
                     _logger.warning("left out %s: %s", package.name, error)
+                    if failed[package.registry] == _IN_VAIN:
+                        _logger.warning("the other packages of %s are not asked for", package.registry)
                     continue
+                failed[package.registry] = 0
                 tree = TreeName(
                     f"{package.registry}/{package.name}",
                     package.version,

@@ -4,10 +4,11 @@ Code that its language's parser refuses, and code of no known language, has the 
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from data_prep.config import DataConfig
 from data_prep.languages.fields import LONGEST
@@ -17,7 +18,7 @@ from data_prep.languages.pieces import Piece, piece_among, plain_words
 from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.duplicates import Fingerprint
 from data_prep.pipeline.shards import CorpusFile
-from data_prep.pipeline.stages import chunked, interned, mapped
+from data_prep.pipeline.stages import chunked, mapped
 from data_prep.records import Method, Pair, SplitName
 from data_prep.worker_pool import Guard
 from data_prep.worker_process import PAIRS, limited
@@ -28,6 +29,8 @@ _READ: Final = f"{__name__}:read_chunk"
 _ROWS_AT_ONCE: Final = 500
 _DIGITS: Final = re.compile(rb"\d+")
 _WORD: Final = re.compile(r"\w+")
+_Packed = tuple[Any, ...]
+"""A row that has been read, as it is sent between processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +89,43 @@ def read_rows(
     chunks = (CodeChunk(each, origin, among) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
     for part in mapped(_READ, chunks, config, _GUARD, unit="rows", size=len, progress=progress):
         for found in part:
-            yield found if isinstance(found, str) else replace(found, pair=interned(found.pair))
+            yield found if isinstance(found, str) else _unpacked(found)
 
 
-def read_chunk(chunk: CodeChunk) -> list[ReadRow | str]:
+def read_chunk(chunk: CodeChunk) -> list[_Packed | str]:
     """The same of a chunk, in one process."""
-    found: list[ReadRow | str] = []
+    found: list[_Packed | str] = []
     for row in chunk.rows:
         with limited(len(row.code)):
-            found.append(_read(row, chunk))
+            read = _read(row, chunk)
+        found.append(read if isinstance(read, str) else _packed(read))
     return found
+
+
+def _packed(read: ReadRow) -> _Packed:
+    """A row to be sent: words as one text, since many small ones take most of the time."""
+    method = read.pair.method
+    place = (method.origin, method.path, method.start_line, method.end_line, method.type_name, method.name)
+    words = [(name, " ".join(each)) for name, each in method.fields.items()]
+    asked = (read.pair.query_text, " ".join(read.pair.query))
+    prints = (read.fingerprint.exact, read.fingerprint.identifiers)
+    return (place, method.source, words, method.split, method.licence, asked, read.language, read.is_parsed, prints)
+
+
+def _unpacked(packed: _Packed) -> ReadRow:
+    (origin, path, start, end, type_name, name), source, words, split, licence, asked, *more, prints = packed
+    fields = {field: _words(each) for field, each in words}
+    method = Method(
+        origin, path, start, end, type_name, name, kind="method", source=source, documentation="", fields=fields,
+        split=split, licence=licence,
+    )  # fmt: skip
+    text, query = asked
+    language, is_parsed = more
+    return ReadRow(Pair(method, text, _words(query)), language, is_parsed, Fingerprint(*prints))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(map(sys.intern, text.split(" "))) if text else ()
 
 
 _GUARD: Final = Guard(
@@ -137,11 +167,9 @@ def _method(row: CodeRow, origin: str, piece: Piece | None) -> Method:
         type_name, name = piece.type_name or type_name, piece.name
     fields = {**fields, "name": fields["name"] or split_identifier(name)[:LONGEST]}
     source = _source(row, piece)
-    doc = piece.doc if piece else ""
     last = row.line + source.count("\n")
-    return Method(
-        origin, row.path, row.line, last, type_name, name, "method", source, doc, fields, row.split, row.licence
-    )
+    place = (origin, row.path, row.line, last, type_name, name)
+    return Method(*place, "method", source, "", fields, row.split, row.licence)
 
 
 def _source(row: CodeRow, piece: Piece | None) -> str:

@@ -268,7 +268,10 @@ def _of_identifiers(sets: Sequence[_Identifiers]) -> Int[np.ndarray, "hashes set
 
     def hashed() -> UInt[np.ndarray, " items"]:
         factor, offset = (np.uint64(number) for number in random.integers(1, _PRIME, 2))
-        return (flat * factor + offset) % np.uint64(_PRIME)
+        values = flat * factor  # in place from here on: of a million functions they are large
+        values += offset
+        values %= np.uint64(_PRIME)
+        return values
 
     return _signatures(sets, hashed)
 

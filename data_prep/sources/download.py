@@ -3,11 +3,13 @@
 The standard library's urllib suffices, with redirects, proxies of the environment and TLS.
 """
 
+import errno
 import hashlib
 import http.client
 import json
 import logging
 import shutil
+import socket
 import stat
 import time
 import urllib.error
@@ -30,6 +32,8 @@ _TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE_REFUSED: Final = 416
 _PARTIAL: Final = 206
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_UNREACHABLE: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN})
+_TRIES_WITHOUT_A_WAY: Final = 2
 _LONGEST_WAIT: Final = 60.0  # seconds, of those that a busy server may ask for
 _logger = logging.getLogger(__name__)
 
@@ -84,7 +88,7 @@ def download(remote: Remote, target: Path, *, tries: int = 5, timeout: float = 3
 
 
 def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wait: float) -> str:
-    problem, asked = "", 0.0
+    problem, asked, without_a_way = "", 0.0, 0
     for number in range(tries):
         if number:
             wait = max(first_wait * 2 ** (number - 1), asked)
@@ -95,7 +99,14 @@ def _fetched(remote: Remote, part: "_Part", tries: int, timeout: float, first_wa
             return part.finish()
         except _CutError as error:
             problem, asked = str(error), error.wait
-    raise DownloadError(f"{remote.url} could not be fetched in {tries} tries: {problem}")
+            without_a_way += isinstance(error, _NoWayError)
+            if without_a_way == _TRIES_WITHOUT_A_WAY:
+                break
+    raise DownloadError(f"{remote.url} could not be fetched in {number + 1} tries: {problem}")
+
+
+class _NoWayError(_CutError):
+    """There is no connection to the server, which another wait seldom changes."""
 
 
 class _Part:
@@ -123,7 +134,9 @@ class _Part:
             with error:
                 self._refused(error.code, error.reason, error.headers)
         except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
-            raise _CutError(str(getattr(error, "reason", error)) or type(error).__name__) from error
+            reason = getattr(error, "reason", error)
+            kind = _NoWayError if isinstance(error, urllib.error.URLError) and _is_no_way(reason) else _CutError
+            raise kind(str(reason) or type(error).__name__) from error
 
     def finish(self) -> str:
         """Verify the received file and move it into place."""
@@ -201,6 +214,13 @@ class _Part:
     def _discard(self) -> None:
         self._file.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
+
+
+def _is_no_way(reason: object) -> bool:
+    """Whether the server has no known address, or nothing leads to it or answers there."""
+    return isinstance(reason, socket.gaierror | ConnectionRefusedError) or (
+        isinstance(reason, OSError) and reason.errno in _UNREACHABLE
+    )
 
 
 def _git_blob(path: Path) -> str:

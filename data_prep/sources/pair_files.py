@@ -232,7 +232,7 @@ def pair_row(row: Mapping[str, Any], where: str, split: SplitName | None, column
     for each, text in (("query", query), ("code", code)):
         if not isinstance(text, str) or not text.strip():
             return f"no {each}" if text in ("", None) or isinstance(text, str) else f"the {each} is no text"
-    more = {each: _plain(_first_text(row, named[each])) for each in _TEXTS}
+    more = {each: _plain(_first_text(row, named[each])) if named[each] else "" for each in _TEXTS}
     if more["split"]:
         split = SPLIT_WORDS.get(more["split"].lower())
         if split is None:
@@ -261,6 +261,8 @@ def query_text(text: str) -> str:
 
 def _first_text(row: Mapping[str, Any], names: Sequence[str]) -> Any:
     """The first text among some columns, tokens joined by spaces; else the first value that is none."""
+    if len(names) == 1:
+        return _text(row[names[0]])
     values = [_text(row[name]) for name in names]
     texts = (value for value in values if isinstance(value, str) and value.strip())
     return next(texts, next((value for value in values if value not in ("", None)), ""))

@@ -10,6 +10,7 @@ The manifest's checksums are the one check of a folder: content whose checksum i
 
 import hashlib
 import json
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
@@ -91,9 +92,13 @@ class Texts:
     @classmethod
     def of(cls, texts: Iterable[PairText]) -> "Texts":
         """Encode texts as JSON Lines."""
-        lines = [_AS_JSON.encode(_as_dict(text)).encode() + b"\n" for text in texts]
-        offsets = edges(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
-        return cls(np.frombuffer(b"".join(lines), dtype=np.uint8), offsets, np.arange(len(lines)))
+        data, lengths = bytearray(), array("q")  # a list of lines would take as much again
+        for text in texts:
+            line = _AS_JSON.encode(_as_dict(text)).encode()
+            data += line + b"\n"
+            lengths.append(len(line) + 1)
+        offsets = edges(np.array(lengths, np.int64))
+        return cls(np.frombuffer(data, dtype=np.uint8), offsets, np.arange(len(lengths)))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -121,9 +126,7 @@ class Split:
         """A split in memory; ``lexicon`` must contain all its words, by default it is exactly these, sorted."""
         lexicon = _lexicon_of(pairs) if lexicon is None else lexicon
         place = {word: number for number, word in enumerate(lexicon)}
-        words = {
-            field: Ragged.of([[place[word] for word in pair.words(field)] for pair in pairs]) for field in WORD_FIELDS
-        }
+        words = {field: _numbers([pair.words(field) for pair in pairs], place) for field in WORD_FIELDS}
         return cls(name, lexicon, words, Texts.of(map(_text_of, pairs)))
 
     def __len__(self) -> int:
@@ -173,6 +176,13 @@ def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], man
         }
         whole["manifest_sha256"] = manifest_sha256(whole)
         (new / MANIFEST).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+def _numbers(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged:
+    """The numbers of the words of each list."""
+    offsets = edges(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
+    values = (place[word] for word in chain.from_iterable(lists))
+    return Ragged(np.fromiter(values, dtype=np.int32, count=int(offsets[-1])), offsets)
 
 
 def sealed_file(path: Path) -> dict[str, str | int]:
@@ -263,7 +273,7 @@ def _save_split(folder: Path, split: Split) -> None:
     for field, lists in split.words.items():
         _save_array(folder / f"{split.name}-{field}-values.npy", lists.values)
         _save_array(folder / f"{split.name}-{field}-offsets.npy", lists.offsets)
-    (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.tobytes())
+    (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.data)
     _save_array(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
 
 

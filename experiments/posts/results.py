@@ -99,11 +99,16 @@ def difference_line(first: PostsResult, second: PostsResult) -> str:
     """Recall@10 of the first minus that of the second, over the same queries, with its bootstrap interval."""
     assert first.queries == second.queries, "two results are only compared on the same queries"
     found = compare(first.hits(10), second.hits(10))
-    ratio = first.hits(10).mean() / max(second.hits(10).mean(), 1e-9)
+    times = _times(first.hits(10).mean(), second.hits(10).mean())
     return (
         f"{first.ranker} minus {second.ranker}, Recall@10: {found.mean:+.3f} "
-        f"({found.low:+.3f} to {found.high:+.3f}), {ratio:.2f} times, p = {found.p_value:.4f}"
+        f"({found.low:+.3f} to {found.high:+.3f}), {f'{times} times, ' if times else ''}p = {found.p_value:.4f}"
     )
+
+
+def _times(first: float, second: float) -> str:
+    """How many times as much the first is; "" if the second is nothing."""
+    return f"{first / second:.2f}" if second else ""
 
 
 def save_results(folder: Path, name: str, results: Sequence[PostsResult], about: Mapping[str, Any]) -> Path:
@@ -236,8 +241,8 @@ def _differences(rows: Rows) -> Iterator[str]:
     yield "| ranker | difference | times | p |"
     yield "|---|---:|---:|---:|"
     for ranker, (difference, p) in found.items():
-        times = mean_hits(rows[ranker]).mean() / mean_hits(rows[CONTROL]).mean()
-        yield f"| {ranker} | {difference} | {times:.2f} | {p} |"
+        times = _times(mean_hits(rows[ranker]).mean(), mean_hits(rows[CONTROL]).mean())
+        yield f"| {ranker} | {difference} | {times or '-'} | {p} |"
 
 
 def _results(run: SavedRun) -> list[PostsResult]:

@@ -242,7 +242,7 @@ def test_every_command_of_the_readme_is_understood(command):
     elif names[0] in ("benchmark", "ablate", "tune"):
         ablations = (GRID, *ABLATIONS, CONTROL, CALIBRATION, *POSTS_ABLATIONS)
         assert names[1] in {"benchmark": (*CELLS, LANGUAGES), "ablate": ablations, "tune": TUNED}[names[0]]
-    elif names[0] == "prepare":
+    elif names[0] in ("prepare", "export"):
         assert names[1] in DATASETS
         parse_options("galm", typed)
     else:

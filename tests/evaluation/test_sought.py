@@ -34,7 +34,7 @@ def split_of(pairs: list[tuple[str, str]]) -> Split:
 def test_equal_queries_and_equal_codes_are_one() -> None:
     split = split_of(PAIRS)
     assert SEVERAL.queries(split).tolist() == [0, 2, 4]
-    sought = Sought.of(split)
+    sought = Sought.of(split, {})
     assert np.flatnonzero(sought.candidates).tolist() == [0, 1, 2, 3, 6, 7]
     assert [codes.tolist() for codes in sought.codes[:5]] == [[0, 1, 7], [0, 1, 7], [2, 0], [], [1]]
     assert sought.most == 3
@@ -80,7 +80,7 @@ def test_measures_are_those_of_ir_measures(tmp_path: Path, rows_per_block: int) 
 
 def test_a_sample_of_the_pool_keeps_what_belongs_together() -> None:
     split = split_of(PAIRS).take(np.array([1, 4, 7]))
-    assert Sought.of(split).most == 2
+    assert Sought.of(split, {}).most == 2
     assert SEVERAL.queries(split).tolist() == [0, 1]
 
 

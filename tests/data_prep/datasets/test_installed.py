@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,9 @@ def test_a_package_is_fetched_once_and_read_from_its_archive(registry, tmp_path)
         "name": "npm/@scope/sum", "revision": "1.0.0", "url": "pkg:npm/%40scope/sum@1.0.0",
     }  # fmt: skip
     assert head["languages"]["javascript"]["functions"] == {"": 1, "no documentation": 1}
-    assert (registry / "asked").read_text().splitlines() == ["pack --ignore-scripts --silent @scope/sum@1.0.0"]
+    assert (registry / "asked").read_text().splitlines() == [
+        "pack --ignore-scripts --silent --fetch-retries=1 --fetch-retry-mintimeout=1000 @scope/sum@1.0.0"
+    ]
 
 
 def test_what_cannot_be_had_is_left_out_in_a_line(registry, tmp_path, caplog):
@@ -82,6 +85,24 @@ def test_what_cannot_be_had_is_left_out_in_a_line(registry, tmp_path, caplog):
     assert "left out other: other 1.0.0 of npm has sha256" in said
     assert "left out npm/evil" in said
     assert "points outside" in said
+
+
+def test_only_packages_of_the_language_are_asked_for(registry, tmp_path):
+    archive = tarball(registry / "sum-1.0.0.tgz", {"LICENSE": LICENCE, "sum.js": DOC})
+    config = config_of(tmp_path, line_of("sum", archive) + line_of("types", archive, "typescript"))
+    assert len(Installed(replace(config, language="javascript")).inputs()) == 2
+    (asked,) = (registry / "asked").read_text().splitlines()
+    assert asked.endswith(" sum@1.0.0")
+    with pytest.raises(ValueError, match=r"none of the packages of .* is in python"):
+        Installed(replace(config, language="python")).inputs()
+
+
+def test_a_registry_that_fails_twice_in_a_row_is_given_up(registry, tmp_path, caplog):
+    lines = "".join(f"javascript\tnpm\tgone{number}\t1.0.0\t{'0' * 64}\n" for number in range(5))
+    with pytest.raises(ValueError, match=r"can be had: gone1 1\.0\.0"):
+        Installed(config_of(tmp_path, lines)).inputs()
+    assert len((registry / "asked").read_text().splitlines()) == 2
+    assert "the other packages of npm are not asked for" in caplog.text
 
 
 def test_none_at_all_is_an_error(registry, tmp_path):

@@ -243,9 +243,11 @@ def test_no_place_at_all_is_one_line_with_the_way_out(tmp_path: Path, monkeypatc
         address = f"http://127.0.0.1:{closed.server_port}"
     monkeypatch.setattr(places, "_ZENODO", address)
     monkeypatch.setattr(places, "_HUB", address)
-    monkeypatch.setattr("time.sleep", lambda _: None)
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
     message = refused(tmp_path)
+    assert sum(waited) <= 5
     assert "data set jdk needs no download" in message
     assert str(tmp_path / "raw" / "csn") in message
     assert "Zenodo: " in message
-    assert message.count("could not be fetched in 4 tries") == 3
+    assert message.count("could not be fetched in 2 tries") == 3

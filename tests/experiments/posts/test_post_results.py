@@ -46,6 +46,8 @@ def test_results_of_other_queries_are_not_compared():
     with pytest.raises(AssertionError, match="same queries"):
         difference_line(result([1, 2]), result([1, 2], ["x", "y"]))
     assert "Recall@10: +0.333 (" in difference_line(result([1, 1, 50]), result([1, 50, 50]))
+    assert ", 2.00 times, p" in difference_line(result([1, 1, 50]), result([1, 50, 50]))
+    assert "times" not in difference_line(result([1, 1, 50]), result([50, 50, 50]))  # of nothing
 
 
 def test_a_table_has_kinds_only_where_there_are_queries():
