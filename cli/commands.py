@@ -53,7 +53,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.options:IndexOptions",
     ),
     "search": Command(
-        '["QUESTION"] [DIR] [--usages] [--at=FILE:LINE]',
+        '["QUESTION"] [DIR] [--at=FILE:LINE]',
         "search by a question, a name, or a comment `# search: ...`",
         "search.cli:search",
         "search.options:SearchOptions",
@@ -100,10 +100,11 @@ COMMANDS: Final[dict[str, Command]] = {
         heading="data and runs",
     ),
     "export": Command(
-        "DATASET --out=DIR",
-        "write a data set as BEIR and CoIR have it",
+        "DATASET|RUN_DIR --out=DIR",
+        "a data set in BEIR's form, or a run's model for others",
         "cli.runs:export",
-        sections=("data",),
+        "cli.weights:ExportOptions",
+        ("data",),
     ),
     "corpus": Command(
         "NAME [--data.field=value ...]",
@@ -125,15 +126,9 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "encode": Command(
         "RUN_DIR FILES --out=X.npy",
-        "vectors of functions or questions, as .npy or .parquet",
+        "vectors of functions or questions",
         "cli.weights:encode",
         "cli.weights:EncodeOptions",
-    ),
-    "export_run": Command(
-        "RUN_DIR --out=FOLDER",
-        "a run's model as sentence-transformers and others read it",
-        "cli.weights:export_run",
-        "cli.weights:ExportOptions",
     ),
     "context": Command(
         "RUN_DIR|turns|table|ndcg|...",
@@ -252,16 +247,10 @@ COMMANDS: Final[dict[str, Command]] = {
                 "search.posts.cli:search",
                 "search.posts.cli:PostsSearchOptions",
             ),
-            "statistics": Command(
-                "--data.path=DUMP", "sizes of a dump's fields and sets", "experiments.posts.cli:statistics"
-            ),
-            "tune": Command(
-                "--data.path=DUMP", "compare settings of BM25 on the development sets", "experiments.posts.cli:tune"
-            ),
+            "statistics": Command("--data.path=DUMP", "sizes of a dump's fields", "experiments.posts.cli:statistics"),
+            "tune": Command("--data.path=DUMP", "compare settings of BM25", "experiments.posts.cli:tune"),
             "table": Command("", "write the tables of the saved results", "experiments.posts.cli:table"),
-            "sample": Command(
-                "MODEL", "the same on synthetic posts, which it makes itself", "experiments.posts.cli:sample"
-            ),
+            "sample": Command("MODEL", "the same on synthetic posts", "experiments.posts.cli:sample"),
             "from_tracker": Command(
                 "TICKETS --out=FOLDER",
                 "write a bug tracker as a dump of posts",
@@ -289,10 +278,8 @@ COMMANDS: Final[dict[str, Command]] = {
 }
 """Name -> command."""
 
-RENAMED: Final = {
-    "posts_sample": "posts sample",
-    "posts_from_tracker": "posts from_tracker",
-    **{name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts},
+RENAMED: Final = {f"posts_{name}": f"posts {name}" for name in ("sample", "from_tracker")} | {
+    name: f"gencodesearchnet {name}" for name in COMMANDS["gencodesearchnet"].parts
 }
 """Earlier name -> today's."""
 

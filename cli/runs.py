@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+from cli.weights import export_run
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_replaceable_folder, named_path
 from data_prep.registry import DATASETS
@@ -87,14 +88,17 @@ def prepare(arguments: Sequence[str]) -> None:
 
 
 def export(arguments: Sequence[str]) -> None:
-    """Write a data set in the form of BEIR and CoIR.
+    """Write a data set in the form of BEIR and CoIR, or the model of a run.
 
     Raises:
-        UserError: there is no such data set or option, or the folder has other content.
+        UserError: there is no such data set, run or option, or the folder has other content.
     """
+    named = [word for word in arguments if not word.startswith("--")][:1]
+    if named and named[0] not in DATASETS and ("/" in named[0] or named_path(named[0]).exists()):
+        return export_run(arguments)
     words, typed = config.split_run_arguments(arguments)
     if len(words) != 1 or "out" not in typed:
-        raise UserError("expected a data set and a folder: bash run.sh export DATASET --out=DIR")
+        raise UserError("expected a data set or a run, and a folder: bash run.sh export DATASET|RUN --out=DIR")
     if words[0] not in DATASETS:
         raise unknown("data set", words[0], list(DATASETS))
     _check_data_options("export", [name for name in typed if name != "out"])
@@ -107,6 +111,7 @@ def export(arguments: Sequence[str]) -> None:
     data = prepare_stage(words[0], plan.data, shlex.join(["bash", "run.sh", "export", *arguments]))
     wrote = ", ".join(f"{number:,} {what}" for what, number in write_beir(data, out).items())
     console.say(f"{words[0]}: {wrote} in {out}")
+    return None
 
 
 def corpus(arguments: Sequence[str]) -> None:

@@ -44,10 +44,10 @@ class EncodeOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """Options of ``export_run``."""
+    """Options of ``export``, beside those of data sets."""
 
     out: str = ""
-    """The new folder."""
+    """The folder; of a run's model a new one."""
     model: str = ""
     """FILE.py:CLASS of a model of one's own."""
 
@@ -91,7 +91,7 @@ def export_run(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, ExportOptions)
     if len(words) != 1 or not options.out:
-        raise UserError("expected a run and a new folder: bash run.sh export_run RUN --out=FOLDER")
+        raise UserError("expected a run and a new folder: bash run.sh export RUN --out=FOLDER")
     out = named_path(options.out)
     if out.exists():
         raise UserError(f"--out={out} exists: name a new folder")

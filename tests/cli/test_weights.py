@@ -110,7 +110,7 @@ def test_parquet_has_ids_and_vectors(unif, place, monkeypatch):
 
 def test_a_minilm_run_is_a_folder_that_sentence_transformers_opens(minilm, place):
     out = minilm.with_name("sentences")
-    assert main(["export_run", str(minilm), f"--out={out}"]) == 0
+    assert main(["export", str(minilm), f"--out={out}"]) == 0
     assert {each.relative_to(out).as_posix() for each in out.rglob("*") if each.is_file()} == {
         *("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "modules.json"),
         *("sentence_bert_config.json", "config_sentence_transformers.json", "1_Pooling/config.json"),
@@ -128,7 +128,7 @@ def test_a_minilm_run_is_a_folder_that_sentence_transformers_opens(minilm, place
 
 def test_other_models_are_safetensors_and_json(unif, place):
     out = place / "plain"
-    assert main(["export_run", str(unif), f"--out={out}"]) == 0
+    assert main(["export", str(unif), f"--out={out}"]) == 0
     assert sorted(each.name for each in out.iterdir()) == ["config.json", "model.safetensors", "vocabulary.json"]
     ranker, _ = load_run(unif)
     weights = load_file(out / "model.safetensors")
@@ -146,9 +146,9 @@ def test_other_models_are_safetensors_and_json(unif, place):
         ("encode {run} a.txt --side=query --out={run}/x.npy", "a.txt is no file"),
         ("encode {run} --split=all --out={run}/x.npy", "--split takes train, valid, test, not all"),
         ("encode {run}/no a.py --out={run}/x.npy", "expected the configuration of a run"),
-        ("export_run {run}", "expected a run and a new folder"),
-        ("export_run {run} --out={run}", "exists: name a new folder"),
-        ("export_run {run}/no --out={run}/x", "expected the configuration of a run"),
+        ("export {run}", "expected a run and a new folder"),
+        ("export {run} --out={run}", "exists: name a new folder"),
+        ("export {run}/no --out={run}/x", "expected the configuration of a run"),
     ],
 )
 def test_mistakes_are_said_in_one_line(unif, capsys, typed, message):
