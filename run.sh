@@ -14,10 +14,10 @@
 # data and runs:
 #   prepare DATASET [--data.field=value ...]    only prepare the data set (a run does it when needed)
 #   export DATASET|RUN_DIR --out=DIR            a data set in BEIR's form, or a run's model for others
-#   corpus NAME [--data.field=value ...]        statistics of a corpus: repositories, seven_languages or installed
+#   corpus NAME [--data.field=value ...]        statistics of a corpus of source trees
 #   evaluate RUN_DIR [--evaluate.field=value]   test a finished run again, on another pool or data set
 #   compare RUN_DIR RUN_DIR [...] [--out=DIR]   compare runs: intervals, wins and losses, kinds of query
-#   encode RUN_DIR FILES --out=X.npy            vectors of code or questions
+#   encode RUN_DIR FILES --out=X.npy            vectors of functions or questions
 #   context RUN_DIR|turns|table|ndcg|...        test runs with the contexts of their queries and of others
 # tables of results:
 #   benchmark PART [--out=DIR]                  train the main table's models that have no saved result

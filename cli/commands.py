@@ -108,7 +108,7 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "corpus": Command(
         "NAME [--data.field=value ...]",
-        "statistics of a corpus: repositories, seven_languages or installed",
+        "statistics of a corpus of source trees",
         "cli.runs:corpus",
         sections=("data",),
     ),
