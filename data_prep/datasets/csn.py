@@ -42,9 +42,9 @@ def languages_of(name: str) -> tuple[str, ...]:
         UserError: it has no such language.
     """
     found = language_called(name)
-    if name != "all" and (found is None or found.name not in LANGUAGES):
+    if found not in (*LANGUAGES, "all"):
         raise UserError(f"--data.language={name}: CodeSearchNet has {', '.join(LANGUAGES)}, or all")
-    return LANGUAGES if found is None else (found.name,)
+    return LANGUAGES if found == "all" else (found,)
 
 
 class Csn(JavaSources):

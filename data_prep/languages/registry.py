@@ -52,15 +52,16 @@ def language(name: str) -> Language:
     return found
 
 
-@lru_cache(maxsize=1024)
-def language_called(text: str) -> Language | None:
-    """The language that people call ``text``: ``C#``, ``py``, ``golang``, ``JavaScript``; None if none is known."""
-    word = text.strip().lower().lstrip(".")
-    for each in languages():
-        names = (each.name, each.title.lower(), *each.editor_names, *(suffix[1:] for suffix in each.suffixes))
-        if word in (*names, *each.interpreters, f"{each.name}lang"):
-            return each
-    return None
+def language_called(typed: str) -> str:
+    """The name of the language that people call so, whatever the case: C# or cs, C++, js; else ``typed`` as it is."""
+    return typed if typed in LANGUAGES else _by_call().get(typed.strip().lower(), typed)  # else all would be imported
+
+
+@lru_cache(maxsize=1)
+def _by_call() -> dict[str, str]:
+    calls = {call.lower(): each.name for each in languages() for call in (each.title, *each.editor_names)}
+    suffixes = {suffix[1:].lower(): each.name for each in languages() for suffix in each.suffixes}
+    return {**suffixes, **calls, **{name: name for name in LANGUAGES}}
 
 
 def languages() -> tuple[Language, ...]:
