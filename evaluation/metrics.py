@@ -131,7 +131,7 @@ def _recall(k: int, shown: Literal["whole tables", "never"]) -> Metric:
 METRICS: Final[tuple[Metric, ...]] = (
     *map(_top, (1, 5, 10)),
     Metric("mrr", "MRR", mrr, published=partial(mrr_at_k, k=10), shown="always"),
-    Metric("map", "MAP", mrr, over_all=average_precision, shown="never"),
+    Metric("map", "MAP", mrr, shown="never", over_all=average_precision),
     Metric("ndcg10", "nDCG@10", partial(ndcg_at_k, k=10), over_all=partial(ndcg_of_all, k=10)),
     _recall(5, "never"),  # Top@5, by the name that other fields know
     _recall(10, "never"),

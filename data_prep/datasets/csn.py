@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Final
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence
-from data_prep.languages.registry import known_language, language_of
 from data_prep.languages.registry import language as language_named
+from data_prep.languages.registry import language_called, language_of
 from data_prep.pipeline.code_rows import CodeRow, read_rows
 from data_prep.pipeline.duplicates import Distinct, drop_duplicates
 from data_prep.pipeline.filters import Candidate, reason_to_drop
@@ -41,10 +41,10 @@ def languages_of(name: str) -> tuple[str, ...]:
     Raises:
         UserError: it has no such language.
     """
-    found = known_language(name)
-    if name != "all" and (found is None or found.name not in LANGUAGES):
+    found = language_called(name)
+    if found not in (*LANGUAGES, "all"):
         raise UserError(f"--data.language={name}: CodeSearchNet has {', '.join(LANGUAGES)}, or all")
-    return LANGUAGES if found is None else (found.name,)
+    return LANGUAGES if found == "all" else (found,)
 
 
 class Csn(JavaSources):

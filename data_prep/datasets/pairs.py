@@ -22,7 +22,7 @@ from data_prep.errors import UserError, one_line
 from data_prep.files.named_paths import named_path
 from data_prep.files.text_rows import BLANK
 from data_prep.languages.pieces import languages_of
-from data_prep.languages.registry import known_language
+from data_prep.languages.registry import LANGUAGES, language_called
 from data_prep.pipeline.code_rows import CodeRow, ReadRow, read_rows
 from data_prep.pipeline.pair_splits import Divided, divided_rows
 from data_prep.pipeline.splits import divided
@@ -86,10 +86,10 @@ class Pairs:
         named = self._config.language
         if named in (DEFAULT_LANGUAGE, "all"):
             return ()
-        found = known_language(named)
-        if found is None:
+        found = language_called(named)
+        if found not in LANGUAGES:
             _logger.warning("no parser reads %s: its rows have the words of their identifiers only", shown(named))
-        return (found.name if found else "",)
+        return (found if found in LANGUAGES else "",)
 
     def make(self, progress: bool) -> MadePairs:
         """Build the pairs.
@@ -185,8 +185,8 @@ def _languages_of(rows: Sequence[PairRow]) -> tuple[str, ...]:
 
 
 def _code_row(row: PairRow) -> CodeRow:
-    found = known_language(row.language) if row.language else None
-    name = found.name if found else "" if row.language else None
+    called = language_called(row.language)
+    name = called if called in LANGUAGES else "" if row.language else None
     file, _, number = row.where.rpartition(":")
     path = row.path or f"{Path(file).name}/{row.id or number}"
     return CodeRow(query_text(row.query), row.code, name, row.split, path, row.line, row.name, row.licence)

@@ -57,13 +57,6 @@ def language_called(typed: str) -> str:
     return typed if typed in LANGUAGES else _by_call().get(typed.strip().lower(), typed)  # else all would be imported
 
 
-@lru_cache(maxsize=1024)
-def known_language(typed: str) -> Language | None:
-    """The language that people call so; None if none is known."""
-    name = language_called(typed)
-    return language(name) if name in LANGUAGES else None
-
-
 @lru_cache(maxsize=1)
 def _by_call() -> dict[str, str]:
     found: dict[str, str] = {}

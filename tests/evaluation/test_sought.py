@@ -11,11 +11,11 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.reading import Sought, TestReading, asked
 from evaluation.results import DataSource, measure
-from evaluation.trec import write_trec
+from evaluation.trec import write_qrels, write_run
 from tests.evaluation.rankers import Chosen
 
 ir_measures = pytest.importorskip("ir_measures", reason="none of its wheels is for Linux on ARM")
-RR, NDCG, R = ir_measures.RR, ir_measures.nDCG, ir_measures.R
+RR, NDCG, R, AP = ir_measures.RR, ir_measures.nDCG, ir_measures.R, ir_measures.AP
 SEVERAL = TestReading.of({"test_reading": {"several": True}})
 PAIRS = [("one", "a"), ("one", "b"), ("two", "c"), ("", "d"), ("three", "b"), ("two", "a"), ("", "e"), ("one", "f")]
 """Queries and codes of the rows."""
@@ -69,10 +69,11 @@ def test_measures_are_those_of_ir_measures(tmp_path: Path, rows_per_block: int) 
     config = EvaluateConfig(run_depth=100)
     found = evaluate(Chosen(scores, rows_per_block), split, config, reading=SEVERAL, progress=False)
     exact = measure(found, data=DataSource(origin="it", fingerprint="")).exact
-    write_trec(found, tmp_path / "run", tmp_path / "qrels", tag="it")
+    write_run(found, tmp_path / "run", tag="it")
+    write_qrels(found, tmp_path / "qrels")
     run, qrels = (ir_measures.read_trec_run(f"{tmp_path}/run"), ir_measures.read_trec_qrels(f"{tmp_path}/qrels"))
-    other = ir_measures.calc_aggregate([RR, NDCG @ 10, R @ 5, R @ 50], qrels, run)
-    for name, each in (("mrr", RR), ("ndcg10", NDCG @ 10), ("recall5", R @ 5), ("recall50", R @ 50)):
+    other = ir_measures.calc_aggregate([RR, AP, NDCG @ 10, R @ 5, R @ 50], qrels, run)
+    for name, each in (("mrr", RR), ("map", AP), ("ndcg10", NDCG @ 10), ("recall5", R @ 5), ("recall50", R @ 50)):
         assert exact[name] == pytest.approx(other[each], abs=1e-6), name
     assert found.candidates == len({name for _, name in pairs})
     assert found.top_codes.shape == (len(queries), found.candidates)
