@@ -23,13 +23,14 @@ import numpy as np
 
 from baselines.bm25.formula import gains, idf
 from data_prep.array_types import Bool, Float, Float32
-from data_prep.languages.registry import languages
-from search.files.file_words import path_stems
+from search.files.file_words import GATHERING, path_stems
 from search.files.word_stems import pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.bm25_index import STOP_WORDS, FileIndex
+from search.retrieval.bm25_index import STOP_WORDS
+from search.retrieval.file_index import FileIndex
 
-_GATHERING: Final = frozenset(name for language in languages() for name in language.gathering_files)
+FILES: Final = 20
+"""Files whose best row becomes a candidate."""
 _ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
 """Words that begin a question and say nothing about its subject."""
 
@@ -40,9 +41,9 @@ class FileWeights:
 
     k1: float = 10.0
     """Term frequency saturation of BM25; the length of a file does not count."""
-    stem: float = 1.5
+    stem: float = 2.0
     """The gain of a name that has all words of the question and no others."""
-    folders: float = 0.2
+    folders: float = 0.4
     """The gain of folders that have all words of the question."""
     defines: float = 1.0
     """The gain of a file that defines the single name that the question is."""
@@ -67,16 +68,17 @@ _NONE: Final = np.empty(0, np.int64)
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
     """The words of a question that say something about its subject, all if none does, with their stems."""
-    asked = [word for word in words if not _is_common(word)] or words
+    asked = [word for word in words if not is_common(word)] or words
     return {piece: stem_of(piece) for word in asked for piece in pieces(word)}
 
 
 def says_nothing(words: Sequence[str]) -> bool:
     """Whether a question has only words that say nothing about its subject."""
-    return all(map(_is_common, words))
+    return all(map(is_common, words))
 
 
-def _is_common(word: str) -> bool:
+def is_common(word: str) -> bool:
+    """Whether a word says nothing about the subject of a question."""
     return word in STOP_WORDS or word in _ASKING
 
 
@@ -154,10 +156,25 @@ class FileRanking:
 
     @cached_property
     def _gathering(self) -> Bool[np.ndarray, " files"]:
-        return np.array([path.rpartition("/")[2] in _GATHERING for path in self._paths], np.bool_)
+        return np.array([path.rpartition("/")[2] in GATHERING for path in self._paths], np.bool_)
 
 
 def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:
     """The ranking of the files of an index."""
     tests = np.array([each.test for each in index.files], np.bool_)
     return FileRanking(index.whole, [each.path for each in index.files], tests, weights)
+
+
+def best_of_files(
+    index: Index,
+    of_files: Float[np.ndarray, " files"],
+    lexical: Float32[np.ndarray, " rows"],
+    allowed: Bool[np.ndarray, " rows"],
+) -> list[int]:
+    """The best row of each of the best files whose rows are ``allowed``, by BM25, the first of equal ones."""
+    edges = index.file_edges
+    files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
+    before, scores = np.cumsum(np.append(0, allowed)), np.where(allowed, lexical, -1.0)
+    files = files[before[edges[files + 1]] > before[edges[files]]]
+    best = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
+    return [int(start + np.argmax(scores[start:end])) for start, end in zip(edges[best], edges[best + 1], strict=True)]

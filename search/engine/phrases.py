@@ -1,0 +1,306 @@
+"""Where the text of files has a question's words in their order, whatever a program put in at its placeholders.
+
+``Pelican pool limit of size 7 overflowed`` finds ``f"Pelican pool limit of size {n} overflowed"``. Words that say
+nothing and numbers are left out; the others are looked for at the distance that they have in the question. Where the
+question has a number, or words that are not there, the text may have up to PUT_IN words in place of these.
+
+A passage weighs the sum of its words, each by how few files have it, times the square of its share of all words of the
+question that files have: the others were put in. That is divided by the root of the number of files that have as much.
+A passage has FEWEST words, or all of a shorter question.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from baselines.bm25.formula import idf
+from data_prep.array_types import Bool, Float, Int64
+from search.engine.file_ranking import is_common
+from search.files.word_stems import stems
+from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
+
+FEWEST: Final = 3
+"""Words of a passage, at least, if the question has as many."""
+PUT_IN: Final = 8
+"""Words that may stand at a placeholder."""
+LONGEST: Final = 64
+"""Words of a question that are looked for."""
+_APART: Final = 6
+"""Places of a question between two words that follow each other in a passage, at most."""
+_BEFORE: Final = 3
+"""Words before a word that it may follow."""
+_UNIT: Final = 10.0
+"""The weight of the words of a passage that counts as 1."""
+_GAP: Final = 0.3
+"""What a placeholder takes away, in mean weights of a word."""
+_FILES: Final = 40
+"""Files that are looked into, those that have most of the words."""
+_PASSAGES: Final = 40
+_SHARE: Final = 1 / 3
+"""Share of the words that a file has at least."""
+_LEAST: Final = 0.05
+"""What a passage weighs that counts."""
+_SELDOM: Final = 8
+"""Files that may have all words of a question that has fewer than FEWEST."""
+_MESSAGE: Final = 0.75
+"""Share of a question from which on a passage may be the message that it quotes."""
+_RAISED: Final = 1.5
+"""What a function weighs that names a message, over the place of the message, which then weighs nothing."""
+_TYPED: Final = 4.0
+"""What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
+_USES: Final = 5
+"""Functions that may name a message."""
+_FILE: Final = np.int64(1 << 32)
+"""Between the places of one file and those of the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Words of a question in their order, in the text of a file."""
+
+    share: float
+    weight: float
+    file: int
+    first: int  # place of the first word (search/files/file_words.py)
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a question that says something."""
+
+    place: int  # in the question
+    stem: str
+    weight: float
+    keys: Int64[np.ndarray, " places"]  # ascending; of a file and a place in it
+
+
+@dataclass(slots=True)
+class _Chains:
+    """The best passage that ends at each place of a word."""
+
+    weights: Float[np.ndarray, " places"]
+    lengths: Int64[np.ndarray, " places"]
+    firsts: Int64[np.ndarray, " places"]
+
+    def improve(self, better: Bool[np.ndarray, " places"], other: "_Chains") -> None:
+        """Take those of ``other`` that are ``better``."""
+        self.weights = np.where(better, other.weights, self.weights)
+        self.lengths = np.where(better, other.lengths, self.lengths)
+        self.firsts = np.where(better, other.firsts, self.firsts)
+
+
+@dataclass(frozen=True, eq=False)
+class Phrases:
+    """Finds passages in the files of an index."""
+
+    index: Index
+    _spans: dict[int, Int64[np.ndarray, "rows 2"]] = field(default_factory=dict)
+
+    def rows(self, words: Sequence[str], *, comments: bool = True, typed: str = "") -> Mapping[int, float]:
+        """The rows that have passages with words of a question, and what the best of each weighs.
+
+        Args:
+            words: of the question, in order.
+            comments: whether comments are looked into.
+            typed: the question.
+        """
+        found: dict[int, float] = {}
+        is_literal = bool(typed.strip()) and not re.search(r"\s", typed.strip())
+        passages = self.passages(words, comments=comments)
+        for each in passages:
+            row = self._row(each)
+            if row >= 0:
+                found[row] = max(found.get(row, 0.0), each.weight * (_TYPED if is_literal else 1.0))
+        best = max(passages, key=lambda each: each.weight, default=None)
+        if best is not None and best.share >= _MESSAGE and len(words) > FEWEST:
+            own = self._row(best)
+            for row in self._raising(best, own):
+                found |= {row: _RAISED * best.weight, own: 0.0}
+        return found
+
+    def passages(self, words: Sequence[str], *, comments: bool = True) -> list[Passage]:
+        """The best passages for the words of a question, best first."""
+        telling = self._telling(words[:LONGEST], comments=comments)
+        fewest = min(FEWEST, len(telling))
+        total = sum(each.weight for each in telling)
+        if not total:
+            return []
+        numbers = np.cumsum([0, *map(str.isdigit, words)])
+        chains: list[_Chains] = []
+        for place in range(len(telling)):
+            chains.append(_ending(telling, place, chains, numbers, _GAP * total / len(telling)))
+        keys, weights, firsts, long = (np.concatenate(each) for each in _columns(telling, chains, fewest))
+        kept = np.flatnonzero(long & (weights**3 >= _LEAST * _UNIT * total**2))
+        if not len(kept):
+            return []
+        order = kept[np.argsort(-weights[kept], kind="stable")]
+        files = keys[order] // _FILE
+        best = weights[order[np.unique(files, return_index=True)[1]]]  # of each file
+        best.sort()
+        found = []
+        for place, file in zip(order[:_PASSAGES].tolist(), files.tolist(), strict=False):
+            weight = float(weights[place])
+            having = len(best) - int(best.searchsorted(0.95 * weight))
+            if len(telling) < FEWEST and having > _SELDOM:
+                break
+            value = (weight / total) ** 2 * weight / _UNIT / having**0.5
+            if value >= _LEAST:
+                first, last = (int(each[place] % _FILE) << 1 for each in (firsts, keys))
+                found.append(Passage(weight / total, value, file, first, last))
+        return found
+
+    def _telling(self, words: Sequence[str], *, comments: bool) -> list[_Word]:
+        """The words that say something, with their places in the files that have most of them."""
+        asked = [(place, stem) for place, word in enumerate(words) if _tells(word) for stem in stems(word)[:1]]
+        whole, size = self.index.whole, len(self.index.files)
+        holders = [whole.postings(stem)[0] for _, stem in asked]
+        held = np.array([len(each) for each in holders], np.int64)
+        weights = np.where(held > 0, idf(held, size), 0.0)
+        having, mass = np.zeros(size, np.int64), np.zeros(size)
+        for files, weight in zip(holders, weights.tolist(), strict=True):
+            having[files] += 1
+            mass[files] += weight
+        mass[having < min(FEWEST, len(asked))] = 0.0
+        kept = mass >= max(_SHARE * weights.sum(), 1e-9)
+        if kept.sum() > _FILES:
+            kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
+        found = []
+        for (place, stem), weight in zip(asked, weights.tolist(), strict=True):
+            files, places = whole.occurrences(stem)
+            wanted = kept[files] if comments else kept[files] & (places & 1 == 0)
+            found.append(_Word(place, stem, weight, files[wanted].astype(np.int64) * _FILE + (places[wanted] >> 1)))
+        return found
+
+    def _row(self, passage: Passage) -> int:
+        """The innermost row that a passage is in; -1: none."""
+        line = self.index.whole.line(passage.file, passage.last)
+        first, end = self.index.file_edges[passage.file : passage.file + 2].tolist()
+        if passage.file not in self._spans:
+            texts = map(self.index.split.text, range(first, end))
+            spans = [(each.start_line, each.end_line) for each in texts]
+            self._spans[passage.file] = np.array(spans, np.int64).reshape(-1, 2)
+        spans = self._spans[passage.file]
+        around = np.flatnonzero((spans[:, 0] <= line) & (line <= spans[:, 1]))
+        inner = around[::-1]  # of equal ones the last is inside of the others
+        return first + int(inner[np.argmin(spans[inner, 1] - spans[inner, 0])]) if len(inner) else -1
+
+    def _raising(self, message: Passage, row: int) -> list[int]:
+        """The functions that name a message, which is given to a name outside of functions."""
+        outside = row < 0 or UNIT_KINDS[self.index.kinds[row]] in ("file", "constant", "type")
+        if not outside:
+            return []
+        whole = self.index.whole
+        line, words = whole.line(message.file, message.first), whole.words_of(message.file)
+        before = [words.get(place, "") for place in range(message.first // 2 - 1, message.first // 2 - 7, -1)]
+        same = [
+            stem
+            for number, stem in enumerate(before)
+            if stem and whole.line(message.file, message.first - 2 * (number + 1)) >= line - 1
+        ]
+        for length in range(len(same), 0, -1):
+            rows = self._naming(same[:length][::-1])
+            if rows:
+                return rows
+        return []
+
+    def _naming(self, name: Sequence[str]) -> list[int]:
+        """The functions elsewhere that have the words of a name one after the other; none if they are many."""
+        keys = None
+        for place, stem in enumerate(name):
+            files, places = self.index.whole.occurrences(stem)
+            code = places & 1 == 0
+            own = files[code].astype(np.int64) * _FILE + (places[code] >> 1) - place
+            keys = own if keys is None else keys[_among(keys, own)]
+        rows = set()
+        for key in (keys if keys is not None else ())[: 10 * _USES]:
+            place = int(key % _FILE) << 1
+            row = self._row(Passage(0.0, 0.0, int(key // _FILE), place, place))
+            if row >= 0 and self.index.kinds[row] not in (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type")):
+                rows.add(row)
+        return sorted(rows) if len(rows) <= _USES else []
+
+
+def gains_of_passages(
+    index: Index,
+    passages: Mapping[int, float],
+    rows: Int64[np.ndarray, " found"],
+    files: Int64[np.ndarray, " found"],
+) -> Float[np.ndarray, " found"]:
+    """What each of ``rows`` gains by its own passage and by the best one of its file.
+
+    Args:
+        index: of the rows.
+        passages: by :meth:`Phrases.rows`.
+        rows: ascending.
+        files: of each of them.
+    """
+    found, of_files = np.zeros(len(rows)), np.zeros(len(index.files))
+    for row, weight in passages.items():
+        file = index.file_number(row)
+        of_files[file] = max(of_files[file], weight)
+        found[rows == row] = weight
+    return found + of_files[files]
+
+
+def _columns(words: Sequence[_Word], chains: Sequence[_Chains], fewest: int) -> list[list[np.ndarray]]:
+    """Of the passages that end with each word their keys, weights, first keys, and whether they are long enough."""
+    return [
+        [word.keys for word in words],
+        [each.weights for each in chains],
+        [each.firsts for each in chains],
+        [each.lengths >= fewest for each in chains],
+    ]
+
+
+def _among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"]) -> Bool[np.ndarray, " some"]:
+    """Which of ``keys`` are among ``others``, which are ascending."""
+    return (
+        others[np.minimum(np.searchsorted(others, keys), len(others) - 1)] == keys
+        if len(others)
+        else np.zeros(len(keys), np.bool_)
+    )
+
+
+def _tells(word: str) -> bool:
+    return not (is_common(word) or word.isdigit())
+
+
+def _ending(
+    words: Sequence[_Word], number: int, before: Sequence[_Chains], numbers: Int64[np.ndarray, " words"], gap: float
+) -> _Chains:
+    """The best passages that end with a word, by those that end with the words before it.
+
+    Args:
+        words: of the question.
+        number: of the word.
+        before: the passages that end with each word before it.
+        numbers: how many of the question's words before each place are numbers.
+        gap: what a placeholder takes away.
+    """
+    word = words[number]
+    keys = word.keys
+    best = _Chains(np.full(len(keys), word.weight), np.ones(len(keys), np.int64), keys)
+    for other in range(max(0, number - _BEFORE), number):
+        apart, last = word.place - words[other].place, words[other].keys
+        if apart > _APART or not len(last) or not len(keys):
+            continue
+        exact = np.minimum(np.searchsorted(last, keys - apart), len(last) - 1)
+        linked = _after(before[other], exact, word.weight, last[exact] == keys - apart)
+        best.improve(linked.weights > best.weights, linked)
+        value = other < number - 1 or numbers[word.place] > numbers[words[other].place + 1]
+        most = apart + PUT_IN if value else 2 if apart == 1 else 0  # one word: the prefix of the next line's text
+        near = np.searchsorted(last, keys) - 1
+        there = (near >= 0) & (keys - last[near] <= most)
+        linked = _after(before[other], near, word.weight - gap, there)
+        best.improve(linked.weights > best.weights, linked)
+    return best
+
+
+def _after(before: _Chains, places: Int64[np.ndarray, " p"], weight: float, there: Bool[np.ndarray, " p"]) -> _Chains:
+    """Passages with one word more, where they are ``there``."""
+    weights = np.where(there, before.weights[places] + weight, -1.0)
+    return _Chains(weights, before.lengths[places] + 1, before.firsts[places])
