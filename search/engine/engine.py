@@ -188,7 +188,7 @@ class Engine:
         if neural is not None:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
-        scores += ranking.files * of_file + ranking.phrases * gains_of_passages(self.index, passages, rows, files)
+        scores += ranking.files * of_file + gains_of_passages(self.index, passages, rows, files, ranking)
         if spelt.own or spelt.inside:
             scores += np.array([spelt.gain(row) for row in rows.tolist()])
         scores -= ranking.beside * places_in_files(scores, files)
@@ -196,7 +196,7 @@ class Engine:
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:
         """The rows that have words of the question in their order, and what that weighs."""
-        if not self.ranking.phrases:
+        if not (self.ranking.phrases or self.ranking.phrases_of_file):
             return {}
         return self._phrases.rows(asked_words(query) or words, comments=self.ranking.comments > 0, typed=query)
 

@@ -10,8 +10,7 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
 Tests then keep ``test_share`` of it, unless the question asks for them, and files that only gather others
-(``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions about eight projects
-(docs/search.md).
+(``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions (docs/search-settings.md).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,6 +50,8 @@ class FileWeights:
     """What a test keeps of its score, unless tests are asked for."""
     gathering_share: float = 0.8
     """What a file that only gathers others keeps."""
+    most_terms: int = 6
+    """Words from which on a question is rather about one function: files count less, the more it has."""
     stem_times: int = 20
     """How often each word of the file's name counts in BM25; words of its text and comments count once."""
     folder_times: int = 10
@@ -103,13 +104,14 @@ class FileRanking:
             comments: whether words of comments count.
         """
         own = self._weights
-        found = self._by_words(list(dict.fromkeys(stemmed(words).values())), comments=comments)
+        terms = list(dict.fromkeys(stemmed(words).values()))
+        found = self._by_words(terms, comments=comments)
         for file, gain in self._defining(query):
             found[file] += gain
         found[self._gathering] *= own.gathering_share
         if not for_tests:
             found[self._tests] *= own.test_share
-        return found
+        return found * min(1.0, own.most_terms / max(1, len(terms)))
 
     def _by_words(self, terms: Sequence[str], *, comments: bool) -> Float[np.ndarray, " files"]:
         """The gains of the words of a question, by their stems: of text, name and folders."""

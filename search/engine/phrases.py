@@ -17,8 +17,9 @@ from typing import Final
 import numpy as np
 
 from baselines.bm25.formula import idf
-from data_prep.array_types import Bool, Float, Int64
+from data_prep.array_types import Bool, Float, Int32, Int64
 from search.engine.file_ranking import is_common
+from search.engine.settings import RankingSettings
 from search.files.word_stems import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
@@ -53,6 +54,7 @@ _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
 _USES: Final = 5
 """Functions that may name a message."""
+_NONE: Final = np.empty(0, np.int32)
 _FILE: Final = np.int64(1 << 32)
 """Between the places of one file and those of the next."""
 
@@ -72,8 +74,8 @@ class Passage:
 class _Word:
     """A word of a question that says something."""
 
-    place: int  # in the question
-    stem: str
+    place: int  # in the question, without words that no file has
+    values: int  # how many words before it are numbers, or in no file
     weight: float
     keys: Int64[np.ndarray, " places"]  # ascending; of a file and a place in it
 
@@ -129,10 +131,9 @@ class Phrases:
         total = sum(each.weight for each in telling)
         if not total:
             return []
-        numbers = np.cumsum([0, *map(str.isdigit, words)])
         chains: list[_Chains] = []
         for place in range(len(telling)):
-            chains.append(_ending(telling, place, chains, numbers, _GAP * total / len(telling)))
+            chains.append(_ending(telling, place, chains, _GAP * total / len(telling)))
         keys, weights, firsts, long = (np.concatenate(each) for each in _columns(telling, chains, fewest))
         kept = np.flatnonzero(long & (weights**3 >= _LEAST * _UNIT * total**2))
         if not len(kept):
@@ -155,11 +156,18 @@ class Phrases:
 
     def _telling(self, words: Sequence[str], *, comments: bool) -> list[_Word]:
         """The words that say something, with their places in the files that have most of them."""
-        asked = [(place, stem) for place, word in enumerate(words) if _tells(word) for stem in stems(word)[:1]]
         whole, size = self.index.whole, len(self.index.files)
-        holders = [whole.postings(stem)[0] for _, stem in asked]
-        held = np.array([len(each) for each in holders], np.int64)
-        weights = np.where(held > 0, idf(held, size), 0.0)
+        asked, holders = list[tuple[int, int, str]](), list[Int32[np.ndarray, " files"]]()
+        place = values = 0
+        for word in words:
+            stem = next(iter(stems(word)), word) if _tells(word) else ""
+            files = whole.postings(stem)[0] if stem else _NONE
+            if len(files):
+                asked.append((place, values, stem))
+                holders.append(files)
+            values += bool(stem and not len(files)) or word.isdigit()
+            place += not stem or bool(len(files))
+        weights = idf(np.array([len(each) for each in holders], np.int64), size)
         having, mass = np.zeros(size, np.int64), np.zeros(size)
         for files, weight in zip(holders, weights.tolist(), strict=True):
             having[files] += 1
@@ -169,10 +177,10 @@ class Phrases:
         if kept.sum() > _FILES:
             kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
         found = []
-        for (place, stem), weight in zip(asked, weights.tolist(), strict=True):
+        for (place, values, stem), weight in zip(asked, weights.tolist(), strict=True):
             files, places = whole.occurrences(stem)
             wanted = kept[files] if comments else kept[files] & (places & 1 == 0)
-            found.append(_Word(place, stem, weight, files[wanted].astype(np.int64) * _FILE + (places[wanted] >> 1)))
+            found.append(_Word(place, values, weight, files[wanted].astype(np.int64) * _FILE + (places[wanted] >> 1)))
         return found
 
     def _row(self, passage: Passage) -> int:
@@ -229,6 +237,7 @@ def gains_of_passages(
     passages: Mapping[int, float],
     rows: Int64[np.ndarray, " found"],
     files: Int64[np.ndarray, " found"],
+    ranking: RankingSettings,
 ) -> Float[np.ndarray, " found"]:
     """What each of ``rows`` gains by its own passage and by the best one of its file.
 
@@ -237,13 +246,14 @@ def gains_of_passages(
         passages: by :meth:`Phrases.rows`.
         rows: ascending.
         files: of each of them.
+        ranking: the weights.
     """
     found, of_files = np.zeros(len(rows)), np.zeros(len(index.files))
     for row, weight in passages.items():
         file = index.file_number(row)
         of_files[file] = max(of_files[file], weight)
         found[rows == row] = weight
-    return found + of_files[files]
+    return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
 
 
 def _columns(words: Sequence[_Word], chains: Sequence[_Chains], fewest: int) -> list[list[np.ndarray]]:
@@ -269,16 +279,13 @@ def _tells(word: str) -> bool:
     return not (is_common(word) or word.isdigit())
 
 
-def _ending(
-    words: Sequence[_Word], number: int, before: Sequence[_Chains], numbers: Int64[np.ndarray, " words"], gap: float
-) -> _Chains:
+def _ending(words: Sequence[_Word], number: int, before: Sequence[_Chains], gap: float) -> _Chains:
     """The best passages that end with a word, by those that end with the words before it.
 
     Args:
         words: of the question.
         number: of the word.
         before: the passages that end with each word before it.
-        numbers: how many of the question's words before each place are numbers.
         gap: what a placeholder takes away.
     """
     word = words[number]
@@ -291,7 +298,7 @@ def _ending(
         exact = np.minimum(np.searchsorted(last, keys - apart), len(last) - 1)
         linked = _after(before[other], exact, word.weight, last[exact] == keys - apart)
         best.improve(linked.weights > best.weights, linked)
-        value = other < number - 1 or numbers[word.place] > numbers[words[other].place + 1]
+        value = other < number - 1 or word.values > words[other].values
         most = apart + PUT_IN if value else 2 if apart == 1 else 0  # one word: the prefix of the next line's text
         near = np.searchsorted(last, keys) - 1
         there = (near >= 0) & (keys - last[near] <= most)

@@ -20,6 +20,7 @@ _BOUNDS: Final = {
             "file",
             "files",
             "phrases",
+            "phrases_of_file",
             "beside",
             "context",
             "exact_name_boost",
@@ -45,19 +46,21 @@ class RankingSettings:
     """Weight of the vectors' cosine, also standardised, which is added to these two if an index has vectors."""
     test: float = 1.0
     """Subtracted from the score of code of tests, unless the query asks for tests."""
-    constant: float = 1.0
+    constant: float = 1.5
     """Subtracted from the score of constants, which functions mostly answer better, except where they are named."""
     old: float = 5.0
     """Subtracted from the score of what is of an older generation (search/files/generations.py), unless it is meant."""
     whole: float = 0.5
     """The score of a file as a whole, to which that of the file is added."""
-    file: float = 0.2
+    file: float = 0.1
     """Share of the best other score in the same file that is added, if that is above 0 and a model is used."""
     files: float = 2.0
     """Weight of the score of the whole file (search/engine/file_ranking.py), which is added to that of a row."""
     phrases: float = 2.0
-    """Weight of the question's words in their order (search/engine/phrases.py), in a row and once more in its file."""
-    beside: float = 0.8
+    """Weight of the question's words in their order (search/engine/phrases.py) in a row."""
+    phrases_of_file: float = 2.0
+    """The same of the best place in the row's file."""
+    beside: float = 0.5
     """Subtracted from the score of a row for each better one of its file, so that hits are of several files."""
     context: float = 0.1
     """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
