@@ -28,7 +28,7 @@ from search.index.code_index import Index
 from search.retrieval.bm25_index import STOP_WORDS
 from search.retrieval.file_index import FileIndex
 
-FILES: Final = 20
+FILES: Final = 60
 """Files whose best row becomes a candidate."""
 _ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
 """Words that begin a question and say nothing about its subject."""

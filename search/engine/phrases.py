@@ -31,7 +31,7 @@ LONGEST: Final = 64
 """Words of a question that are looked for."""
 _APART: Final = 6
 """Places of a question between two words that follow each other in a passage, at most."""
-_BEFORE: Final = 3
+_BEFORE: Final = 4
 """Words before a word that it may follow."""
 _UNIT: Final = 10.0
 """The weight of the words of a passage that counts as 1."""
@@ -42,7 +42,7 @@ _FILES: Final = 40
 _PASSAGES: Final = 40
 _SHARE: Final = 1 / 3
 """Share of the words that a file has at least."""
-_LEAST: Final = 0.05
+_LEAST: Final = 0.01
 """What a passage weighs that counts."""
 _SELDOM: Final = 8
 """Files that may have all words of a question that has fewer than FEWEST."""

@@ -34,11 +34,13 @@ def fold(count):
     raise KeyError("Badger tunnel {} collapsed near gate {}".format(count, count + 1))
 """,
     "messages.py": 'VOLE_MISSING = "Vole record {} was never counted in season {}"\n\nOTHER = 3\n',
-    "counting.py": "from messages import VOLE_MISSING\n\n\ndef tally(x):\n    raise KeyError(VOLE_MISSING.format(x, 2))\n",
+    "counting.py": "from messages import VOLE_MISSING\n\n\n"
+    "def tally(x):\n    raise KeyError(VOLE_MISSING.format(x, 2))\n",
     "catalogue.ts": 'export const texts = {\n  heronLate: "Heron was seen late at pond {pond}",\n  other: "x",\n};\n',
     "watch.ts": 'import { texts } from "./catalogue";\n\nexport function watch(pond: number) {\n'
     "  if (pond > 3) {\n    throw new Error(format(texts.heronLate, pond));\n  }\n  return pond;\n}\n",
-    "socket.js": "export function attach(n) {\n  throw new Error(`Stoat socket ${n} refused after ${n + 1} attempts`);\n}\n",
+    "socket.js": "export function attach(n) {\n"
+    "  throw new Error(`Stoat socket ${n} refused after ${n + 1} attempts`);\n}\n",
     "Basin.java": 'class Basin {\n  private static final String TORN = "Crane buffer of %s bytes is torn";\n\n'
     "  int area(int n) { return n; }\n\n"
     "  void fold(int n) {\n    throw new IllegalStateException(String.format(TORN, n));\n  }\n}\n",
