@@ -189,9 +189,9 @@ class Engine:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
         scores += ranking.files * of_file + gains_of_passages(self.index, passages, rows, files, ranking)
-        if spelt.own or spelt.inside:
-            scores += np.array([spelt.gain(row) for row in rows.tolist()])
-        scores -= ranking.beside * places_in_files(scores, files)
+        named_more = np.array([spelt.gain(row) for row in rows.tolist()] if spelt.own or spelt.inside else 0.0)
+        scores += named_more
+        scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:

@@ -87,7 +87,8 @@ def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reranker):
 
 @pytest.mark.parametrize("with_model", [False, True])
 def test_rank_is_the_place_among_all_rows(index, reranker, with_model):
-    engine = Engine(index, reranker if with_model else None, RankingSettings(shortlist=30, files=0.0, read_all_below=0))
+    ranking = {"shortlist": 30, "files": 0.0, "phrases": 0.0, "phrases_of_file": 0.0, "read_all_below": 0}
+    engine = Engine(index, reranker if with_model else None, RankingSettings(**ranking))
     query = "causes the current thread to wait"
     close = [hit.row for hit in engine.search(query, top=30)]
     assert [engine.rank(query.split(), row) for row in close[:5]] == [1, 2, 3, 4, 5] or not with_model
