@@ -93,6 +93,8 @@ class Engine:
         asked = read_question(query, self.index)
         words, spelt = self.asked(asked.text)
         allowed = self.allowed(path, languages, files) & asked.rows(self.index)
+        if asked.quoted:
+            allowed &= self._phrases.having(asked_words(asked.text), comments=self.ranking.comments > 0)
         found = self._closely(words, allowed, spelt, asked.text, context=context, for_tests=asked.with_tests)
         found = found if by_file else without_doubles(self.index, found)
         order = found.order

@@ -18,6 +18,7 @@ import numpy as np
 
 from baselines.bm25.formula import idf
 from data_prep.array_types import Bool, Float, Int32, Int64
+from search.engine.chains import Chains, Word, ending
 from search.engine.file_ranking import is_common
 from search.engine.settings import RankingSettings
 from search.files.word_stems import stems
@@ -25,14 +26,8 @@ from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
 FEWEST: Final = 3
 """Words of a passage, at least, if the question has as many."""
-PUT_IN: Final = 8
-"""Words that may stand at a placeholder."""
 LONGEST: Final = 64
 """Words of a question that are looked for."""
-_APART: Final = 6
-"""Places of a question between two words that follow each other in a passage, at most."""
-_BEFORE: Final = 4
-"""Words before a word that it may follow."""
 _UNIT: Final = 10.0
 """The weight of the words of a passage that counts as 1."""
 _GAP: Final = 0.3
@@ -52,6 +47,8 @@ _RAISED: Final = 1.5
 """What a function weighs that names a message, over the place of the message, which then weighs nothing."""
 _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
+_READ: Final = 20_000
+"""Places of words in quotes that are looked at."""
 _USES: Final = 5
 """Functions that may name a message."""
 _NONE: Final = np.empty(0, np.int32)
@@ -68,31 +65,6 @@ class Passage:
     file: int
     first: int  # place of the first word (search/files/file_words.py)
     last: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word of a question that says something."""
-
-    place: int  # in the question, without words that no file has
-    values: int  # how many words before it are numbers, or in no file
-    weight: float
-    keys: Int64[np.ndarray, " places"]  # ascending; of a file and a place in it
-
-
-@dataclass(slots=True)
-class _Chains:
-    """The best passage that ends at each place of a word."""
-
-    weights: Float[np.ndarray, " places"]
-    lengths: Int64[np.ndarray, " places"]
-    firsts: Int64[np.ndarray, " places"]
-
-    def improve(self, better: Bool[np.ndarray, " places"], other: "_Chains") -> None:
-        """Take those of ``other`` that are ``better``."""
-        self.weights = np.where(better, other.weights, self.weights)
-        self.lengths = np.where(better, other.lengths, self.lengths)
-        self.firsts = np.where(better, other.firsts, self.firsts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +103,9 @@ class Phrases:
         total = sum(each.weight for each in telling)
         if not total:
             return []
-        chains: list[_Chains] = []
+        chains: list[Chains] = []
         for place in range(len(telling)):
-            chains.append(_ending(telling, place, chains, _GAP * total / len(telling)))
+            chains.append(ending(telling, place, chains, _GAP * total / len(telling)))
         keys, weights, firsts, long = (np.concatenate(each) for each in _columns(telling, chains, fewest))
         kept = np.flatnonzero(long & (weights**3 >= _LEAST * _UNIT * total**2))
         if not len(kept):
@@ -154,7 +126,7 @@ class Phrases:
                 found.append(Passage(weight / total, value, file, first, last))
         return found
 
-    def _telling(self, words: Sequence[str], *, comments: bool) -> list[_Word]:
+    def _telling(self, words: Sequence[str], *, comments: bool) -> list[Word]:
         """The words that say something, with their places in the files that have most of them."""
         whole, size = self.index.whole, len(self.index.files)
         asked, holders = list[tuple[int, int, str]](), list[Int32[np.ndarray, " files"]]()
@@ -180,7 +152,7 @@ class Phrases:
         for (place, values, stem), weight in zip(asked, weights.tolist(), strict=True):
             files, places = whole.occurrences(stem)
             wanted = kept[files] if comments else kept[files] & (places & 1 == 0)
-            found.append(_Word(place, values, weight, files[wanted].astype(np.int64) * _FILE + (places[wanted] >> 1)))
+            found.append(Word(place, values, weight, files[wanted].astype(np.int64) * _FILE + (places[wanted] >> 1)))
         return found
 
     def _row(self, passage: Passage) -> int:
@@ -189,8 +161,8 @@ class Phrases:
         first, end = self.index.file_edges[passage.file : passage.file + 2].tolist()
         if passage.file not in self._spans:
             texts = map(self.index.split.text, range(first, end))
-            spans = [(each.start_line, each.end_line) for each in texts]
-            self._spans[passage.file] = np.array(spans, np.int64).reshape(-1, 2)
+            lines = [(each.start_line, each.end_line) for each in texts]
+            self._spans[passage.file] = np.array(lines, np.int64).reshape(-1, 2)
         spans = self._spans[passage.file]
         around = np.flatnonzero((spans[:, 0] <= line) & (line <= spans[:, 1]))
         inner = around[::-1]  # of equal ones the last is inside of the others
@@ -217,19 +189,30 @@ class Phrases:
 
     def _naming(self, name: Sequence[str]) -> list[int]:
         """The functions elsewhere that have the words of a name one after the other; none if they are many."""
-        keys = None
-        for place, stem in enumerate(name):
+        kinds = (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type"))
+        found = self._running(name, comments=False, most=10 * _USES)
+        rows = [row for row in found if self.index.kinds[row] not in kinds]
+        return rows if len(rows) <= _USES else []
+
+    def having(self, words: Sequence[str], *, comments: bool = True) -> Bool[np.ndarray, " rows"]:
+        """Which rows have all of ``words`` one after the other, in the text that no row inside of them has."""
+        found = np.zeros(len(self.index), np.bool_)
+        found[self._running([stem for word in words for stem in stems(word)], comments=comments, most=_READ)] = True
+        return found
+
+    def _running(self, run: Sequence[str], *, comments: bool, most: int) -> list[int]:
+        """The rows of the first places, at most so many, where stems stand one after the other."""
+        keys = np.empty(0, np.int64)
+        for number, stem in enumerate(run):
             files, places = self.index.whole.occurrences(stem)
-            code = places & 1 == 0
-            own = files[code].astype(np.int64) * _FILE + (places[code] >> 1) - place
-            keys = own if keys is None else keys[_among(keys, own)]
-        rows = set()
-        for key in (keys if keys is not None else ())[: 10 * _USES]:
+            read = np.ones(len(places), np.bool_) if comments else places & 1 == 0
+            own = files[read].astype(np.int64) * _FILE + (places[read] >> 1) - number
+            keys = keys[_among(keys, own)] if number else own
+        found = set()
+        for key in keys[:most].tolist():
             place = int(key % _FILE) << 1
-            row = self._row(Passage(0.0, 0.0, int(key // _FILE), place, place))
-            if row >= 0 and self.index.kinds[row] not in (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type")):
-                rows.add(row)
-        return sorted(rows) if len(rows) <= _USES else []
+            found.add(self._row(Passage(0.0, 0.0, int(key // _FILE), place, place)))
+        return sorted(found - {-1})
 
 
 def gains_of_passages(
@@ -256,7 +239,7 @@ def gains_of_passages(
     return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
 
 
-def _columns(words: Sequence[_Word], chains: Sequence[_Chains], fewest: int) -> list[list[np.ndarray]]:
+def _columns(words: Sequence[Word], chains: Sequence[Chains], fewest: int) -> list[list[np.ndarray]]:
     """Of the passages that end with each word their keys, weights, first keys, and whether they are long enough."""
     return [
         [word.keys for word in words],
@@ -277,37 +260,3 @@ def _among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"
 
 def _tells(word: str) -> bool:
     return not (is_common(word) or word.isdigit())
-
-
-def _ending(words: Sequence[_Word], number: int, before: Sequence[_Chains], gap: float) -> _Chains:
-    """The best passages that end with a word, by those that end with the words before it.
-
-    Args:
-        words: of the question.
-        number: of the word.
-        before: the passages that end with each word before it.
-        gap: what a placeholder takes away.
-    """
-    word = words[number]
-    keys = word.keys
-    best = _Chains(np.full(len(keys), word.weight), np.ones(len(keys), np.int64), keys)
-    for other in range(max(0, number - _BEFORE), number):
-        apart, last = word.place - words[other].place, words[other].keys
-        if apart > _APART or not len(last) or not len(keys):
-            continue
-        exact = np.minimum(np.searchsorted(last, keys - apart), len(last) - 1)
-        linked = _after(before[other], exact, word.weight, last[exact] == keys - apart)
-        best.improve(linked.weights > best.weights, linked)
-        value = other < number - 1 or word.values > words[other].values
-        most = apart + PUT_IN if value else 2 if apart == 1 else 0  # one word: the prefix of the next line's text
-        near = np.searchsorted(last, keys) - 1
-        there = (near >= 0) & (keys - last[near] <= most)
-        linked = _after(before[other], near, word.weight - gap, there)
-        best.improve(linked.weights > best.weights, linked)
-    return best
-
-
-def _after(before: _Chains, places: Int64[np.ndarray, " p"], weight: float, there: Bool[np.ndarray, " p"]) -> _Chains:
-    """Passages with one word more, where they are ``there``."""
-    weights = np.where(there, before.weights[places] + weight, -1.0)
-    return _Chains(weights, before.lengths[places] + 1, before.firsts[places])

@@ -97,6 +97,19 @@ def test_words_count_in_their_order_and_near_each_other(index: Index):
     assert weight("") == weight("of the 7") == 0.0
 
 
+def test_a_question_in_quotes_leaves_what_has_its_words_one_after_the_other(index: Index):
+    engine = Engine(index, None)
+
+    def names(question: str) -> set[str]:
+        return {index.names[hit.row] for hit in engine.search(question, top=50)}
+
+    assert names('"limit of size"') == {"connect"}
+    assert names('"size limit"') == set()
+    assert names('"heronLate"') == {"texts", "watch"}
+    assert names('path:watch.ts "heronLate"') == {"watch"}
+    assert len(names("limit of size")) > 5
+
+
 def test_comments_are_left_out_if_they_are_hidden(tmp_path):
     (tmp_path / "a.py").write_text('def f():\n    """Newts gather under wet stones."""\n    return 1\n')
     refresh(tmp_path, tmp_path / "index", processes=0, tell=lambda *_: None)
