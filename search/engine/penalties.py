@@ -35,6 +35,8 @@ class Penalties:
         if not (for_tests or asks_for_tests(words)):
             lost += ranking.test * self._tests[rows]
         asked = {*map(stem_of, words)}
+        if asked.isdisjoint(DEPRECATED):
+            lost += ranking.deprecated * (self._index.deprecated[rows] > 0)
         old = [own[rows] for meant, own in self._old.items() if asked.isdisjoint(meant)]
         return lost + ranking.old * np.logical_or.reduce(old) if old else lost
 
@@ -48,11 +50,8 @@ class Penalties:
     def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:
         """Stems by which a question means what is old -> the rows that are."""
         files = old_words([file.path for file in self._index.files])
-        found = {DEPRECATED: self._index.deprecated > 0}
-        for meant in {*files.values()}:
-            rows = self._spread([files.get(file) == meant for file in range(len(self._index.files))])
-            found[meant] = rows | found.get(meant, np.zeros(len(rows), np.bool_))
-        return {meant: rows for meant, rows in found.items() if rows.any()}
+        numbers = range(len(self._index.files))
+        return {meant: self._spread([files.get(file) == meant for file in numbers]) for meant in {*files.values()}}
 
     def _spread(self, of_files: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
         """What is so of each file, for each of its rows."""

@@ -16,6 +16,7 @@ _BOUNDS: Final = {
             "test",
             "constant",
             "old",
+            "deprecated",
             "whole",
             "file",
             "files",
@@ -50,6 +51,8 @@ class RankingSettings:
     """Subtracted from the score of constants, which functions mostly answer better, except where they are named."""
     old: float = 5.0
     """Subtracted from the score of what is of an older generation (search/files/generations.py), unless it is meant."""
+    deprecated: float = 2.0
+    """The same of declarations that are marked as deprecated."""
     whole: float = 0.5
     """The score of a file as a whole, to which that of the file is added."""
     file: float = 0.1
@@ -60,7 +63,7 @@ class RankingSettings:
     """Weight of the question's words in their order (search/engine/phrases.py) in a row."""
     phrases_of_file: float = 2.0
     """The same of the best place in the row's file."""
-    beside: float = 0.5
+    beside: float = 0.8
     """Subtracted from the score of a row for each better one of its file, so that hits are of several files."""
     context: float = 0.1
     """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
