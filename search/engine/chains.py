@@ -66,6 +66,8 @@ def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: fl
         best.improve(linked.weights > best.weights, linked)
         value = other < number - 1 or word.values > words[other].values
         most = apart + PUT_IN if value else 2 if apart == 1 else 0  # one word: the prefix of the next line's text
+        if not most:
+            continue
         near = np.searchsorted(last, keys) - 1
         there = (near >= 0) & (keys - last[near] <= most)
         linked = _after(before[other], near, word.weight - gap, there)

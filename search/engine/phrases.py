@@ -39,6 +39,8 @@ _SHARE: Final = 1 / 3
 """Share of the words that a file has at least."""
 _LEAST: Final = 0.01
 """What a passage weighs that counts."""
+_SMALL: Final = 0.1
+"""The share of the best one's weight from which on a passage counts."""
 _SELDOM: Final = 8
 """Files that may have all words of a question that has fewer than FEWEST."""
 _MESSAGE: Final = 0.75
@@ -121,7 +123,7 @@ class Phrases:
             if len(telling) < FEWEST and having > _SELDOM:
                 break
             value = (weight / total) ** 2 * weight / _UNIT / having**0.5
-            if value >= _LEAST:
+            if value >= max(_LEAST, _SMALL * found[0].weight if found else 0.0):
                 first, last = (int(each[place] % _FILE) << 1 for each in (firsts, keys))
                 found.append(Passage(weight / total, value, file, first, last))
         return found
