@@ -90,7 +90,6 @@ RENAMED: Final[Mapping[str, str]] = {
     "mentioned": "mention_boost",
     "named": "exact_name_boost",
     "near": "vector_weight",
-    "near_by_file": "vector_weight_by_file",
 }
 """``section.old``, or ``old`` of a command without sections, -> today's name."""
 

@@ -96,6 +96,7 @@ LANGUAGE: Final = Language(
     },
     self_names=words("self Self"),
     definitions=words("function_item struct_item enum_item trait_item macro_definition const_item"),
+    gathering_files=words("mod.rs"),
     test_words=words("test tests testing benches bench fixtures"),
     common_names=words("fmt clone eq default hash drop"),
     built_folders=words("target"),

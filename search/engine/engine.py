@@ -6,27 +6,33 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 
 from data_prep.array_types import Bool, Float, Float32, Int64
-from evaluation.fusion import weighted, z_scores
 from search.engine.certainty import Certainty, Judge
 from search.engine.copies import folded, without_doubles
 from search.engine.evidence import Hits
-from search.engine.file_ranking import file_ranking
+from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, read_question
 from search.engine.name_reading import NameReader
+from search.engine.penalties import Penalties
+from search.engine.phrases import Phrases, gains_of_passages
 from search.engine.question import Spelt, asked_words, asks_for_tests, read_by_models, words_of
 from search.engine.settings import RankingSettings
-from search.engine.signals import Candidates, FileScorer, Hit, Reranker, Retriever, best_beside, context_scores
-from search.index.code_index import CONSTANT, WHOLE_FILE, Index
-
-FILES: Final = 20
-"""Files whose best row becomes a candidate."""
+from search.engine.signals import (
+    Candidates,
+    FileScorer,
+    Hit,
+    Reranker,
+    Retriever,
+    best_beside,
+    context_scores,
+    fused,
+    places_in_files,
+)
+from search.index.code_index import WHOLE_FILE, Index
 
 
 class Engine:
@@ -88,9 +94,9 @@ class Engine:
         asked = read_question(query, self.index)
         words, spelt = self.asked(asked.text)
         allowed = self.allowed(path, languages, files) & asked.rows(self.index)
-        found = self._closely(
-            words, allowed, spelt, asked.text, by_file=by_file, context=context, for_tests=asked.with_tests
-        )
+        if asked.quoted:
+            allowed &= self._phrases.having(asked_words(asked.text), comments=self.ranking.comments > 0)
+        found = self._closely(words, allowed, spelt, asked.text, context=context, for_tests=asked.with_tests)
         found = found if by_file else without_doubles(self.index, found)
         order = found.order
         if by_file:
@@ -141,8 +147,8 @@ class Engine:
         words, spelt = self.asked(query) if query else (words, Spelt())
         lexical = self.index.lexical.scores(words)
         allowed = np.ones(len(self.index), dtype=np.bool_)
-        also = self._best_of_files(self._of_files(words, query, self.ranking.files), lexical, allowed)
-        return self._shortlist(words, lexical, allowed, [*self._also(spelt), *also])
+        also = best_of_files(self.index, self._of_files(words, query), lexical, allowed)
+        return self._shortlist(words, lexical, allowed, [*self._also(spelt), *also, *self._passages(words, query)])
 
     def asked(self, query: str) -> tuple[Sequence[str], Spelt]:
         """The words of ``query`` to search for, without those of a type's name, and what it names.
@@ -161,67 +167,52 @@ class Engine:
         spelt: Spelt,
         query: str,
         *,
-        by_file: bool = False,
         context: Sequence[str] = (),
         for_tests: bool = False,
     ) -> Candidates:
-        """The candidates and their scores, with ``by_file`` those that order files."""
-        ranking = self.ranking
-        if by_file:
-            ranking = replace(ranking, files=ranking.by_file, vector_weight=ranking.vector_weight_by_file)
-        lexical = self.index.lexical.scores(words)
-        of_files = self._of_files(words, query, ranking.files, for_tests=for_tests)
-        named = [row for row in self._also(spelt) if allowed[row]]
-        also = [*named, *self._best_of_files(of_files, lexical, allowed)]
+        """The candidates and their scores."""
+        ranking, lexical = self.ranking, self.index.lexical.scores(words)
+        of_files, passages = self._of_files(words, query, for_tests=for_tests), self._passages(words, query)
+        named = [row for row in [*self._also(spelt), *passages] if allowed[row]]
+        also = [*named, *best_of_files(self.index, of_files, lexical, allowed)]
         rows = self._shortlist(words, lexical, allowed, also, context)
         known, neural, near = self._judge.known, None, None
         if self.reranker and len(rows):
             neural = self.reranker.scores(known(words, self.reranker), rows)
             near = self.retriever.scores(known(words, self.retriever), rows, context) if self.retriever else None
-        scores = self._mixed(lexical[rows], neural, near, ranking.vector_weight, read_by_models(words))
+        share = read_by_models(words)
+        scores = fused(lexical[rows], neural, near, share * ranking.weight, share * ranking.vector_weight)
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
         if ranking.files:
-            scores[self.index.kinds[rows] == WHOLE_FILE] = 0.0  # the mean; the score of the file says more
-        scores -= self.ranking.constant * (self.index.kinds[rows] == CONSTANT)
-        if not (for_tests or asks_for_tests(words)):
-            scores -= self.ranking.test * self._of_tests[rows]
+            scores[self.index.kinds[rows] == WHOLE_FILE] = ranking.whole  # the score of the file says more
+        scores -= self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
+        files = self._file_of(rows)
         if neural is not None:
-            scores += self.ranking.file * best_beside(scores, self._file_of(rows))
-        of_file = of_files[self._file_of(rows)]
-        scores += ranking.files * of_file
-        if spelt.own or spelt.inside:
-            scores += np.array([spelt.gain(row) for row in rows.tolist()])
+            scores += ranking.file * best_beside(scores, files)
+        of_file = of_files[files]
+        scores += ranking.files * of_file + gains_of_passages(self.index, passages, rows, files, ranking)
+        named_more = np.array([spelt.gain(row) for row in rows.tolist()] if spelt.own or spelt.inside else 0.0)
+        scores += named_more
+        scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
-    def _of_files(
-        self, words: Sequence[str], query: str, weight: float, *, for_tests: bool = False
-    ) -> Float[np.ndarray, " files"]:
+    def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:
+        """The rows that have words of the question in their order, and what that weighs."""
+        if not (self.ranking.phrases or self.ranking.phrases_of_file):
+            return {}
+        return self._phrases.rows(asked_words(query) or words, comments=self.ranking.comments > 0, typed=query)
+
+    def _of_files(self, words: Sequence[str], query: str, *, for_tests: bool = False) -> Float[np.ndarray, " files"]:
         """The score of each whole file for the words of a query, and for the query as typed if that is known.
 
-        0 if its ``weight`` is.
+        0 if these weigh nothing.
         """
-        if not weight:
+        if not self.ranking.files:
             return np.zeros(len(self.index.files))
         asked = asked_words(query) or words
         for_tests, comments = for_tests or asks_for_tests(asked), self.ranking.comments > 0
         return self._files.scores(asked, query, for_tests=for_tests, comments=comments)
-
-    def _best_of_files(
-        self,
-        of_files: Float[np.ndarray, " files"],
-        lexical: Float32[np.ndarray, " rows"],
-        allowed: Bool[np.ndarray, " rows"],
-    ) -> list[int]:
-        """The best row of each of the best files whose rows are allowed, by BM25, the first of equal ones."""
-        edges = self.index.file_edges
-        files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
-        before, scores = np.cumsum(np.append(0, allowed)), np.where(allowed, lexical, -1.0)
-        files = files[before[edges[files + 1]] > before[edges[files]]]
-        best = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
-        return [
-            int(start + np.argmax(scores[start:end])) for start, end in zip(edges[best], edges[best + 1], strict=True)
-        ]
 
     def _also(self, spelt: Spelt) -> list[int]:
         """The rows that are candidates because the query names them, or the type that they are members of."""
@@ -252,29 +243,17 @@ class Engine:
         chosen[list(named)] = True
         return np.flatnonzero(chosen)
 
-    def _mixed(
-        self,
-        lexical: Float32[np.ndarray, " found"],
-        neural: Float32[np.ndarray, " found"] | None,
-        near: Float32[np.ndarray, " found"] | None,
-        weight: float,
-        share: float,
-    ) -> Float[np.ndarray, " found"]:
-        """The fused scores; ``weight``: of ``near``; ``share``: of the words that models read."""
-        if neural is None:
-            return z_scores(lexical.astype(np.float64))
-        mixed = weighted(
-            z_scores(neural.astype(np.float64)), z_scores(lexical.astype(np.float64)), share * self.ranking.weight
-        )
-        return mixed if near is None else mixed + share * weight * z_scores(near.astype(np.float64))
-
     @cached_property
     def _judge(self) -> Judge:
         return Judge(self.index, self.names)
 
     @cached_property
-    def _of_tests(self) -> Bool[np.ndarray, " rows"]:
-        return np.repeat(np.array([file.test for file in self.index.files], np.bool_), np.diff(self.index.file_edges))
+    def _phrases(self) -> Phrases:
+        return Phrases(self.index)
+
+    @cached_property
+    def _penalties(self) -> Penalties:
+        return Penalties(self.index)
 
     @cached_property
     def _languages(self) -> Sequence[frozenset[str]]:

@@ -53,10 +53,10 @@ class Limits:
 
 
 LIMITS: Final = Limits(
-    {"words": 4.421, "long": 1.583, "pairs": 4.145, "file": 2.942, "absent": -1.625, "size": -0.612},
-    bias=-5.717,
-    weak=-1.998,
-    strong=-0.726,
+    {"words": 5.393, "long": 2.235, "pairs": 4.052, "file": 1.691, "absent": -1.472, "size": -0.943},
+    bias=-5.178,
+    weak=-1.441,
+    strong=-0.728,
 )
 
 

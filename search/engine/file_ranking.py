@@ -10,8 +10,7 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
 Tests then keep ``test_share`` of it, unless the question asks for them, and files that only gather others
-(``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions about eight projects
-(docs/search.md).
+(``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions (docs/search-settings.md).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,13 +22,14 @@ import numpy as np
 
 from baselines.bm25.formula import gains, idf
 from data_prep.array_types import Bool, Float, Float32
-from data_prep.languages.registry import languages
-from search.files.file_words import path_stems
+from search.files.file_words import GATHERING, path_stems
 from search.files.word_stems import pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.bm25_index import STOP_WORDS, FileIndex
+from search.retrieval.bm25_index import STOP_WORDS
+from search.retrieval.file_index import FileIndex
 
-_GATHERING: Final = frozenset(name for language in languages() for name in language.gathering_files)
+FILES: Final = 60
+"""Files whose best row becomes a candidate."""
 _ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
 """Words that begin a question and say nothing about its subject."""
 
@@ -40,9 +40,9 @@ class FileWeights:
 
     k1: float = 10.0
     """Term frequency saturation of BM25; the length of a file does not count."""
-    stem: float = 1.5
+    stem: float = 2.0
     """The gain of a name that has all words of the question and no others."""
-    folders: float = 0.2
+    folders: float = 0.4
     """The gain of folders that have all words of the question."""
     defines: float = 1.0
     """The gain of a file that defines the single name that the question is."""
@@ -50,6 +50,8 @@ class FileWeights:
     """What a test keeps of its score, unless tests are asked for."""
     gathering_share: float = 0.8
     """What a file that only gathers others keeps."""
+    most_terms: int = 6
+    """Words from which on a question is rather about one function: files count less, the more it has."""
     stem_times: int = 20
     """How often each word of the file's name counts in BM25; words of its text and comments count once."""
     folder_times: int = 10
@@ -67,16 +69,17 @@ _NONE: Final = np.empty(0, np.int64)
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
     """The words of a question that say something about its subject, all if none does, with their stems."""
-    asked = [word for word in words if not _is_common(word)] or words
+    asked = [word for word in words if not is_common(word)] or words
     return {piece: stem_of(piece) for word in asked for piece in pieces(word)}
 
 
 def says_nothing(words: Sequence[str]) -> bool:
     """Whether a question has only words that say nothing about its subject."""
-    return all(map(_is_common, words))
+    return all(map(is_common, words))
 
 
-def _is_common(word: str) -> bool:
+def is_common(word: str) -> bool:
+    """Whether a word says nothing about the subject of a question."""
     return word in STOP_WORDS or word in _ASKING
 
 
@@ -101,13 +104,14 @@ class FileRanking:
             comments: whether words of comments count.
         """
         own = self._weights
-        found = self._by_words(list(dict.fromkeys(stemmed(words).values())), comments=comments)
+        terms = list(dict.fromkeys(stemmed(words).values()))
+        found = self._by_words(terms, comments=comments)
         for file, gain in self._defining(query):
             found[file] += gain
         found[self._gathering] *= own.gathering_share
         if not for_tests:
             found[self._tests] *= own.test_share
-        return found
+        return found * min(1.0, own.most_terms / max(1, len(terms)))
 
     def _by_words(self, terms: Sequence[str], *, comments: bool) -> Float[np.ndarray, " files"]:
         """The gains of the words of a question, by their stems: of text, name and folders."""
@@ -154,10 +158,25 @@ class FileRanking:
 
     @cached_property
     def _gathering(self) -> Bool[np.ndarray, " files"]:
-        return np.array([path.rpartition("/")[2] in _GATHERING for path in self._paths], np.bool_)
+        return np.array([path.rpartition("/")[2] in GATHERING for path in self._paths], np.bool_)
 
 
 def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:
     """The ranking of the files of an index."""
     tests = np.array([each.test for each in index.files], np.bool_)
     return FileRanking(index.whole, [each.path for each in index.files], tests, weights)
+
+
+def best_of_files(
+    index: Index,
+    of_files: Float[np.ndarray, " files"],
+    lexical: Float32[np.ndarray, " rows"],
+    allowed: Bool[np.ndarray, " rows"],
+) -> list[int]:
+    """The best row of each of the best files whose rows are ``allowed``, by BM25, the first of equal ones."""
+    edges = index.file_edges
+    files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
+    before, scores = np.cumsum(np.append(0, allowed)), np.where(allowed, lexical, -1.0)
+    files = files[before[edges[files + 1]] > before[edges[files]]]
+    best = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
+    return [int(start + np.argmax(scores[start:end])) for start, end in zip(edges[best], edges[best + 1], strict=True)]

@@ -3,7 +3,7 @@
 A filter is a known name, a colon and a value without a blank or another colon, at the start of a word. So
 ``std::path``, ``http://x`` and ``type: expected str`` are none, nor is anything in a text of several lines, which
 somebody has pasted. A value in quotes may have both: ``path:"my folder/*"``. A word in quotes is no filter:
-``"type:node"``.
+``"type:node"``. A question that is wholly in quotes leaves what has its words one after the other.
 """
 
 import re
@@ -58,8 +58,9 @@ class Filter:
 class Question:
     """A question as typed, in parts."""
 
-    text: str  # without its filters
+    text: str  # without its filters, and the quotes around all of it
     filters: Sequence[Filter] = ()
+    quoted: bool = False  # whether only what has its words one after the other is meant
 
     @property
     def with_tests(self) -> bool:
@@ -95,7 +96,7 @@ def read_question(typed: str, index: Index | None = None) -> Question:
         QueryError: the value of a filter is not known, or there is no question besides the filters.
     """
     if len(typed) > LONGEST_QUERY or ":" not in typed or "\n" in typed.strip():
-        return Question(typed)
+        return _unquoted(Question(typed))
     filters: list[Filter] = []
 
     def taken(found: re.Match[str]) -> str:
@@ -112,7 +113,13 @@ def read_question(typed: str, index: Index | None = None) -> Question:
     text = _FILTER.sub(taken, typed)
     if filters and not text.strip():
         raise QueryError(f"{shown(typed.strip())} only says where to search: add a question in words, or a name")
-    return Question(text.strip(), filters) if filters else Question(typed)
+    return _unquoted(Question(text.strip(), filters) if filters else Question(typed))
+
+
+def _unquoted(question: Question) -> Question:
+    """A question without the quotes around all of it."""
+    found = re.fullmatch(r'\s*"([^"]+)"\s*', question.text)
+    return replace(question, text=found[1], quoted=True) if found else question
 
 
 def begins_with_filter(word: str) -> bool:

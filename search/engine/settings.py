@@ -13,12 +13,16 @@ _BOUNDS: Final = {
     **dict.fromkeys(
         (
             "vector_weight",
-            "vector_weight_by_file",
             "test",
             "constant",
+            "old",
+            "deprecated",
+            "whole",
             "file",
             "files",
-            "by_file",
+            "phrases",
+            "phrases_of_file",
+            "beside",
             "context",
             "exact_name_boost",
             "mention_boost",
@@ -39,20 +43,28 @@ class RankingSettings:
     """Size of an index up to which the model scores all of it."""
     weight: float = 0.7
     """Weight of the model's score; the rest is BM25's. Both are standardised."""
-    vector_weight: float = 0.3
+    vector_weight: float = 0.1
     """Weight of the vectors' cosine, also standardised, which is added to these two if an index has vectors."""
     test: float = 1.0
     """Subtracted from the score of code of tests, unless the query asks for tests."""
-    constant: float = 1.0
+    constant: float = 1.5
     """Subtracted from the score of constants, which functions mostly answer better, except where they are named."""
-    file: float = 0.2
+    old: float = 5.0
+    """Subtracted from the score of what is of an older generation (search/files/generations.py), unless it is meant."""
+    deprecated: float = 2.0
+    """The same of declarations that are marked as deprecated."""
+    whole: float = 0.5
+    """The score of a file as a whole, to which that of the file is added."""
+    file: float = 0.1
     """Share of the best other score in the same file that is added, if that is above 0 and a model is used."""
-    files: float = 0.5
+    files: float = 2.0
     """Weight of the score of the whole file (search/engine/file_ranking.py), which is added to that of a row."""
-    by_file: float = 5.0
-    """The same where files are asked for (--by=file)."""
-    vector_weight_by_file: float = 0.0
-    """Weight of the vectors' cosine where files are asked for; at 0, vectors then only add candidates."""
+    phrases: float = 2.0
+    """Weight of the question's words in their order (search/engine/phrases.py) in a row."""
+    phrases_of_file: float = 2.0
+    """The same of the best place in the row's file."""
+    beside: float = 0.5
+    """Subtracted from the score of a row for each better one of its file, so that hits are of several files."""
     context: float = 0.1
     """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
     exact_name_boost: float = 100.0

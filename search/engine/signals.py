@@ -7,6 +7,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from data_prep.array_types import Float, Float32, Int64
+from evaluation.fusion import weighted, z_scores
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
 Stage = Literal["name", "model", "words", "copy", "code"]
@@ -118,6 +119,34 @@ def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " 
     found = np.empty(len(order))
     found[order] = np.maximum(np.where(starts, second, best), 0.0)
     return found
+
+
+def places_in_files(
+    scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]
+) -> Int64[np.ndarray, " found"]:
+    """The number of better rows of the same file, for each row; of equal ones the first is better."""
+    order = np.lexsort((-scores, files))
+    ordered = files[order]
+    starts = np.r_[True, ordered[1:] != ordered[:-1]] if len(order) else np.empty(0, np.bool_)
+    numbers = np.arange(len(order))
+    found = np.empty(len(order), np.int64)
+    found[order] = numbers - np.maximum.accumulate(np.where(starts, numbers, 0))
+    return found
+
+
+def fused(
+    lexical: Float32[np.ndarray, " found"],
+    neural: Float32[np.ndarray, " found"] | None,
+    near: Float32[np.ndarray, " found"] | None,
+    weight: float,
+    vector_weight: float,
+) -> Float[np.ndarray, " found"]:
+    """The standardised scores as one; ``weight``: of ``neural``, the rest is of ``lexical``; the other: of ``near``."""
+    by_words = z_scores(lexical.astype(np.float64))
+    if neural is None:
+        return by_words
+    mixed = weighted(z_scores(neural.astype(np.float64)), by_words, weight)
+    return mixed if near is None else mixed + vector_weight * z_scores(near.astype(np.float64))
 
 
 def rarest(context: Sequence[str], query: Sequence[str], lexical: Bm25Index, count: int = RAREST) -> list[str]:

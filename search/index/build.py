@@ -243,7 +243,7 @@ def _together(
         split = with_own_words(whole.split)
         whole = replace(whole, split=replace(split, texts=joined_texts(split.texts)))
     files = [replace(each, committed=committed.get(each.path, "-") in each.blobs.split()) for each in whole.files]
-    rows = whole.split, whole.names, whole.asks, whole.kinds
+    rows = whole.split, whole.names, whole.asks, whole.kinds, whole.deprecated
     return Index(files, *rows, Bm25Index.of(whole.split), whole.whole, origin)
 
 

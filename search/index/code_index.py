@@ -14,7 +14,8 @@ from data_prep.records import UnitKind
 from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.ragged_lists import Ragged, edges
 from search.files.languages import WHOLE_ALONE, language_name
-from search.retrieval.bm25_index import Bm25Index, FileIndex
+from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.file_index import FileIndex
 
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
 WHOLE_FILE: Final = UNIT_KINDS.index("file")
@@ -94,6 +95,7 @@ class Index:
     names: Sequence[str]  # dotted, with the enclosing types
     asks: UInt8[np.ndarray, " rows"]  # 1 if the comment's first sentence can serve as a question
     kinds: UInt8[np.ndarray, " rows"]  # the place in UNIT_KINDS of what each row is
+    deprecated: UInt8[np.ndarray, " rows"]  # 1 if its declaration is marked so
     lexical: Bm25Index
     whole: FileIndex  # the words of whole files
     origin: Origin | None  # web page of the folder's repository

@@ -27,12 +27,13 @@ from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile, Origin
-from search.retrieval.bm25_index import KINDS, Bm25Index, FileIndex
+from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.file_index import KINDS, FileIndex
 
 if TYPE_CHECKING:
     from search.files.tree import Found
 
-FORMAT: Final = "galm index 7"
+FORMAT: Final = "galm index 8"
 """Incremented when the layout, or what is read of a file, changes."""
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
@@ -76,10 +77,11 @@ def save_index(index: Index, path: Path) -> None:
     """
     words, lexical, whole = index.split.words, index.lexical, index.whole
     arrays = {f"{field}-{part}": getattr(words[field], part) for field in _FIELDS for part in ("values", "offsets")}
-    arrays |= {"asks": index.asks, "kinds": index.kinds}
+    arrays |= {"asks": index.asks, "kinds": index.kinds, "deprecated": index.deprecated}
     arrays |= {"texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
     arrays |= {f"lexical-{part}": getattr(lexical, part) for part in ("starts", "rows", "gains")}
-    arrays |= {"files-starts": whole.starts, "files-rows": whole.files}
+    arrays |= {"files-starts": whole.starts, "files-rows": whole.files, "files-places": whole.places}
+    arrays |= {"files-lines": whole.lines.values, "files-lines-offsets": whole.lines.offsets}
     arrays |= {f"files-{kind}": whole.counts[kind] for kind in KINDS}
     texts: dict[str, object] = {
         "manifest": {
@@ -249,17 +251,21 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     fields = {field: lists(f"{field}-values", f"{field}-offsets", head.rows, len(lexicon)) for field in _FIELDS}
     fields["statements"] = Ragged(np.empty(0, np.int32), np.zeros(head.rows + 1, np.int64))
     data, asks, kinds, gains = (arrays[name] for name in ("texts-data", "asks", "kinds", "lexical-gains"))
+    deprecated, places, most = arrays["deprecated"], arrays["files-places"], int(np.iinfo(np.int32).max)
     offsets = checked_edges(arrays["texts-offsets"], lists=head.rows, total=len(data))
     found = lists("lexical-rows", "lexical-starts", len(terms), head.rows)
     whole = lists("files-rows", "files-starts", len(file_terms), len(files))
     counts = {kind: arrays[f"files-{kind}"] for kind in KINDS}
+    line_ends = lists("files-lines", "files-lines-offsets", len(files), most)
     defined = [each.split() for each in words("files-names")]
     fits = (
         (len(files), sum(file.units for file in files), len(defined)) == (head.files, head.rows, head.files)
         and min((file.units for file in files), default=0) >= 0
-        and {len(names), len(asks), len(kinds)} == {head.rows}
+        and {len(names), len(asks), len(kinds), len(deprecated)} == {head.rows}
         and {len(found.values)} == {len(gains)}
         and {len(each) for each in counts.values()} == {len(whole.values)}
+        and int(counts["text"].sum(dtype=np.int64) + counts["comments"].sum(dtype=np.int64)) == len(places)
+        and places.min(initial=0) >= 0
         and kinds.max(initial=0) < len(UNIT_KINDS)
         and bool(np.isfinite(gains).all())
     )
@@ -268,8 +274,8 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
         raise UserError(f"its parts do not fit together, or are not of {head.rows:,} rows")
     split = Split("index", lexicon, fields, Texts(data, offsets, np.arange(head.rows)))
     lexical = Bm25Index(terms, found.offsets, found.values, gains, head.rows)
-    file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined)
+    file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined, places, line_ends)
     unread = {str(kind): int(count) for kind, count in manifest["unread"].items()}
     inside = {str(path): submodule is True for path, submodule in manifest.get("repositories", {}).items()}
     about = head.documents, head.everything, unread, checked_words(manifest["not_entered"]), inside
-    return Index(files, split, names, asks, kinds, lexical, file_index, origin, *about)
+    return Index(files, split, names, asks, kinds, deprecated, lexical, file_index, origin, *about)

@@ -19,10 +19,11 @@ from data_prep.store.ragged_lists import edges
 from data_prep.worker_process import FILE, limited
 from search.files.encodings import text_of
 from search.files.file_words import FileWords, file_words
+from search.files.generations import is_deprecated
 from search.files.languages import Unit, Units, language_inside, language_name, read_file
 from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
-from search.retrieval.bm25_index import FileIndex
+from search.retrieval.file_index import FileIndex
 
 _NOT_PARSED: Final = "takes more than {:.0f} s of processor time or too much memory to parse"
 
@@ -49,6 +50,7 @@ class Part:
     names: Sequence[str]  # of each row
     asks: UInt8[np.ndarray, " rows"]  # as in an index
     kinds: UInt8[np.ndarray, " rows"]  # as in an index
+    deprecated: UInt8[np.ndarray, " rows"]  # as in an index
     whole: FileIndex
 
     @classmethod
@@ -61,13 +63,15 @@ class Part:
             names=[unit.pair.method.dotted for unit in units],
             asks=np.array([unit.asks for unit in units], np.uint8),
             kinds=np.array([UNIT_KINDS.index(unit.pair.method.kind) for unit in units], np.uint8),
+            deprecated=np.array([is_deprecated(unit.pair.method) for unit in units], np.uint8),
             whole=FileIndex.of([file.path for file, _, _ in read], [words for _, _, words in read]),
         )
 
     @classmethod
     def of_index(cls, index: Index, files: Sequence[int]) -> "Part":
         """Some files of an index, by their places."""
-        return cls(index.files, index.split, index.names, index.asks, index.kinds, index.whole).taken(files)
+        rows = index.split, index.names, index.asks, index.kinds, index.deprecated
+        return cls(index.files, *rows, index.whole).taken(files)
 
     @classmethod
     def joined(cls, parts: Sequence["Part"]) -> "Part":
@@ -81,6 +85,7 @@ class Part:
             names=[*chain.from_iterable(each.names for each in parts)],
             asks=np.concatenate([each.asks for each in parts]),
             kinds=np.concatenate([each.kinds for each in parts]),
+            deprecated=np.concatenate([each.deprecated for each in parts]),
             whole=first.whole.joined(*(each.whole for each in others)),
         )
 
@@ -96,6 +101,7 @@ class Part:
             names=[self.names[row] for row in rows.tolist()],
             asks=self.asks[rows],
             kinds=self.kinds[rows],
+            deprecated=self.deprecated[rows],
             whole=self.whole.taken(np.array(files, np.int64)),
         )
 

@@ -12,7 +12,7 @@ Counts in whole files are stored as they are. So nothing of an index that takes 
 of a row by a model does not depend on other rows, so that each is scored over its own index.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -23,12 +23,13 @@ import numpy as np
 from baselines.bm25.formula import counts_by_norm, idf
 from data_prep.array_types import Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
-from data_prep.store.ragged_lists import edges
+from data_prep.store.ragged_lists import Ragged, edges
 from search.engine.signals import Alignment, KnowsWords, Reranker
 from search.index.code_index import Index, IndexedFile
 from search.index.dense_retriever import COUNT, DenseRetriever
 from search.joint.repository_list import Repository
-from search.retrieval.bm25_index import KINDS, Bm25Index, FileIndex
+from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.file_index import KINDS, FileIndex
 
 _NONE = np.empty(0, np.int32)
 
@@ -110,6 +111,13 @@ class JointFiles(FileIndex):
 
     parts: Sequence[FileIndex] = ()
 
+    @classmethod
+    def over(cls, parts: Sequence[FileIndex]) -> "JointFiles":
+        """All files of ``parts``, in their order."""
+        defined = [*chain.from_iterable(each.names for each in parts)]
+        none = Ragged.of([])
+        return cls((), np.zeros(1, np.int64), _NONE, {}, defined, none.values, none, parts)
+
     def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
         """The files of all parts that have ``term``, and its counts in them."""
         found = [part.postings(term) for part in self.parts]
@@ -118,6 +126,25 @@ class JointFiles(FileIndex):
         return np.concatenate([_NONE, *files]), {
             kind: np.concatenate([none, *(counts[kind] for _, counts in found)]) for kind in KINDS
         }
+
+    def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
+        """The files of all parts and the places in them where ``term`` is."""
+        found = [part.occurrences(term) for part in self.parts]
+        files = [own + np.int32(start) for start, (own, _) in zip(self._starts, found, strict=True)]
+        return np.concatenate([_NONE, *files]), np.concatenate([_NONE, *(places for _, places in found)])
+
+    def line(self, file: int, place: int) -> int:
+        """The line that a place in a file is in."""
+        number, own = self._place(file)
+        return self.parts[number].line(own, place)
+
+    def words_of(self, file: int) -> Mapping[int, str]:
+        """The words of a file, by their numbers."""
+        number, own = self._place(file)
+        return self.parts[number].words_of(own)
+
+    def _place(self, file: int) -> tuple[int, int]:
+        return Numbering([len(part) for part in self.parts]).place(file)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -160,7 +187,6 @@ class JointIndex(Index):
     def over(cls, members: Sequence[Member]) -> "JointIndex":
         """One index of all ``members``; the paths of their files begin with their names."""
         parts = [each.index for each in members]
-        defined = [*chain.from_iterable(each.whole.names for each in parts)]
         return cls(
             files=[
                 replace(file, path=f"{each.repository.name}/{file.path}")
@@ -171,8 +197,9 @@ class JointIndex(Index):
             names=[*chain.from_iterable(each.names for each in parts)],
             asks=np.concatenate([np.empty(0, np.uint8), *(each.asks for each in parts)]),
             kinds=np.concatenate([np.empty(0, np.uint8), *(each.kinds for each in parts)]),
+            deprecated=np.concatenate([np.empty(0, np.uint8), *(each.deprecated for each in parts)]),
             lexical=JointBm25.over([each.lexical for each in parts]),
-            whole=JointFiles((), np.zeros(1, np.int64), _NONE, {}, defined, [each.whole for each in parts]),
+            whole=JointFiles.over([each.whole for each in parts]),
             origin=None,
             members=members,
         )

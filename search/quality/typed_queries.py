@@ -52,13 +52,13 @@ def stages(
         retriever: the vectors of the rows; None: there are none.
         ranking: the settings.
     """
-    beside = ("vectors + " if retriever and rerankers else "") + ("files + bm25" if ranking.by_file else "bm25")
-    alone = replace(ranking, files=0.0, by_file=0.0)
+    beside = ("vectors + " if retriever and rerankers else "") + ("files + bm25" if ranking.files else "bm25")
+    alone = replace(ranking, files=0.0)
     if not rerankers:
         return {beside: Engine(index, None, ranking), "bm25": Engine(index, None, alone)}
     (label, reranker), *others = rerankers.items()
     engines = {f"{label} + {beside}": Engine(index, reranker, ranking, retriever)}
-    if ranking.by_file:
+    if ranking.files:
         engines["without files"] = Engine(index, reranker, alone, retriever)
     if retriever:
         engines["without vectors"] = Engine(index, reranker, ranking)

@@ -45,11 +45,14 @@ class SearchWeights(FileWeights):
     """The weights of whole files, and the settings of :class:`RankingSettings` that order files."""
 
     weight: float = _DEFAULT.weight
-    by_file: float = _DEFAULT.by_file
-    vector_weight_by_file: float = _DEFAULT.vector_weight_by_file
+    files: float = _DEFAULT.files
+    vector_weight: float = _DEFAULT.vector_weight
     file: float = _DEFAULT.file
+    whole: float = _DEFAULT.whole
     test: float = _DEFAULT.test
     constant: float = _DEFAULT.constant
+    old: float = _DEFAULT.old
+    phrases_of_file: float = _DEFAULT.phrases_of_file
 
     @property
     def of_files(self) -> FileWeights:
@@ -82,18 +85,22 @@ _OF_FILES: Final[Mapping[str, Tried]] = {
     "stem": Tried(1.0, (0.5, 1.0, 1.5, 2.0, 3.0), without=0.0),
     "folders": Tried(0.2, (0.0, 0.2, 0.4), without=0.0),
     "defines": Tried(1.0, (0.5, 1.0, 2.0), without=0.0),
+    "most_terms": Tried(8, (5, 6, 8), without=1000),
     "test_share": Tried(0.3, (0.1, 0.3, 0.6), without=1.0),
     "gathering_share": Tried(0.8, (0.6, 0.8, 1.0), without=1.0),
     "stem_times": Tried(10, (0, 10, 20, 40), without=0),
     "folder_times": Tried(5, (0, 5, 10), without=0),
 }
 _OF_SEARCH: Final[Mapping[str, Tried]] = {
-    "by_file": Tried(1.0, (0.5, 1.0, 2.0, 3.0, 5.0, 8.0), without=0.0),
-    "weight": Tried(0.5, (0.3, 0.5, 0.7, 0.9), without=0.0),
-    "vector_weight_by_file": Tried(0.3, (0.0, 0.3, 0.6), without=0.3),
-    "file": Tried(0.2, (0.0, 0.2, 0.4), without=0.0),
+    "files": Tried(1.0, (0.5, 1.0, 1.5, 2.0, 2.5, 3.0), without=0.0),
+    "weight": Tried(0.5, (0.3, 0.5, 0.7, 0.8, 0.9), without=0.0),
+    "vector_weight": Tried(0.3, (0.0, 0.1, 0.2, 0.3), without=0.0),
+    "phrases_of_file": Tried(1.0, (1.0, 2.0, 3.0), without=0.0),
+    "old": Tried(3.0, (1.0, 3.0, 5.0), without=0.0),
+    "file": Tried(0.2, (0.0, 0.2, 0.3, 0.4), without=0.0),
+    "whole": Tried(0.0, (0.0, 0.5, 1.0), without=0.0),
     "test": Tried(1.0, (0.0, 1.0, 2.0), without=0.0),
-    "constant": Tried(1.0, (0.0, 1.0), without=0.0),
+    "constant": Tried(1.0, (0.0, 1.0, 1.5), without=0.0),
     **_OF_FILES,
 }
 FILES: Final = FitPlan("whole files alone", DEFAULT, _OF_FILES)

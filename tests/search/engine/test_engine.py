@@ -8,7 +8,8 @@ from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run.training import build_model
 from modeling.pool_ranker import RowScores
-from search.engine.engine import FILES, Engine
+from search.engine.engine import Engine
+from search.engine.file_ranking import FILES
 from search.engine.packed_reranker import query_split
 from search.engine.question import LONGEST_QUERY, Names, QueryError
 from search.engine.settings import RankingSettings
@@ -52,7 +53,9 @@ def test_a_name_among_words_comes_up(index):
 
 def test_bm25_alone_ranks_by_its_scores(index):
     query = "returns the number of threads that wait"
-    hits = Engine(index, None, RankingSettings(test=0.0, files=0.0)).search(query, top=50)
+    hits = Engine(
+        index, None, RankingSettings(test=0.0, files=0.0, phrases=0.0, phrases_of_file=0.0, beside=0.0)
+    ).search(query, top=50)
     scores = index.lexical.scores(query.split())
     assert [hit.lexical for hit in hits] == sorted(scores.tolist(), reverse=True)[:50]
     assert [hit.rank for hit in hits] == list(range(1, 51))
@@ -60,7 +63,8 @@ def test_bm25_alone_ranks_by_its_scores(index):
 
 
 def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reranker):
-    ranking = RankingSettings(shortlist=40, weight=0.3, test=0.0, file=0.0, files=0.0, read_all_below=0)
+    alone = dict.fromkeys(("test", "constant", "old", "file", "files", "phrases", "phrases_of_file", "beside"), 0.0)
+    ranking = RankingSettings(shortlist=40, weight=0.3, read_all_below=0, **alone)
     query = "returns the number of threads that wait"
     hits = Engine(index, reranker, ranking).search(query, top=1000)
     assert len(hits) == 40
@@ -83,7 +87,8 @@ def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reranker):
 
 @pytest.mark.parametrize("with_model", [False, True])
 def test_rank_is_the_place_among_all_rows(index, reranker, with_model):
-    engine = Engine(index, reranker if with_model else None, RankingSettings(shortlist=30, files=0.0, read_all_below=0))
+    ranking = {"shortlist": 30, "files": 0.0, "phrases": 0.0, "phrases_of_file": 0.0, "read_all_below": 0}
+    engine = Engine(index, reranker if with_model else None, RankingSettings(**ranking))
     query = "causes the current thread to wait"
     close = [hit.row for hit in engine.search(query, top=30)]
     assert [engine.rank(query.split(), row) for row in close[:5]] == [1, 2, 3, 4, 5] or not with_model
@@ -114,7 +119,7 @@ def test_only_paths_that_match_and_one_hit_a_file(index):
     by_file = engine.search("stream of elements", by_file=True, top=20)
     paths = [index.split.text(hit.row).path for hit in by_file]
     assert len(set(paths)) == len(paths) > 10
-    alone = Engine(index, None, RankingSettings(files=0.0, by_file=0.0))
+    alone = Engine(index, None, RankingSettings(files=0.0))
     (best,) = alone.search("stream of elements", top=1)
     assert alone.search("stream of elements", by_file=True, top=1) == [best]
 
@@ -223,7 +228,7 @@ def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reranker)
 def test_without_rows_nothing_is_found(index):
     empty = index.split.take(np.arange(0))
     rows = {"split": empty, "names": [], "lexical": Bm25Index.of(empty)}
-    rows |= {"asks": index.asks[:0], "kinds": index.kinds[:0]}
+    rows |= {"asks": index.asks[:0], "kinds": index.kinds[:0], "deprecated": index.deprecated[:0]}
     nothing = replace(index, files=[], whole=index.whole.taken(np.arange(0)), **rows)
     assert Engine(nothing, None).search("anything") == []
 
@@ -242,7 +247,10 @@ def test_the_best_beside_is_that_of_another_row_of_the_same_file():
 
 def test_a_row_gains_by_what_stands_beside_it(index, reranker):
     query = "sorts the elements of an array in parallel"
-    plain, raised = (Engine(index, reranker, RankingSettings(file=share, files=0.0)) for share in (0.0, 0.5))
+    plain, raised = (
+        Engine(index, reranker, RankingSettings(file=share, files=0.0, phrases=0.0, phrases_of_file=0.0, beside=0.0))
+        for share in (0.0, 0.5)
+    )
     before = {hit.row: hit.score for hit in plain.search(query, top=200)}
     rows = np.array(sorted(before))
     files = np.searchsorted(index.file_edges, rows, side="right") - 1

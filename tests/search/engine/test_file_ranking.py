@@ -15,7 +15,7 @@ from search.files.java import read_java
 from search.files.tree import is_test
 from search.index.build import refresh
 from search.index.index_file import open_index
-from search.retrieval.bm25_index import KINDS, FileIndex
+from search.retrieval.file_index import KINDS, FileIndex
 
 FILES = {
     "web/session_store.py": b"class SessionStore:\n    def save(self, session):\n        return session.write(store)\n",
@@ -58,8 +58,12 @@ def test_words_of_comments_are_counted_apart_where_comments_are_known():
 
 
 def test_stems_of_paths():
-    assert path_stems("src/http-client/RequestReaders.test.ts") == (("request", "reader"), ("src", "http", "client"))
-    assert path_stems("a/__init__.py")[0] == ("init",)
+    assert path_stems("src/http-client/RequestReaders.test.ts") == (
+        ("request", "reader", "test"),
+        ("src", "http", "client"),
+    )
+    assert path_stems("a/__init__.py")[0] == path_stems("b/a/index.ts")[0] == ("a",)
+    assert path_stems("__init__.py")[0] == ("init",)
     assert path_stems(".hidden")[1] == ()
 
 
@@ -152,7 +156,7 @@ def test_scores_are_those_of_the_definition(project):
         stem = path_stems(path)[0]
         cover = sum(idf[term] for term in terms if term in stem) / sum(idf.values())
         share = len({*stem} & {*terms}) / len({*stem})
-        expected = sums[path] / max(sums.values()) + 1.5 * cover**0.5 * share
+        expected = sums[path] / max(sums.values()) + 2.0 * cover**0.5 * share
         expected *= 0.8 if path.endswith("__init__.py") else 0.1 if path.startswith("tests/") else 1
         assert found[path] == pytest.approx(expected, rel=1e-5)
     for_tests = ranking.scores(["session", "stores"], "?", for_tests=True)
@@ -196,8 +200,11 @@ def test_a_constant_is_found_by_its_name_and_else_below_functions(tmp_path):
     root.mkdir()
     (root / "pool.py").write_text("MAX_ROOMS = 3\n\n\ndef open_rooms(rooms):\n    return load(rooms)\n")
     found, _ = indexed(root)
-    engine, alike = Engine(found, None), Engine(found, None, RankingSettings(constant=0.0))
+    engine, alike = (
+        Engine(found, None, RankingSettings(beside=0.0)),
+        Engine(found, None, RankingSettings(constant=0.0, beside=0.0)),
+    )
     assert found.names[engine.search("MAX_ROOMS")[0].row] == "MAX_ROOMS"
     scores = [{found.names[hit.row]: hit.score for hit in each.search("rooms")} for each in (engine, alike)]
-    assert scores[0]["MAX_ROOMS"] == pytest.approx(scores[1]["MAX_ROOMS"] - 1)
+    assert scores[0]["MAX_ROOMS"] == pytest.approx(scores[1]["MAX_ROOMS"] - RankingSettings().constant)
     assert scores[0]["open_rooms"] == pytest.approx(scores[1]["open_rooms"])

@@ -107,7 +107,7 @@ def test_an_index_grows_with_its_files_however_they_are_nested(tree, tmp_path):
     nested = "class A{" * 4000 + "}" * 4000
     (tree / "Nested.java").write_text(nested)
     _, told = made(tree, tmp_path / "index")
-    assert (tmp_path / "index").stat().st_size < before + len(nested)
+    assert (tmp_path / "index").stat().st_size < before + 1.5 * len(nested)
     ((path, trouble),) = told
     assert path == "Nested.java"
     assert trouble.startswith("3,983 declarations are left out")
@@ -164,7 +164,7 @@ def test_a_damaged_index_is_refused_and_made_anew(few, tmp_path, damage):
         + whole[4096:8192]
         + whole[block + 4096 :],
         "rows": whole.replace(b'"rows": %d' % rows, b'"rows": %d' % (rows + 1), 1),
-        "version": whole.replace(b"galm index 7", b"galm index 1", 1),
+        "version": whole.replace(FORMAT.encode(), b"galm index 1", 1),
         "head": whole.replace(b'"rows"', b'"raws"', 1),
         "nothing": b"",
     }

@@ -61,9 +61,9 @@ def test_values_are_those_of_the_search(index, monkeypatch, read_all_below):
     project = SearchProject(asked, index, model, vectors)
     for ranking in (
         settings,
-        replace(settings, weight=0.2, by_file=0.5, vector_weight_by_file=1.0, file=0.0, test=0.0),
+        replace(settings, weight=0.2, files=0.5, vector_weight=1.0, file=0.0, test=0.0),
     ):
-        own = {name: getattr(ranking, name) for name in ("weight", "by_file", "vector_weight_by_file", "file", "test")}
+        own = {name: getattr(ranking, name) for name in ("weight", "files", "vector_weight", "file", "test")}
         engine = Engine(index, Counted(len(index)), ranking, Counted(len(index)))
         (whole,) = measure_queries({"whole": engine}, asked)["stages"]
         assert project.ndcg(replace(SEARCH.default, **own)) == pytest.approx(whole["categories"]["all"]["ndcg"])

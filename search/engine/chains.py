@@ -1,0 +1,81 @@
+"""Words of a question that stand in a text in their order, and at the distance that they have in the question.
+
+Where the question has a number, or words that are not there, a program has put values in: the text may have up to
+PUT_IN words in place of these.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from data_prep.array_types import Bool, Float, Int64
+
+PUT_IN: Final = 8
+"""Words that may stand at a placeholder."""
+_APART: Final = 6
+"""Places of a question between two words that follow each other in a passage, at most."""
+_BEFORE: Final = 4
+"""Words before a word that it may follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a question that says something."""
+
+    place: int  # in the question, without words that no file has
+    values: int  # how many words before it are numbers, or in no file
+    weight: float
+    keys: Int64[np.ndarray, " places"]  # ascending; of a file and a place in it
+
+
+@dataclass(slots=True)
+class Chains:
+    """The best passage that ends at each place of a word."""
+
+    weights: Float[np.ndarray, " places"]
+    lengths: Int64[np.ndarray, " places"]
+    firsts: Int64[np.ndarray, " places"]
+
+    def improve(self, better: Bool[np.ndarray, " places"], other: "Chains") -> None:
+        """Take those of ``other`` that are ``better``."""
+        self.weights = np.where(better, other.weights, self.weights)
+        self.lengths = np.where(better, other.lengths, self.lengths)
+        self.firsts = np.where(better, other.firsts, self.firsts)
+
+
+def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: float) -> Chains:
+    """The best passages that end with a word, by those that end with the words before it.
+
+    Args:
+        words: of the question.
+        number: of the word.
+        before: the passages that end with each word before it.
+        gap: what a placeholder takes away.
+    """
+    word = words[number]
+    keys = word.keys
+    best = Chains(np.full(len(keys), word.weight), np.ones(len(keys), np.int64), keys)
+    for other in range(max(0, number - _BEFORE), number):
+        apart, last = word.place - words[other].place, words[other].keys
+        if apart > _APART or not len(last) or not len(keys):
+            continue
+        exact = np.minimum(np.searchsorted(last, keys - apart), len(last) - 1)
+        linked = _after(before[other], exact, word.weight, last[exact] == keys - apart)
+        best.improve(linked.weights > best.weights, linked)
+        value = other < number - 1 or word.values > words[other].values
+        most = apart + PUT_IN if value else 2 if apart == 1 else 0  # one word: the prefix of the next line's text
+        if not most:
+            continue
+        near = np.searchsorted(last, keys) - 1
+        there = (near >= 0) & (keys - last[near] <= most)
+        linked = _after(before[other], near, word.weight - gap, there)
+        best.improve(linked.weights > best.weights, linked)
+    return best
+
+
+def _after(before: Chains, places: Int64[np.ndarray, " p"], weight: float, there: Bool[np.ndarray, " p"]) -> Chains:
+    """Passages with one word more, where they are ``there``."""
+    weights = np.where(there, before.weights[places] + weight, -1.0)
+    return Chains(weights, before.lengths[places] + 1, before.firsts[places])

@@ -1,0 +1,264 @@
+"""Where the text of files has a question's words in their order, whatever a program put in at its placeholders.
+
+``Pelican pool limit of size 7 overflowed`` finds ``f"Pelican pool limit of size {n} overflowed"``. Words that say
+nothing and numbers are left out; the others are looked for at the distance that they have in the question. Where the
+question has a number, or words that are not there, the text may have up to PUT_IN words in place of these.
+
+A passage weighs the sum of its words, each by how few files have it, times the square of its share of all words of the
+question that files have: the others were put in. That is divided by the root of the number of files that have as much.
+A passage has FEWEST words, or all of a shorter question.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from baselines.bm25.formula import idf
+from data_prep.array_types import Bool, Float, Int32, Int64
+from search.engine.chains import Chains, Word, ending
+from search.engine.file_ranking import is_common
+from search.engine.settings import RankingSettings
+from search.files.word_stems import stems
+from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
+
+FEWEST: Final = 3
+"""Words of a passage, at least, if the question has as many."""
+LONGEST: Final = 64
+"""Words of a question that are looked for."""
+_UNIT: Final = 10.0
+"""The weight of the words of a passage that counts as 1."""
+_GAP: Final = 0.3
+"""What a placeholder takes away, in mean weights of a word."""
+_FILES: Final = 40
+"""Files that are looked into, those that have most of the words."""
+_PASSAGES: Final = 40
+_SHARE: Final = 1 / 3
+"""Share of the words that a file has at least."""
+_LEAST: Final = 0.01
+"""What a passage weighs that counts."""
+_SMALL: Final = 0.1
+"""The share of the best one's weight from which on a passage counts."""
+_SELDOM: Final = 8
+"""Files that may have all words of a question that has fewer than FEWEST."""
+_MESSAGE: Final = 0.75
+"""Share of a question from which on a passage may be the message that it quotes."""
+_RAISED: Final = 1.5
+"""What a function weighs that names a message, over the place of the message, which then weighs nothing."""
+_TYPED: Final = 4.0
+"""What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
+_READ: Final = 20_000
+"""Places of words in quotes that are looked at."""
+_USES: Final = 5
+"""Functions that may name a message."""
+_NONE: Final = np.empty(0, np.int32)
+_FILE: Final = np.int64(1 << 32)
+"""Between the places of one file and those of the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Words of a question in their order, in the text of a file."""
+
+    share: float
+    weight: float
+    file: int
+    first: int  # place of the first word (search/files/file_words.py)
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class Phrases:
+    """Finds passages in the files of an index."""
+
+    index: Index
+    _spans: dict[int, Int64[np.ndarray, "rows 2"]] = field(default_factory=dict)
+
+    def rows(self, words: Sequence[str], *, comments: bool = True, typed: str = "") -> Mapping[int, float]:
+        """The rows that have passages with words of a question, and what the best of each weighs.
+
+        Args:
+            words: of the question, in order.
+            comments: whether comments are looked into.
+            typed: the question.
+        """
+        found: dict[int, float] = {}
+        is_literal = bool(typed.strip()) and not re.search(r"\s", typed.strip())
+        passages = self.passages(words, comments=comments)
+        for each in passages:
+            row = self._row(each)
+            if row >= 0:
+                found[row] = max(found.get(row, 0.0), each.weight * (_TYPED if is_literal else 1.0))
+        best = max(passages, key=lambda each: each.weight, default=None)
+        if best is not None and best.share >= _MESSAGE and len(words) > FEWEST:
+            own = self._row(best)
+            for row in self._raising(best, own):
+                found |= {row: _RAISED * best.weight, own: 0.0}
+        return found
+
+    def passages(self, words: Sequence[str], *, comments: bool = True) -> list[Passage]:
+        """The best passages for the words of a question, best first."""
+        telling = self._telling(words[:LONGEST], comments=comments)
+        fewest = min(FEWEST, len(telling))
+        total = sum(each.weight for each in telling)
+        if not total:
+            return []
+        chains: list[Chains] = []
+        for place in range(len(telling)):
+            chains.append(ending(telling, place, chains, _GAP * total / len(telling)))
+        keys, weights, firsts, long = (np.concatenate(each) for each in _columns(telling, chains, fewest))
+        kept = np.flatnonzero(long & (weights**3 >= _LEAST * _UNIT * total**2))
+        if not len(kept):
+            return []
+        order = kept[np.argsort(-weights[kept], kind="stable")]
+        files = keys[order] // _FILE
+        best = weights[order[np.unique(files, return_index=True)[1]]]  # of each file
+        best.sort()
+        found: list[Passage] = []
+        for place, file in zip(order[:_PASSAGES].tolist(), files.tolist(), strict=False):
+            weight = float(weights[place])
+            having = len(best) - int(best.searchsorted(0.95 * weight))
+            if len(telling) < FEWEST and having > _SELDOM:
+                break
+            value = (weight / total) ** 2 * weight / _UNIT / having**0.5
+            if value >= max(_LEAST, _SMALL * found[0].weight if found else 0.0):
+                first, last = (int(each[place] % _FILE) << 1 for each in (firsts, keys))
+                found.append(Passage(weight / total, value, file, first, last))
+        return found
+
+    def _telling(self, words: Sequence[str], *, comments: bool) -> list[Word]:
+        """The words that say something, with their places in the files that have most of them."""
+        whole, size = self.index.whole, len(self.index.files)
+        asked, holders = list[tuple[int, int, str]](), list[Int32[np.ndarray, " files"]]()
+        place = values = 0
+        for word in words:
+            stem = next(iter(stems(word)), word) if _tells(word) else ""
+            files = whole.postings(stem)[0] if stem else _NONE
+            if len(files):
+                asked.append((place, values, stem))
+                holders.append(files)
+            values += bool(stem and not len(files)) or word.isdigit()
+            place += not stem or bool(len(files))
+        weights = idf(np.array([len(each) for each in holders], np.int64), size)
+        having, mass = np.zeros(size, np.int64), np.zeros(size)
+        for files, weight in zip(holders, weights.tolist(), strict=True):
+            having[files] += 1
+            mass[files] += weight
+        mass[having < min(FEWEST, len(asked))] = 0.0
+        kept = mass >= max(_SHARE * weights.sum(), 1e-9)
+        if kept.sum() > _FILES:
+            kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
+        found = []
+        for (place, values, stem), weight in zip(asked, weights.tolist(), strict=True):
+            files, places = whole.occurrences(stem)
+            wanted = kept[files] if comments else kept[files] & (places & 1 == 0)
+            found.append(Word(place, values, weight, files[wanted].astype(np.int64) * _FILE + (places[wanted] >> 1)))
+        return found
+
+    def _row(self, passage: Passage) -> int:
+        """The innermost row that a passage is in; -1: none."""
+        line = self.index.whole.line(passage.file, passage.last)
+        first, end = self.index.file_edges[passage.file : passage.file + 2].tolist()
+        if passage.file not in self._spans:
+            texts = map(self.index.split.text, range(first, end))
+            lines = [(each.start_line, each.end_line) for each in texts]
+            self._spans[passage.file] = np.array(lines, np.int64).reshape(-1, 2)
+        spans = self._spans[passage.file]
+        around = np.flatnonzero((spans[:, 0] <= line) & (line <= spans[:, 1]))
+        inner = around[::-1]  # of equal ones the last is inside of the others
+        return first + int(inner[np.argmin(spans[inner, 1] - spans[inner, 0])]) if len(inner) else -1
+
+    def _raising(self, message: Passage, row: int) -> list[int]:
+        """The functions that name a message, which is given to a name outside of functions."""
+        outside = row < 0 or UNIT_KINDS[self.index.kinds[row]] in ("file", "constant", "type")
+        if not outside:
+            return []
+        whole = self.index.whole
+        line, words = whole.line(message.file, message.first), whole.words_of(message.file)
+        before = [words.get(place, "") for place in range(message.first // 2 - 1, message.first // 2 - 7, -1)]
+        same = [
+            stem
+            for number, stem in enumerate(before)
+            if stem and whole.line(message.file, message.first - 2 * (number + 1)) >= line - 1
+        ]
+        for length in range(len(same), 0, -1):
+            rows = self._naming(same[:length][::-1])
+            if rows:
+                return rows
+        return []
+
+    def _naming(self, name: Sequence[str]) -> list[int]:
+        """The functions elsewhere that have the words of a name one after the other; none if they are many."""
+        kinds = (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type"))
+        found = self._running(name, comments=False, most=10 * _USES)
+        rows = [row for row in found if self.index.kinds[row] not in kinds]
+        return rows if len(rows) <= _USES else []
+
+    def having(self, words: Sequence[str], *, comments: bool = True) -> Bool[np.ndarray, " rows"]:
+        """Which rows have all of ``words`` one after the other, in the text that no row inside of them has."""
+        found = np.zeros(len(self.index), np.bool_)
+        found[self._running([stem for word in words for stem in stems(word)], comments=comments, most=_READ)] = True
+        return found
+
+    def _running(self, run: Sequence[str], *, comments: bool, most: int) -> list[int]:
+        """The rows of the first places, at most so many, where stems stand one after the other."""
+        keys = np.empty(0, np.int64)
+        for number, stem in enumerate(run):
+            files, places = self.index.whole.occurrences(stem)
+            read = np.ones(len(places), np.bool_) if comments else places & 1 == 0
+            own = files[read].astype(np.int64) * _FILE + (places[read] >> 1) - number
+            keys = keys[_among(keys, own)] if number else own
+        found = set()
+        for key in keys[:most].tolist():
+            place = int(key % _FILE) << 1
+            found.add(self._row(Passage(0.0, 0.0, int(key // _FILE), place, place)))
+        return sorted(found - {-1})
+
+
+def gains_of_passages(
+    index: Index,
+    passages: Mapping[int, float],
+    rows: Int64[np.ndarray, " found"],
+    files: Int64[np.ndarray, " found"],
+    ranking: RankingSettings,
+) -> Float[np.ndarray, " found"]:
+    """What each of ``rows`` gains by its own passage and by the best one of its file.
+
+    Args:
+        index: of the rows.
+        passages: by :meth:`Phrases.rows`.
+        rows: ascending.
+        files: of each of them.
+        ranking: the weights.
+    """
+    found, of_files = np.zeros(len(rows)), np.zeros(len(index.files))
+    for row, weight in passages.items():
+        file = index.file_number(row)
+        of_files[file] = max(of_files[file], weight)
+        found[rows == row] = weight
+    return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
+
+
+def _columns(words: Sequence[Word], chains: Sequence[Chains], fewest: int) -> list[list[np.ndarray]]:
+    """Of the passages that end with each word their keys, weights, first keys, and whether they are long enough."""
+    return [
+        [word.keys for word in words],
+        [each.weights for each in chains],
+        [each.firsts for each in chains],
+        [each.lengths >= fewest for each in chains],
+    ]
+
+
+def _among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"]) -> Bool[np.ndarray, " some"]:
+    """Which of ``keys`` are among ``others``, which are ascending."""
+    return (
+        others[np.minimum(np.searchsorted(others, keys), len(others) - 1)] == keys
+        if len(others)
+        else np.zeros(len(keys), np.bool_)
+    )
+
+
+def _tells(word: str) -> bool:
+    return not (is_common(word) or word.isdigit())

@@ -1,0 +1,148 @@
+"""What an index knows of the words of whole files: how often each occurs, and at which places.
+
+Counts and places are stored, not weights made from them, so that an update needs to read only files that changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from data_prep.array_types import Int, Int32, Int64, UInt16
+from data_prep.store.ragged_lists import Ragged, edges, slices
+from search.files.file_words import FileWords, path_stems
+from search.retrieval.bm25_index import Postings
+
+KINDS: Final = ("text", "comments", "stem", "folders")
+"""Where a stem can occur: outside of comments, in them, in the file's name, in its folders."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileIndex(Postings):
+    """Postings of stems, their places, and the names that each file defines."""
+
+    files: Int32[np.ndarray, " postings"]  # ascending within a term
+    counts: Mapping[str, UInt16[np.ndarray, " postings"]]  # by KINDS
+    names: Sequence[Sequence[str]]  # of each file, as FileWords has them
+    places: Int32[np.ndarray, " places"]  # those of each posting, as FileWords has them
+    lines: Ragged  # of each file the ends of its lines, as FileWords has them
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def of(cls, paths: Sequence[str], words: Sequence[FileWords]) -> "FileIndex":
+        """The index of files by their paths and words."""
+        found: list[tuple[str, int, Sequence[int], int, int]] = []
+        for file, (path, each) in enumerate(zip(paths, words, strict=True)):
+            stem, folders = path_stems(path)
+            for term in dict.fromkeys((*each.places, *stem, *folders)):
+                found.append((term, file, each.places.get(term, ()), stem.count(term), folders.count(term)))
+        terms = sorted({term for term, *_ in found})
+        numbers = {term: number for number, term in enumerate(terms)}
+        places = Ragged.of([own for _, _, own, _, _ in found])
+        table = np.zeros((len(found), len(KINDS)), np.uint16)
+        of_comments = np.concatenate([[0], np.cumsum(places.values & 1)])[places.offsets]
+        table[:, 1] = np.diff(of_comments)
+        table[:, 0] = places.lengths - table[:, 1]
+        table[:, 2:] = np.array([each[3:] for each in found], np.uint16).reshape(-1, 2)
+        terms_of = np.fromiter((numbers[term] for term, *_ in found), np.int64, len(found))
+        files = np.fromiter((each[1] for each in found), np.int64, len(found))
+        lines = Ragged.of([each.line_ends for each in words])
+        return _by_term(terms, terms_of, files, table, places, [each.names for each in words], lines)
+
+    def taken(self, files: Int[np.ndarray, " some"]) -> "FileIndex":
+        """Some of the files, in the given order, each at most once."""
+        place = np.full(len(self), -1)
+        place[files] = np.arange(len(files))
+        kept = np.flatnonzero(place[self.files] >= 0)
+        numbers = np.repeat(np.arange(len(self.terms)), np.diff(self.starts))[kept]
+        used, renumbered = np.unique(numbers, return_inverse=True)
+        terms = [self.terms[number] for number in used.tolist()]
+        names = [self.names[file] for file in files.tolist()]
+        places = self._ragged.take(kept)
+        return _by_term(
+            terms, renumbered, place[self.files[kept]], self._table[kept], places, names, self.lines.take(files)
+        )
+
+    def joined(self, *others: "FileIndex") -> "FileIndex":
+        """These files, then those of the others."""
+        parts = (self, *others)
+        terms = sorted(set(chain.from_iterable(each.terms for each in parts)))
+        places = {term: number for number, term in enumerate(terms)}
+        numbers, files = [], []
+        for each, first in zip(parts, edges(np.array([len(part) for part in parts])).tolist(), strict=False):
+            renumbered = np.array([places[term] for term in each.terms], np.int64)
+            numbers.append(np.repeat(renumbered, np.diff(each.starts)))
+            files.append(each.files + first)
+        return _by_term(
+            terms,
+            np.concatenate(numbers),
+            np.concatenate(files),
+            np.concatenate([each._table for each in parts]),
+            _concatenated([each._ragged for each in parts]),
+            [*chain.from_iterable(each.names for each in parts)],
+            _concatenated([each.lines for each in parts]),
+        )
+
+    def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
+        """The files that have ``term``, and its counts in them by KINDS."""
+        part = self.part(term)
+        return self.files[part], {kind: counts[part] for kind, counts in self.counts.items()}
+
+    def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
+        """The files and places in them where ``term`` is, ascending."""
+        part, bounds = self.part(term), self.place_edges
+        files = np.repeat(self.files[part], np.diff(bounds[part.start : part.stop + 1]))
+        return files, self.places[bounds[part.start] : bounds[part.stop]]
+
+    def line(self, file: int, place: int) -> int:
+        """The line of a file, from 1, that a place is in."""
+        return int(np.searchsorted(self.lines[file], place >> 1, side="right")) + 1
+
+    def words_of(self, file: int) -> Mapping[int, str]:
+        """The number of each word of a file -> its stem."""
+        found: dict[int, str] = {}
+        for posting in np.flatnonzero(self.files == file).tolist():
+            term = self.terms[int(np.searchsorted(self.starts, posting, side="right")) - 1]
+            found |= dict.fromkeys((self._ragged[posting] >> 1).tolist(), term)
+        return found
+
+    @cached_property
+    def place_edges(self) -> Int64[np.ndarray, " edges"]:
+        """Where the places of each posting begin and end."""
+        return edges(self.counts["text"].astype(np.int64) + self.counts["comments"])
+
+    @cached_property
+    def _ragged(self) -> Ragged:
+        return Ragged(self.places, self.place_edges)
+
+    @property
+    def _table(self) -> UInt16[np.ndarray, "postings kinds"]:
+        return np.stack([self.counts[kind] for kind in KINDS], axis=1)
+
+
+def _concatenated(parts: Sequence[Ragged]) -> Ragged:
+    return Ragged(
+        np.concatenate([each.values for each in parts]), edges(np.concatenate([each.lengths for each in parts]))
+    )
+
+
+def _by_term(
+    terms: Sequence[str],
+    numbers: Int[np.ndarray, " postings"],
+    files: Int[np.ndarray, " postings"],
+    table: UInt16[np.ndarray, "postings kinds"],
+    places: Ragged,
+    names: Sequence[Sequence[str]],
+    lines: Ragged,
+) -> FileIndex:
+    """Postings in any order, sorted."""
+    order = np.lexsort((files, numbers))
+    starts = edges(np.bincount(numbers, minlength=len(terms)).astype(np.int64))
+    counts = {kind: np.ascontiguousarray(table[order, place]) for place, kind in enumerate(KINDS)}
+    taken, _ = slices(places.offsets, order)
+    return FileIndex(terms, starts, files[order].astype(np.int32), counts, names, places.values[taken], lines)

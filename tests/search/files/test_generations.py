@@ -1,0 +1,71 @@
+"""What is of an older generation, by paths and by marks."""
+
+import pytest
+
+from data_prep.records import SourceFile
+from search.engine.engine import Engine
+from search.files.generations import is_deprecated, old_words
+from search.files.languages import read_file
+from search.index.build import refresh
+from search.index.index_file import open_index
+
+
+@pytest.mark.parametrize(
+    ("paths", "old"),
+    [
+        (["src/v1/a.ts", "src/v2/a.ts", "src/index.ts"], ["src/v1/a.ts"]),
+        (["api_v1.py", "api_v2.py", "other_v1.py"], ["api_v1.py"]),
+        (["k/v1/a.go", "k/v1beta1/a.go", "k/v1beta2/a.go"], ["k/v1beta1/a.go", "k/v1beta2/a.go"]),
+        (["p/main.py", "p/fields.py", "p/v1/main.py", "p/v1/fields.py"], ["p/v1/main.py", "p/v1/fields.py"]),
+        (["web/api.go", "web/api/v1/api.go"], []),  # the only one
+        (["src/index.ts", "src/core/index.ts", "src/v4/core/a.ts", "src/v4/index.ts"], []),
+        (["x/_compat.py", "x/CompatBuilder.scala", "vendor/a.go", "third_party/b.c"],
+            ["x/_compat.py", "vendor/a.go", "third_party/b.c"]),
+        (["a/oldFoo.py", "a/legacy/b.py", "Deprecations/x.swift", "a/bold.py", "a/folder.py"],
+            ["a/oldFoo.py", "a/legacy/b.py", "Deprecations/x.swift"]),
+    ],
+)  # fmt: skip
+def test_paths_that_are_old(paths: list[str], old: list[str]):
+    assert [paths[number] for number in sorted(old_words(paths))] == old
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a.py", '@deprecated("x")\ndef f():\n    return 1\n'),
+        ("a.py", 'def f():\n    """Do.\n\n    .. deprecated:: 2.0\n    """\n    return 1\n'),
+        ("a.go", "package a\n\n// f does.\n//\n// Deprecated: use g.\nfunc f() int { return 1 }\n"),
+        ("a.ts", "/**\n * Do.\n * @deprecated use g\n */\nexport function f() { return 1; }\n"),
+        ("a.rs", "#[deprecated]\nfn f() -> i32 { 1 }\n"),
+        ("a.java", "class A {\n  @Deprecated\n  int f() { return 1; }\n}\n"),
+        ("a.cs", 'class A {\n  [Obsolete("x")]\n  int f() { return 1; }\n}\n'),
+        ("a.swift", "@available(*, deprecated)\nfunc f() -> Int { 1 }\n"),
+        ("a.cpp", "[[deprecated]] int f() { return 1; }\n"),
+        ("a.c", "__attribute__((deprecated)) int f(void) { return 1; }\n"),
+    ],
+)
+def test_declarations_that_are_marked(path: str, source: str):
+    units = read_file(SourceFile("", path, source.encode())).units
+    marked = {each.pair.method.name for each in units if is_deprecated(each.pair.method)}
+    assert marked == {"f"}
+    plain = read_file(
+        SourceFile("", "b.py", b'def f():\n    """Whether it is deprecated."""\n    return deprecated(1)\n')
+    )
+    assert not any(is_deprecated(each.pair.method) for each in plain.units)
+
+
+def test_the_current_one_stands_first_unless_the_old_one_is_meant(tmp_path):
+    code = tmp_path / "code"
+    for folder in ("v1", "v2"):
+        (code / folder).mkdir(parents=True)
+        (code / folder / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
+    (code / "v1" / "label.py").write_text("def print_parcel_label(parcel):\n    return parcel.label\n")
+    refresh(code, tmp_path / "index", processes=0, tell=lambda *_: None)
+    index = open_index(tmp_path / "index")
+
+    def first(question: str) -> str:
+        return index.file(Engine(index, None).search(question)[0].row).path
+
+    assert first("weigh a parcel") == "v2/parcel.py"
+    assert first("weigh a parcel in v1") == "v1/parcel.py"
+    assert first("print_parcel_label") == "v1/label.py"
