@@ -116,7 +116,7 @@ class Phrases:
         files = keys[order] // _FILE
         best = weights[order[np.unique(files, return_index=True)[1]]]  # of each file
         best.sort()
-        found = []
+        found: list[Passage] = []
         for place, file in zip(order[:_PASSAGES].tolist(), files.tolist(), strict=False):
             weight = float(weights[place])
             having = len(best) - int(best.searchsorted(0.95 * weight))
