@@ -29,7 +29,8 @@ FENCE = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 OF_THE_READER = {"app.py", "my.py", "my_model.py", "index.js", "index.ts", "package.json", "pom.xml"}
-"""Names of files that commands and examples take, and that are not of this repository."""
+OF_THE_READER |= {"comparison.md", "sweep.md"}
+"""Names of files that commands and examples take or write, and that are not of this repository."""
 
 of_each = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 

@@ -221,7 +221,7 @@ def _write_pages(saved: Saved) -> list[str]:
 def pages(saved: Saved) -> Iterator[tuple[str, str]]:
     """The Markdown files of those pages that have results, by their names in the folder."""
     found = {
-        "published": f"# Printed numbers and what they can mean\n\n{published_table()}\n",
+        "published": "" if saved.own else f"# Printed numbers and what they can mean\n\n{published_table()}\n",
         "main": saved.main_page(),
         "tuning": saved.tuning_page(),
         LANGUAGES: language_page(saved.folder, own=saved.own),

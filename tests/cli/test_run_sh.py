@@ -27,6 +27,7 @@ from experiments.tables.ablations import ABLATIONS
 from experiments.tables.graph_grid import NAME as GRID
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.main_table import CELLS, TUNED
+from experiments.tables.sweep import PREFIX, Sweep
 from experiments.terminal.options import parsed, split_arguments
 from modeling.base import NeuralRanker
 
@@ -223,7 +224,7 @@ def test_every_command_of_the_readme_is_understood(command):
     if arguments[0] == "help":
         assert help_lines(arguments[1:])
         return
-    if arguments[0] in ("test", "test_editor", "board", "table", "doctor", "--version", "install"):
+    if arguments[0] in ("test", "test_editor", "board", "doctor", "--version", "install"):
         assert {*arguments[1:]} <= {*(PARTS if arguments[0] == "install" else ())}
         return
     if arguments[0] == "posts":
@@ -231,7 +232,7 @@ def test_every_command_of_the_readme_is_understood(command):
         return
     if arguments[0] in COMMANDS and COMMANDS[arguments[0]].options:
         words, _ = parsed(arguments[1:], resolve_name(COMMANDS[arguments[0]].options))
-        assert bool(words) == (arguments[0] != "serve")
+        assert bool(words) == (arguments[0] not in ("serve", "table"))
         assert arguments[0] != "speed" or words[0] in ABOUT
         return
     names, typed = split_arguments(arguments)
@@ -247,4 +248,5 @@ def test_every_command_of_the_readme_is_understood(command):
         parse_options("galm", typed)
     else:
         assert names[0] in DATASETS
-        resolve(names[0], names[1], typed)
+        swept = any(name.startswith(PREFIX) for name in typed)
+        assert (Sweep.of if swept else resolve)(names[0], names[1], typed)
