@@ -53,7 +53,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.options:IndexOptions",
     ),
     "search": Command(
-        '["QUESTION"] [DIR] [--usages] [--at=FILE:LINE]',
+        '["QUESTION"] [DIR] [--at=FILE:LINE]',
         "search by a question, a name, or a comment `# search: ...`",
         "search.cli:search",
         "search.options:SearchOptions",
