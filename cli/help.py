@@ -43,7 +43,6 @@ def _overview() -> list[str]:
     return [
         "bash run.sh ...",
         *usage_lines(),
-        "",
         _named("DATASET", DATASETS, "datasets"),
         _named("MODEL", MODELS, "models"),
         _named("section", _SECTIONS, "train"),

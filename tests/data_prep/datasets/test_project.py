@@ -8,7 +8,7 @@ from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.prepare import prepare
 from data_prep.registry import data_set
-from evaluation.evaluator import TestReading, asked
+from evaluation.reading import TestReading, asked
 
 PYTHON = '''\
 class Queue:
