@@ -18,11 +18,20 @@ LEAST_WEIGHT: Final = 0.05
 """Attention below which a code word is not shown."""
 LEAST_AGREEMENT: Final = 0.3
 """Cosine of a query word and what it attended to below which it is shown as not aligned."""
-_ANNOTATION: Final = re.compile(r"\A(?:\s*@[\w.]+(?:\([^()]*\))?)+\s*(?!\w*\s*interface)")
+_INSIDE: Final = r"(?:[^()\[\]\"']|\"(?:\\.|[^\"\\])*+\"|'(?:\\.|[^'\\\n])*+'|')*+"
+_NESTED: Final = rf"{_INSIDE}(?:[(\[]{_INSIDE}(?:[(\[]{_INSIDE}[)\]]{_INSIDE})*+[)\]]{_INSIDE})*+"
+_ANNOTATION: Final = re.compile(
+    rf"\A(?:\s*+(?:@(?!interface\b)[\w.]+(?:\({_NESTED}\))?|#?\[{_NESTED}\](?=\s))(?:\s*+//[^\n]*+)*+)++\s*+"
+)
+_HEREDOC: Final = re.compile(r'""".*?"""', re.DOTALL)
+_DEFINES: Final = re.compile(r"^[ \t]*def", re.MULTILINE)
+"""What follows attributes without brackets, as those of Elixir."""
 _TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|`[^`]*`?|[()\[\]{};:\n]')
 _TYPE_BEFORE: Final = re.compile(r"(?:\b(?:interface|struct)|[:|&<,])\s*\Z")
 """What is before a brace that begins a type, not a body."""
-_NAME_BEFORE: Final = re.compile(r"\btype\s+\w+(?:\[.*\])?\s+(?:interface|struct)\s*\Z", re.DOTALL)
+_NAME_BEFORE: Final = re.compile(
+    r"\btype\s+\w+(?:\[.*\])?\s+(?:interface|struct)\s*\Z|\bconst\s+\w+\s*=\s*(?:\w+\s+)?struct\s*\Z", re.DOTALL
+)
 """The same of a type that the declaration itself names."""
 _GOES_ON: Final = re.compile(r"\s*(?:[>:|&,]|=>|extends\b|implements\b|where\b)")
 _BEGINNING: Final = re.compile(r"\A[ \t]*(?::|=>)?[ \t]*\{?[ \t]*\n?")
@@ -30,6 +39,9 @@ _BEGINNING: Final = re.compile(r"\A[ \t]*(?::|=>)?[ \t]*\{?[ \t]*\n?")
 _FIRST_OF_LINES: Final = re.compile(r"([(\[])\s*\n\s*")
 _LAST_OF_LINES: Final = re.compile(r",?[ \t]*+\n\s*([)\]])")
 """The ends of a list of parameters that has a line for each."""
+_RETURNED: Final = re.compile(r"(?:[^(:=]|::)*+\Z")
+"""What may stand on a line before that of a name: the type of what is returned."""
+_NAME_BEHIND: Final = re.compile(r"[ \t]*[*&]*[\w:~<>]+ ?\(")
 _LONGEST: Final = 4000  # characters that are looked at
 
 
@@ -127,7 +139,7 @@ def signature(source: str, path: str) -> str:
         source: of the declaration.
         path: of its file, whose suffix says the language.
     """
-    head = _head_of(_without_annotations(source), path)
+    head = _head_of(_without_annotations(source, path), path)
     return " ".join(_LAST_OF_LINES.sub(r"\1", _FIRST_OF_LINES.sub(r"\1", head)).split())
 
 
@@ -138,12 +150,17 @@ def body(source: str, path: str) -> str:
         source: of the declaration.
         path: of its file, whose suffix says the language.
     """
-    text = _without_annotations(source)
+    text = _without_annotations(source, path)
     head = _head_of(text, path)
     return _BEGINNING.sub("", text[text.find(head) + len(head) :])
 
 
-def _without_annotations(source: str) -> str:
+def _without_annotations(source: str, path: str) -> str:
+    language = language_of(path)
+    if language and not language.body_mark and source.startswith("@"):
+        text = _HEREDOC.sub("", source)
+        defined = _DEFINES.search(text)
+        return text[defined.start() :] if defined else source
     found = _ANNOTATION.match(source)
     return source[found.end() :] if found else source
 
@@ -184,7 +201,12 @@ def _ends(text: str, end: int, mark: str) -> bool:
 
 
 def _goes_on(text: str, end: int) -> bool:
-    return text[:end].rstrip().endswith(("<", ",", "=", "|", "&", "=>")) or _GOES_ON.match(text, end + 1) is not None
+    before = text[:end].rstrip()
+    if before.endswith(("<", ",", "=", "|", "&", "=>")) or _GOES_ON.match(text, end + 1):
+        return True
+    if before.startswith("template") and before.endswith(">"):
+        return True
+    return _RETURNED.match(before) is not None and _NAME_BEHIND.match(text, end + 1) is not None
 
 
 def _undecorated(text: str) -> str:

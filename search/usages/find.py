@@ -4,6 +4,7 @@ The files that may have it are those with all of its words, and in these each pl
 as a call (the field ``api`` of the index) is one without brackets too.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,8 @@ USUAL: Final = 50
 """Usages that are shown where nothing else is said."""
 _DEFINITIONS: Final = 20
 """Definitions that are shown."""
+_DASHED: Final = re.compile(r"\A[^\W\d]\w*(?:-\w+)+\Z")
+"""A name of shells."""
 _USES: Final[Collection[Kind]] = ("call", "import", "mention")
 
 
@@ -127,7 +130,7 @@ def _name_in(asked: Question) -> str:
         QueryError: there is none.
     """
     words_of(asked.text)
-    if not (name := dotted_name(asked.text)):
+    if not (name := dotted_name(asked.text) or "".join(_DASHED.findall(asked.text.strip()))):
         raise QueryError(f"expected one name, such as Type.method, not {asked.text.strip()[:60]!r}")
     return name
 

@@ -40,10 +40,22 @@ _MACRO: Final = re.compile(r"![ \t]*[\[{]")
 _TYPED: Final = re.compile(r"\[[^\[\]\n]*+(?:\[[^\[\]\n]*+\][^\[\]\n]*+)*+\]\(")
 _NEW: Final = re.compile(r"\bnew\s+(?:[\w$]+(?:\.|::|\\))*+\Z")
 _DECLARED: Final = re.compile(
-    r"(?:^|[^\w.$])(?:def|defp|defmacrop?|defguardp?|fn|func|fun|function\*?|sub|class|struct|interface|trait|enum|union"
-    r"|type|record|object|module|namespace|protocol|extension|actor|impl|typedef|macro_rules!|#\s*define|val|var|let"
-    r"|const|macro)\s+(?:\([^()\n]*\)\s*|<[^<>\n]*>\s*|self\.|[\w$]+(?:<[^<>\n]*>)?[.:?]+)*+\Z"
+    r"(?:(?:^|[^\w.$])(?P<word>def|defp|defmacrop?|defguardp?|fn|func|fun|function\*?|sub|class|struct|interface|trait"
+    r"|enum|union|type|record|object|module|(?<!using )namespace|protocol|extension|actor|macro_rules!|#\s*define|val"
+    r"|var|let|(?<![*\]])const|macro)|^\s*(?:unsafe\s+)?(?P<implemented>impl)(?:<[^{}\n]*>)?)\s+(?:\([^()\n]*\)\s*|<[^<>\n]*>\s*|self\.|[\w$]+(?:<[^<>\n]*>)?[.:?]+)*+\Z"
 )
+_USED: Final = {
+    **dict.fromkeys(("let", "val", "var"), re.compile(r"\s*(?:[({]|::)")),
+    "type": re.compile(r"\s*(?:[,}]|from\b|as\b)"),
+    "impl": re.compile(r"[^{;]*\bfor\b"),
+}
+"""What follows a name that is only used, though such a word stands before it."""
+_USED_IN_C: Final = {
+    **dict.fromkeys(
+        ("struct", "class", "union", "enum"), re.compile(r"(?!\s*(?:final\b\s*)?(?:[{;<]|:(?!:)|/[/*]|\Z))")
+    ),
+    "const": re.compile(""),
+}
 _OF_TYPE: Final = re.compile(
     r"\s*+(?:[\w$:~]++(?:<[^<>()\n]*+(?:<[^<>()\n]*+>[^<>()\n]*+)*+>)?(?:\[\])*+[*&]*+\s++[*&]*+)++(?:[\w$~]+::)*+\Z"
 )
@@ -73,8 +85,11 @@ _IMPORTS: Final = re.compile(
     r"|export\s+(?:\*|type\s+\{|\{).*\bfrom\b|(?:const|let|var|local)\s.*\brequire\b)"
 )
 _RECEIVER: Final = re.compile(
-    r"(?:(?P<name>(?<![\w$@])[\w$@]++)(?:(?<=super)\(\)|(?P<called>\([^()]*+\)))?)?\s*(?:[?!]*\.|->|::|\\|(?<=\w):)\s*\Z"
+    r"(?:(?P<name>(?<![\w$@])[\w$@]++)(?:(?<=super)\(\)|(?P<called>\([^()]*+\)))?)?(?:\s*(?:[?!&]*\.|\??->|(?<!\s)::|\\)\s*|(?<=\w):)\Z"
 )
+
+_POINTED: Final = re.compile(r"\(\*(\w+)\)(?=\.\Z)")
+"""A type of Go before its method, as in ``(*Server).Listen``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,7 @@ class Occurrence:
 
         Of a new object, as ``Till().close()``, it is the type.
         """
-        found = _RECEIVER.search(self.text[max(0, self.at - _LONGEST) : self.at])
+        found = _RECEIVER.search(_POINTED.sub(r"\1", self.text[max(0, self.at - _LONGEST) : self.at]))
         if found is None:
             return None
         return "" if found["called"] and not found["name"][0].isupper() else found["name"] or ""
@@ -172,6 +187,8 @@ def _openings(text: str, start: int, language: Language) -> Iterator[tuple[str, 
     prefix = text[max(0, start - 2) : start].lower()
     if (language.name == "python" and "f" in prefix) or (language.name == "csharp" and "$" in prefix):
         yield "{", "}"
+    if language.name == "php":
+        yield "{$", "}"
 
 
 @lru_cache(maxsize=64)
@@ -233,7 +250,7 @@ def bracketless(found: Occurrence, name: str, language: str) -> bool:
 
 
 def _is_declared(before: str, after: str, language: Language) -> bool:
-    if _DECLARED.search(before):
+    if (found := _DECLARED.search(before)) and not _is_used(found["word"] or found["implemented"], after, language):
         return True
     if language.name == "bash":
         return bool(re.match(r"\s*\(\s*\)", after)) or bool(re.search(r"\bfunction\s+\Z", before))
@@ -248,6 +265,12 @@ def _is_declared(before: str, after: str, language: Language) -> bool:
     if language.name in _OF_SCRIPTS:
         return bool(_MODIFIERS.fullmatch(before)) or (not before.strip() and bool(_SIGNATURE.match(after)))
     return language.name in _OF_C and _is_typed(before)
+
+
+def _is_used(word: str, after: str, language: Language) -> bool:
+    """Whether a name is used behind a word that declares others, as in ``struct node *first``."""
+    used = _USED.get(word) or (_USED_IN_C.get(word) if language.name in ("c", "cpp", "csharp") else None)
+    return used is not None and bool(used.match(after))
 
 
 def _is_typed(before: str) -> bool:

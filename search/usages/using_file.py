@@ -15,7 +15,8 @@ from search.usages.occurrences import Occurrence, occurrences
 
 _GIVEN: Final = re.compile(
     r"(?:\s*:\s*|\s*:?=\s*|\s*<-\s*| \*?)(?:new\s+|await\s+|mut\s+|const\s+|try\s+|Optional\[|[&*\"'])*"
-    r"(?:[\w$]+(?:\.|::|\\))*?(?P<type>[A-Za-z_]\w*)(?=\s*(?P<next>[({<,)\];=:|\"'.\n]|\Z))"
+    r"(?P<from>(?:[a-z_$][\w$]*+(?:\.|::|\\))*+)(?:[\w$]+(?:\.|::|\\))*?"
+    r"(?P<type>[A-Za-z_]\w*)(?=\s*(?P<next>[({<,)\];=|\"'.\n]|:(?!:[A-Z])|\Z))"
 )
 """What is behind a name that is given a type or a value."""
 _TYPED: Final = re.compile(r"(?P<type>[A-Za-z_]\w*)(?:<[^<>\n]*+>)?(?:\[\])*[?!]?[ \t*&]+\Z")
@@ -25,6 +26,10 @@ _IMPORT: Final = re.compile(
     r"(?:import|from|use|using|require|alias|#[ \t]*include|export|(?:const|let|var|local)\b(?=[^\n]*\brequire\b))"
     r"\b[^\n;({]*+(?:\([^()]*+\)|\{[^{}]*+\})?[^\n;]*+"
 )
+_MAKER: Final = re.compile("New[A-Z]")
+"""A function that makes what it is called by, as ``NewServer`` of Go."""
+_CAPITAL_FUNCTIONS: Final = ("go", "csharp")
+"""Languages in which a name with a capital before brackets need be no type."""
 _BEFORE: Final = (" ", "*", "&")
 _FOLLOWS: Final = re.compile(r"\s*[=;,):{]")
 """What stands around a name behind its type."""
@@ -41,7 +46,7 @@ class UsingFile:
         file = index.files[place]
         self.path, self.language = file.path, file.language
         self.text = text_at(index, place, root) or _of_rows(index, self.rows)
-        self._types: dict[str, list[tuple[int, str]]] = {}  # of values whose types were asked for
+        self._types: dict[str, list[tuple[int, str, bool]]] = {}  # of values whose types were asked for
 
     @cached_property
     def imports(self) -> Sequence[tuple[str, frozenset[str]]]:
@@ -57,10 +62,12 @@ class UsingFile:
         gathers = self.language in ("go", "java") or stem in GATHERING
         return frozenset((stem, path.parent.name) if gathers else (stem,))
 
-    def types_of(self, name: str) -> Sequence[tuple[int, str]]:
-        """Where a name is given a type or a new object of it, and which."""
+    def types_of(self, name: str) -> Sequence[tuple[int, str, bool]]:
+        """Where a name is given a type or a new object of it, which, and whether that is a type for certain."""
         if name not in self._types:
-            self._types[name] = [*_types(self.text, name)]
+            called = self.language not in _CAPITAL_FUNCTIONS
+            found = _types(self.text, name)
+            self._types[name] = [(at, kind, kind[0].isupper() and (called or not made)) for at, kind, made in found]
         return self._types[name]
 
     @property
@@ -98,8 +105,8 @@ def _of_rows(index: Index, rows: Sequence[int]) -> str:
     return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
 
 
-def _types(text: str, name: str) -> Iterator[tuple[int, str]]:
-    """Where a name is given a type or a new object of it, and which."""
+def _types(text: str, name: str) -> Iterator[tuple[int, str, bool]]:
+    """Where a name is given a type or a new object of it, which, and whether it is what a call without `new` gives."""
     for match in re.compile(re.escape(name) + r"(?![\w$])").finditer(text):
         start = match.start()
         if start and (text[start - 1].isalnum() or text[start - 1] in "_$."):
@@ -108,8 +115,12 @@ def _types(text: str, name: str) -> Iterator[tuple[int, str]]:
         if text[start - 1 : start] in _BEFORE:
             before = text[max(0, start - _SEEN) : start]
         if before.endswith("as ") and (entered := _ENTERED.search(before)):
-            yield start, entered["type"]
+            yield start, entered["type"], True
         elif before and _FOLLOWS.match(after) and (typed := _TYPED.search(before)) and typed["type"][:1].isupper():
-            yield start, typed["type"]
-        elif (given := _GIVEN.match(after)) and (given["type"][0].isupper() or given["next"] in "({"):
-            yield start, given["type"]
+            yield start, typed["type"], False
+        elif (given := _GIVEN.match(after)) and (
+            given["type"][0].isupper() or (given["next"] in "({" and not given["from"])
+        ):
+            called, kind = given["next"] == "(" and "new " not in given[0], given["type"]
+            made = called and bool(_MAKER.match(kind))
+            yield start, kind[3:] if made else kind, called and not made

@@ -23,7 +23,7 @@ _SELVES: Final = frozenset(name for each in languages() for name in each.self_na
 }
 _RELATIVE: Final = re.compile(r"\bfrom\s+\.|['\"]\.\.?/|\b(?:crate|super|self)::")
 """What an import from near the file itself has."""
-_IMPLICIT: Final = frozenset(("java", "csharp", "cpp", "kotlin", "scala", "swift", "ruby"))
+_IMPLICIT: Final = frozenset(("java", "csharp", "cpp", "kotlin", "scala", "swift", "ruby", "elixir", "zig"))
 """Languages in which a method is called without its object inside of its type."""
 
 
@@ -87,10 +87,10 @@ class Whose:
             if receiver in words and _is_renamed(text, self.owner, receiver):
                 return True
         told: bool | None = None
-        for at, kind in file.types_of(receiver):
+        for at, kind, is_type in file.types_of(receiver):
             if at > place and told is not None:
                 break
-            told = True if self._has(kind) else False if kind[0].isupper() and self.is_type else None
+            told = True if self._has(kind) else False if is_type and self.is_type else None
         return told
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import time
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,40 @@ def test_words_are_those_of_the_declaration_and_of_the_body():
 )
 def test_a_signature_is_the_head_of_a_declaration(path, name, expected):
     assert signature(by_name(path, CASES[path][0])[name].method.source, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("a.rs", '#[derive(Clone)]\n#[serde(rename = "a]b")] // x\npub struct Uri {', "pub struct Uri"),
+        ("a.php", "#[DataProvider('x[')]\npublic function f(): void\n{", "public function f(): void"),
+        ("a.cs", "[Inline(X.Y), Z(new[] { 1 })]\npublic int W(int x)\n{", "public int W(int x)"),
+        ("a.cpp", "[[nodiscard]] int f() {", "int f()"),
+        ("a.cpp", "template <class T>\nvoid visit(T x) {", "template <class T> void visit(T x)"),
+        ("a.c", "static int\nfoo(void)\n{", "static int foo(void)"),
+        ("a.ex", '@doc "One."\n  def one(x), do: x', "def one(x), do: x"),
+        (
+            "a.ex",
+            '@doc ~S"""\n  Two.\n  def x do\n  """\n  @spec two(\n  a) :: b\n  def two(x) do',
+            "def two(x) do",
+        ),
+        ("a.zig", "const Builder = struct {\n    x: u8,\n};", "const Builder = struct"),
+        ("A.java", "@JsonTypeInfo(use = Id.NAME, p = @X(a = B.class))\nclass A {", "class A"),
+        ("A.java", "@Target(X)\n@interface Foo {", "@interface Foo"),
+        ("a.js", "[Symbol.iterator]() {", "[Symbol.iterator]()"),
+        ("a.kt", "val x: Int\n    get() = 3", "val x: Int"),
+    ],
+)
+def test_a_signature_begins_behind_attributes(path, source, expected):
+    assert signature(source, path) == expected
+
+
+def test_a_signature_takes_no_long_time():
+    for part in ("@a(", "#[", "[", "@a('", "[[", "#['", "@a ", "static\n"):
+        started = time.process_time()
+        signature(part * 50_000, "a.rs")
+        signature("@" + part * 50_000, "a.ex")
+        assert time.process_time() - started < 1
 
 
 def test_a_signature_over_several_lines_is_written_as_one():

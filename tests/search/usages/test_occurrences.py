@@ -99,6 +99,25 @@ def test_calls_are_told_from_declarations_comments_and_texts(language):
         ("  case pay(amount: Int)", "swift", "definition"),
         ("const f = (s) => /[`']/.test(pay(s))", "javascript", "call"),
         ("a = b / 2 + `/` + pay(1) / 3", "typescript", "call"),
+        ("struct pay *first;", "c", "mention"),
+        ("size_t n = sizeof(struct pay);", "c", "mention"),
+        ("enum pay how = CASH;", "c", "mention"),
+        ("struct pay", "c", "definition"),
+        ("typedef pay *pay_t;", "c", "mention"),
+        ("class pay final : public Base {", "cpp", "definition"),
+        ("void f(const pay &x);", "cpp", "mention"),
+        ("using namespace pay;", "cpp", "import"),
+        ("fn f(x: *const pay) void {", "zig", "mention"),
+        ("const pay = struct {", "zig", "definition"),
+        ("impl pay for Disk {", "rust", "mention"),
+        ("fn f(x: impl pay) {", "rust", "mention"),
+        ("impl<T> pay<T> {", "rust", "definition"),
+        ("if let pay { x } = y {", "rust", "mention"),
+        ("import { type pay, x } from './till'", "typescript", "import"),
+        ("import type pay from './till'", "typescript", "import"),
+        ("  type pay,", "typescript", "mention"),
+        ("export type pay = {}", "typescript", "definition"),
+        ('$s = "{$t->pay(1)}";', "php", "call"),
     ],
 )
 def test_what_is_no_call_has_a_kind(text, language, kind):
@@ -114,7 +133,20 @@ def test_a_name_is_no_part_of_a_longer_one():
 
 @pytest.mark.parametrize(
     ("text", "receiver"),
-    [("a.b.pay()", "b"), ("a->pay()", "a"), ("A::pay()", "A"), ("f().pay()", ""), ("pay()", None), ("a?.pay()", "a")],
+    [
+        ("a.b.pay()", "b"),
+        ("a->pay()", "a"),
+        ("A::pay()", "A"),
+        ("f().pay()", ""),
+        ("pay()", None),
+        ("a?.pay()", "a"),
+        ("a&.pay()", "a"),
+        ("a?->pay()", "a"),
+        ("(*Till).pay(a)", "Till"),
+        ("a:pay()", "a"),
+        ("a: pay", None),
+        ("a :: pay", None),
+    ],
 )
 def test_the_name_before_the_dot_is_told(text, receiver):
     (found,) = occurrences(text, "pay", NAMED["cpp"])

@@ -13,6 +13,7 @@ from search.engine.engine import Engine
 from search.index.index_file import open_index as opened
 from search.usages.find import find_usages
 from search.usages.show import as_record, said
+from search.usages.using_file import _types
 
 FILES = {
     "shop/till.py": (
@@ -30,6 +31,14 @@ FILES = {
     ),
     "tests/test_till.py": "from shop.till import Till\n\n\n"
     "def test_close():\n    Till().close()\n    Till().close()\n    x.close()\n",
+    "go/shop.go": (
+        "package shop\n\ntype Shelf struct{}\n\nfunc (s *Shelf) Fill() {}\n\n"
+        "func NewShelf() *Shelf { return &Shelf{} }\n\n"
+        "func Use() {\n\ta := NewShelf()\n\ta.Fill()\n\tb := shop.NewCrate()\n\tb.Fill()\n\tc := Found()\n\tc.Fill()\n"
+        "\t(*Shelf).Fill(a)\n}\n"
+    ),
+    "ex/mail.ex": "defmodule Post.Mail do\n  def send!(x), do: x\n\n  def go(x) do\n    send!(x)\n  end\nend\n",
+    "sh/work.sh": "do-work() {\n  :\n}\ndo-work 1\n",
     "web/page.ts": "import { rounded } from './money';\nexport const shown = () => rounded(3) + `${rounded(4)}`;\n",
 }  # fmt: skip
 TESTED = {("tests/test_till.py", 5), ("tests/test_till.py", 6)}
@@ -104,6 +113,34 @@ def test_a_module_narrows_by_imports(engine, tree):
         ("shop/till.py", 6), ("shop/money.py", 6), ("shop/other.py", 9), ("shop/other.py", 11), ("web/page.ts", 2),
     }  # fmt: skip
     assert lines(engine, find_usages(engine, "elsewhere.close", tree)) == {("shop/other.py", 3), ("shop/other.py", 10)}
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "untold", "others"),
+    [
+        ("Shelf.Fill", {("go/shop.go", 11), ("go/shop.go", 16)}, 1, 1),
+        ("shop.(*Shelf).Fill", {("go/shop.go", 11), ("go/shop.go", 16)}, 1, 1),
+        ("Post.Mail.send!/1", {("ex/mail.ex", 5)}, 0, 0),
+        ("do-work", {("sh/work.sh", 4)}, 0, 0),
+    ],
+)
+def test_names_are_written_and_told_as_their_languages_do(engine, tree, name, found, untold, others):
+    got = find_usages(engine, name, tree)
+    assert (lines(engine, got), got.untold, got.others) == (found, untold, others)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("c = httpx.Client()", "Client"),
+        ("auto c = geo::Grid<int>::make();", "Grid"),
+        ("let c = Ring::new(3)", "Ring"),
+        ("c = Store::Cart.build()", "Cart"),
+        ("c = pool.acquire()", None),
+    ],
+)
+def test_the_type_of_a_value_is_told_behind_its_module(text, kind):
+    assert next((each for _, each, _ in _types(text, "c")), None) == kind
 
 
 def test_a_name_that_does_not_exist_is_said_with_the_nearest(engine, tree):
