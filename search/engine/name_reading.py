@@ -77,7 +77,7 @@ class NameReader(Names):
     def spelt(self, query: str, ranking: RankingSettings) -> Spelt:
         """As :meth:`Names.spelt`, with the best reading of a question that is one name."""
         found = self.called(query, ranking)
-        if (reading := self.read(query)) is None:
+        if not ranking.exact_name_boost or (reading := self.read(query)) is None:
             return found
         levels = {good: level for level, good in enumerate(sorted({*reading.rows.values()}))}
         own = {row: ranking.exact_name_boost + _STEP * (1 + levels[good]) for row, good in reading.rows.items()}

@@ -158,17 +158,27 @@ class Phrases:
         return found
 
     def _row(self, passage: Passage) -> int:
-        """The innermost row that a passage is in; -1: none."""
+        """The innermost row that a passage is in, or in the comment above it; -1: none."""
         line = self.index.whole.line(passage.file, passage.last)
-        first, end = self.index.file_edges[passage.file : passage.file + 2].tolist()
+        first = int(self.index.file_edges[passage.file])
         if passage.file not in self._spans:
-            texts = map(self.index.split.text, range(first, end))
-            lines = [(each.start_line, each.end_line) for each in texts]
-            self._spans[passage.file] = np.array(lines, np.int64).reshape(-1, 2)
+            self._spans[passage.file] = self._lines_of_rows(passage.file)
         spans = self._spans[passage.file]
         around = np.flatnonzero((spans[:, 0] <= line) & (line <= spans[:, 1]))
         inner = around[::-1]  # of equal ones the last is inside of the others
         return first + int(inner[np.argmin(spans[inner, 1] - spans[inner, 0])]) if len(inner) else -1
+
+    def _lines_of_rows(self, file: int) -> Int64[np.ndarray, "rows 2"]:
+        """The first and the last line of each row of a file, with the comment above it."""
+        first, end = self.index.file_edges[file : file + 2].tolist()
+        code = self.index.whole.lines_of_code(file).tolist()
+        spans = []
+        for each in map(self.index.split.text, range(first, end)):
+            start = min(each.start_line, len(code))
+            while start > 1 and not code[start - 2]:
+                start -= 1
+            spans.append((min(start, each.start_line), each.end_line))
+        return np.array(spans, np.int64).reshape(-1, 2)
 
     def _raising(self, message: Passage, row: int) -> list[int]:
         """The functions that name a message, which is given to a name outside of functions."""

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Int, Int32, Int64, UInt16
+from data_prep.array_types import Bool, Int, Int32, Int64, UInt16
 from data_prep.store.ragged_lists import Ragged, edges, slices
 from search.files.file_words import FileWords, path_stems
 from search.retrieval.bm25_index import Postings
@@ -109,6 +109,13 @@ class FileIndex(Postings):
         for posting in np.flatnonzero(self.files == file).tolist():
             term = self.terms[int(np.searchsorted(self.starts, posting, side="right")) - 1]
             found |= dict.fromkeys((self._ragged[posting] >> 1).tolist(), term)
+        return found
+
+    def lines_of_code(self, file: int) -> Bool[np.ndarray, " lines"]:
+        """Of each line of a file, from its first, whether a word outside of comments is in it."""
+        values = self._ragged.take(np.flatnonzero(self.files == file)).values
+        found = np.zeros(len(self.lines[file]) + 1, np.bool_)
+        found[np.searchsorted(self.lines[file], values[values & 1 == 0] >> 1, side="right")] = True
         return found
 
     @cached_property
