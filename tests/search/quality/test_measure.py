@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from data_prep.languages.identifiers import query_words
+from search.engine import file_ranking
 from search.engine.settings import RankingSettings
 from search.quality.measure import measure_quality, quality_lines, with_comments
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns
@@ -89,7 +90,8 @@ def test_names_are_asked_that_lead_to_one_row(index):
     assert not (measure_quality(index, {}, unknown, drawn)[0].ranks == 1).all()
 
 
-def test_a_row_that_is_named_is_looked_at_however_short_the_list(index):
+def test_a_row_that_is_named_is_looked_at_however_short_the_list(index, monkeypatch):
+    monkeypatch.setattr(file_ranking, "FILES", 1)  # the best rows of files are looked at too
     named, asked = (
         measure_quality(index, {}, RankingSettings(shortlist=1), questions(index, 60, 0))[0].listed
         for questions in (of_names, of_comments)
