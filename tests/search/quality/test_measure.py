@@ -91,9 +91,10 @@ def test_names_are_asked_that_lead_to_one_row(index):
 
 
 def test_a_row_that_is_named_is_looked_at_however_short_the_list(index, monkeypatch):
-    monkeypatch.setattr(file_ranking, "FILES", 1)  # the best rows of files are looked at too
+    monkeypatch.setattr(file_ranking, "FILES", 1)  # the best rows of files are looked at too, as those with passages
+    few = RankingSettings(shortlist=1, phrases=0.0, phrases_of_file=0.0)
     named, asked = (
-        measure_quality(index, {}, RankingSettings(shortlist=1), questions(index, 60, 0))[0].listed
+        measure_quality(index, {}, few, questions(index, 60, 0))[0].listed
         for questions in (of_names, of_comments)
     )
     assert named == 1
