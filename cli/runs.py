@@ -90,7 +90,7 @@ def export(arguments: Sequence[str]) -> None:
     """Write a data set in the form of BEIR and CoIR.
 
     Raises:
-        UserError: there is no such data set or option, or the folder has other content.
+        UserError: there is no such data set or option, or the folder has other content, or the data.
     """
     words, typed = config.split_run_arguments(arguments)
     if len(words) != 1 or "out" not in typed:
@@ -101,6 +101,10 @@ def export(arguments: Sequence[str]) -> None:
     plan = config.resolve(words[0], "galm", typed)
     out = named_path(plan.out)
     check_replaceable_folder(out, "--out", BEIR_MARK)
+    from data_prep.registry import data_set
+
+    if any(out.resolve() in path.resolve().parents for path in data_set(words[0], plan.data).inputs()):
+        raise UserError(f"--out={out} has the data that are read, which would be lost: name another folder")
     from data_prep.sources.beir_files import write_beir
     from experiments.run.data import prepare_stage
 

@@ -117,6 +117,16 @@ def test_splits_are_those_that_rows_say(tmp_path: Path) -> None:
     assert sizes(anew) == {"train": 25, "valid": 2, "test": 3}
 
 
+def test_splits_of_other_names(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "a.jsonl", [{**row, "fold": number % 5} for number, row in enumerate(python_rows(40))]
+    )
+    with pytest.raises(ValueError, match=r"40 unknown split .*: expected train, valid, test; --data"):
+        prepared(path, tmp_path / "data")
+    data = prepared(path, tmp_path / "data", split="random")
+    assert sum(len(data.splits[name]) for name in SPLITS) == 40
+
+
 def test_groups_stay_whole(tmp_path: Path) -> None:
     rows = [{**row, "repo": f"owner/{number % 20}"} for number, row in enumerate(ROWS)]
     data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data")
