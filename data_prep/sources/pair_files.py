@@ -129,8 +129,10 @@ def named_files(text: str) -> list[PairFile]:
 
 def _parts(text: str) -> list[tuple[str, str]]:
     """The split, "" for none, and the path of each part of a list of files."""
+    if named_path(text).exists():
+        return [("", text)]
     found = []
-    for part in [text] if named_path(text).exists() else text.split(","):
+    for part in text.split(","):
         word, _, name = part.strip().partition("=")
         found.append((word.lower(), name) if word.lower() in SPLIT_WORDS else ("", part.strip()))
     return found
@@ -219,7 +221,7 @@ def chosen_columns(names: Iterable[str], columns: Mapping[str, str]) -> dict[str
 def _chosen(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[str, ...]]:
     plain = {str(name).strip().lower().replace(" ", "_"): name for name in reversed(names)}
     found = {each: tuple(plain[name] for name in known if name in plain) for each, known in NAMES.items()}
-    return {**found, **{each: (name,) for each, name in columns if name in names}}
+    return {**found, **{each: (name,) * (name in names) for each, name in columns}}
 
 
 def pair_row(
