@@ -91,7 +91,7 @@ def export(arguments: Sequence[str]) -> None:
     """Write a data set in the form of BEIR and CoIR, or the model of a run.
 
     Raises:
-        UserError: there is no such data set, run or option, or the folder has other content.
+        UserError: there is no such data set, run or option, or the folder has other content, or the data.
     """
     named = [word for word in arguments if not word.startswith("--")][:1]
     if named and named[0] not in DATASETS and ("/" in named[0] or named_path(named[0]).exists()):
@@ -105,6 +105,10 @@ def export(arguments: Sequence[str]) -> None:
     plan = config.resolve(words[0], "galm", typed)
     out = named_path(plan.out)
     check_replaceable_folder(out, "--out", BEIR_MARK)
+    from data_prep.registry import data_set
+
+    if any(out.resolve() in path.resolve().parents for path in data_set(words[0], plan.data).inputs()):
+        raise UserError(f"--out={out} has the data that are read, which would be lost: name another folder")
     from data_prep.sources.beir_files import write_beir
     from experiments.run.data import prepare_stage
 

@@ -27,9 +27,16 @@ from data_prep.pipeline.code_rows import CodeRow, ReadRow, read_rows
 from data_prep.pipeline.pair_splits import Divided, divided_rows
 from data_prep.pipeline.splits import divided
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
-from data_prep.records import Method, Pair, SplitName
+from data_prep.records import SPLITS, Method, Pair, SplitName
 from data_prep.sources.beir_files import BeirSource, is_beir
-from data_prep.sources.pair_files import PairRow, PairSource, named_files, query_text, read_columns
+from data_prep.sources.pair_files import (
+    UNKNOWN_SPLIT,
+    PairRow,
+    PairSource,
+    named_files,
+    query_text,
+    read_columns,
+)
 
 SAMPLE: Final = 60
 """Rows without a language by which the languages of all are found."""
@@ -58,7 +65,11 @@ class Pairs:
         self._config = config
         place = named_path(config.path)
         columns = read_columns(config.columns)
-        self._source = BeirSource(place, columns) if is_beir(place) else PairSource(named_files(config.path), columns)
+        self._source = (
+            BeirSource(place, columns)
+            if is_beir(place)
+            else PairSource(named_files(config.path), columns, config.split != "random")
+        )
         self._languages = self._named_languages()
         files = [str(path) for path in self.inputs()]
         slug = _UNWANTED.sub("-", self._name().lower()).strip("-")[:40] or "files"
@@ -169,13 +180,18 @@ class Pairs:
     def _nothing(self) -> str:
         reasons = Counter(reason.partition(":")[0] for _, reason in self.left_out)
         told = counted_reasons(self.left_out, reasons)
-        return (
-            f"--data.path={self._config.path} has no pair of a query and a code{told}: columns of other names are "
-            "named by --data.columns=query=COLUMN,code=COLUMN"
-        )
+        first = max(reasons, key=reasons.__getitem__, default="no query")
+        return f"--data.path={self._config.path} has no pair of a query and a code{told}{_HINTS.get(first, '')}"
 
 
 _READ: Final = PairRow("", "", "")
+_COLUMNS: Final = ": columns of other names are named by --data.columns=query=COLUMN,code=COLUMN"
+_HINTS: Final = {
+    "no query": _COLUMNS,
+    "no code": _COLUMNS,
+    UNKNOWN_SPLIT: f": expected {', '.join(SPLITS)}; --data.split=random divides all anew",
+}
+"""Why most rows are no pairs -> what to do."""
 
 
 def _languages_of(rows: Sequence[PairRow]) -> tuple[str, ...]:

@@ -81,7 +81,8 @@ class BeirSource:
 
     def _candidates(self, codes: _Texts, sought: set[str], where: str, left_out: LeftOut) -> Iterator[PairRow]:
         for number, (name, row) in enumerate(codes.items(), 1):
-            if name in sought or "test" not in row.get("splits", ("test",)):
+            splits = row.get("splits")
+            if name in sought or (isinstance(splits, list) and "test" not in splits):
                 continue
             found = self._row(row, name, f"{where}:{number}", "test", "")
             if isinstance(found, str):

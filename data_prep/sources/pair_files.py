@@ -21,6 +21,7 @@ LONGEST_CODE: Final = 1 << 18
 LONGEST_QUERY: Final = 10_000
 """Characters of a query that are read."""
 NO_MATCH: Final = "no match, by its label"
+UNKNOWN_SPLIT: Final = "unknown split"
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "query": (
         "query", "rewritten_intent", "intent", "question", "nl", "docstring", "func_documentation_string", "doc",
@@ -87,6 +88,7 @@ class PairSource:
 
     files: Sequence[PairFile]
     columns: Mapping[str, str] = field(default_factory=dict)  # field of a pair -> column
+    has_splits: bool = True  # False: what rows say of it is not read
 
     def rows(self, left_out: LeftOut) -> Iterator[PairRow]:
         """The rows of all files, in order; what is none is told with its place and the reason.
@@ -96,7 +98,7 @@ class PairSource:
         """
         for file in self.files:
             for where, row in _rows_of(file.path, left_out, self.columns):
-                found = pair_row(row, where, file.split, self.columns)
+                found = pair_row(row, where, file.split, self.columns, has_splits=self.has_splits)
                 if isinstance(found, str):
                     left_out(where, found)
                 else:
@@ -127,8 +129,10 @@ def named_files(text: str) -> list[PairFile]:
 
 def _parts(text: str) -> list[tuple[str, str]]:
     """The split, "" for none, and the path of each part of a list of files."""
+    if named_path(text).exists():
+        return [("", text)]
     found = []
-    for part in [text] if named_path(text).exists() else text.split(","):
+    for part in text.split(","):
         word, _, name = part.strip().partition("=")
         found.append((word.lower(), name) if word.lower() in SPLIT_WORDS else ("", part.strip()))
     return found
@@ -217,15 +221,24 @@ def chosen_columns(names: Iterable[str], columns: Mapping[str, str]) -> dict[str
 def _chosen(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[str, ...]]:
     plain = {str(name).strip().lower().replace(" ", "_"): name for name in reversed(names)}
     found = {each: tuple(plain[name] for name in known if name in plain) for each, known in NAMES.items()}
-    return {**found, **{each: (name,) for each, name in columns if name in names}}
+    return {**found, **{each: (name,) * (name in names) for each, name in columns}}
 
 
-def pair_row(row: Mapping[str, Any], where: str, split: SplitName | None, columns: Mapping[str, str]) -> PairRow | str:
+def pair_row(
+    row: Mapping[str, Any],
+    where: str,
+    split: SplitName | None,
+    columns: Mapping[str, str],
+    *,
+    has_splits: bool = True,
+) -> PairRow | str:
     """The pair of a row, or why it is none."""
     named = chosen_columns(row, columns)
     if not named["code"] and isinstance(row.get("input"), str) and _SEPARATOR in row["input"]:
         text, _, code = row["input"].partition(_SEPARATOR)
-        return pair_row({**row, "input": None, "query": text, "code": code.strip()}, where, split, columns)
+        return pair_row(
+            {**row, "input": None, "query": text, "code": code.strip()}, where, split, columns, has_splits=has_splits
+        )
     if any(row[name] in (0, "0") and row[name] is not None for name in named["label"]):
         return NO_MATCH
     query, code = (_first_text(row, named[each]) for each in ("query", "code"))
@@ -233,10 +246,10 @@ def pair_row(row: Mapping[str, Any], where: str, split: SplitName | None, column
         if not isinstance(text, str) or not text.strip():
             return f"no {each}" if text in ("", None) or isinstance(text, str) else f"the {each} is no text"
     more = {each: _plain(_first_text(row, named[each])) if named[each] else "" for each in _TEXTS}
-    if more["split"]:
+    if more["split"] and has_splits:
         split = SPLIT_WORDS.get(more["split"].lower())
         if split is None:
-            return f"unknown split: {more['split']:.40}"
+            return f"{UNKNOWN_SPLIT}: {more['split']:.40}"
     return bounded(PairRow(
         where, query, code, split, more["language"], more["group"], more["path"] or more["url"],
         _line_of(more["url"]), more["name"], more["licence"], more["id"],
@@ -248,7 +261,7 @@ def bounded(row: PairRow) -> PairRow | str:
     if len(row.code) > LONGEST_CODE:
         return f"code of more than {LONGEST_CODE:,} characters"
     try:
-        (row.query + row.code + row.path + row.group + row.name).encode()
+        "".join((row.query, row.code, row.path, row.group, row.name, row.licence, row.language, row.code_id)).encode()
     except UnicodeEncodeError:
         return "half a surrogate pair"
     return row

@@ -80,6 +80,7 @@ def _finished(plan: Configuration, folder: RunFolder, *, same_data: bool = True)
     check_finished(folder)
     if not folder.metrics.exists():
         raise UserError(f"the run in {folder.path} is not finished: resume it with --train.resume={folder.path}")
+    saved_weights(folder.weights, folder.made_with)  # damaged ones are an error before anything is written
     return saved
 
 

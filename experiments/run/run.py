@@ -23,7 +23,7 @@ from experiments.recipes.models import class_of, is_trained
 from experiments.recipes.results_folder import settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
-from experiments.run.earlier_run import begun_with, resumed, say_seen, with_earlier
+from experiments.run.earlier_run import begun_with, resumed, say_seen, tokenizer_of, with_earlier
 from experiments.run.launch import together
 from experiments.run.testing import check_named, evaluated, saved_counts
 from experiments.run.training import Pages, trained
@@ -98,10 +98,11 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
     data = contexts_stage(plan, plan.dataset, plan.data, training_data(plan, data, command))
     sizes = ", ".join(f"{name} {len(split):,}" for name, split in data.splits.items())
     say(f"{data.manifest['origin']}: {sizes} pairs; run folder {folder.path}")
+    tokenizer = tokenizer_of(plan, data) if is_trained(plan.model_name) else None
     if not plan.train.resume and processes.is_first():
         plan.save(folder.config)
-    if is_trained(plan.model_name):
-        ranker, report, pages = trained(plan, data, folder)
+    if tokenizer:
+        ranker, report, pages = trained(plan, data, tokenizer, folder)
     else:
         ranker, report, pages = class_of(plan.model_name)(plan.model), None, None
     command = command_line(plan.dataset, as_typed(plan.model_name), typed_again(plan))

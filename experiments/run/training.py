@@ -29,7 +29,7 @@ from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run
 from experiments.run.data import check_fields
-from experiments.run.earlier_run import beginning, tokenizer_of
+from experiments.run.earlier_run import beginning
 from experiments.terminal.console import say
 from modeling import distributed as processes
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
@@ -122,10 +122,9 @@ def _unpadded(
 
 
 def trained(
-    plan: Configuration, data: PreparedData, folder: RunFolder
+    plan: Configuration, data: PreparedData, tokenizer: PairTokenizer, folder: RunFolder
 ) -> tuple[PoolRanker, TrainingReport, Pages | None]:
     """The trained model of a run as a ranker, what training reached, and the first process's TensorBoard pages."""
-    tokenizer = tokenizer_of(plan, data)
     tokenizer.check()
     model = build_model(plan, tokenizer)
     check_fields(plan, model, tokenizer)

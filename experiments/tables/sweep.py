@@ -245,6 +245,8 @@ def run_sweep(sweep: Sweep) -> None:
         KeyboardInterrupt: Ctrl-C, after checkpoints.
     """
     check_folder_place(sweep.folder, "--out")
+    if RunFolder(sweep.folder).config.exists():
+        raise UserError(f"--out={sweep.folder} is the folder of a run: name another for the runs of the sweep")
     with sole_writer(sweep.folder):
         waiting = [point for point in sweep.points if point.result() is None]
         done = len(sweep.points) - len(waiting)

@@ -120,7 +120,7 @@ def test_a_data_set_on_a_full_disk(few, small_disk, refused):
 
 
 @pytest.mark.parametrize(
-    ("size", "file"), [(100, "config.json"), (2_500, "vocabulary.json"), (7_000, ""), (80_000, "checkpoint.pt")]
+    ("size", "file"), [(100, "config.json"), (3_000, "vocabulary.json"), (7_000, ""), (80_000, "checkpoint.pt")]
 )
 def test_a_run_in_training(data, tmp_path, refused, size, file):
     small = ["--train.epochs=1", "--train.threads=1", "--evaluate.bootstrap_samples=200"]

@@ -1,5 +1,6 @@
 """Pairs of one's own in each of their forms, with what goes wrong in real ones."""
 
+import contextlib
 import logging
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from data_prep.config import DataConfig
 from data_prep.datasets.pairs import Pairs
 from data_prep.records import SPLITS
 from data_prep.sources.pair_files import PairSource, named_files, read_columns
-from tests.data_prep.datasets.own_pairs import prepared, python_rows, queries, write_lines
+from tests.data_prep.datasets.own_pairs import prepared, python_rows, queries, write_lines, write_table
 
 ROWS = python_rows(100)
 
@@ -34,6 +35,21 @@ def test_other_names_by_option_or_file(tmp_path: Path) -> None:
         (tmp_path / "bad.json").write_text("[]")
         with pytest.raises(ValueError, match=r"\w"):
             prepared(path, tmp_path, columns=bad if "=" in bad else f"{tmp_path}/bad.json")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_no_other_column_stands_in_for_one_that_is_named(tmp_path: Path, name: str) -> None:
+    write = write_table if name.endswith(".csv") else write_lines
+    path = write(tmp_path / name, python_rows(9))
+    with pytest.raises(ValueError, match=r"9 no query \(|lacks the columns ask"):
+        prepared(path, tmp_path / "data", columns="query=ask")
+
+
+def test_a_file_may_have_the_sign_of_a_split_in_its_name(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "test=a,b.jsonl", python_rows(9))
+    assert [file.path for file in named_files(str(path))] == [path]
+    with contextlib.chdir(tmp_path):
+        assert [file.path for file in named_files(path.name)] == [path]
 
 
 def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
@@ -115,6 +131,16 @@ def test_splits_are_those_that_rows_say(tmp_path: Path) -> None:
     assert queries(data, "test") == [row["query"] for row in rows[2::3]]
     anew = prepared(tmp_path / "a.jsonl", tmp_path / "data", split="random")
     assert sizes(anew) == {"train": 25, "valid": 2, "test": 3}
+
+
+def test_splits_of_other_names(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "a.jsonl", [{**row, "fold": number % 5} for number, row in enumerate(python_rows(40))]
+    )
+    with pytest.raises(ValueError, match=r"40 unknown split .*: expected train, valid, test; --data"):
+        prepared(path, tmp_path / "data")
+    data = prepared(path, tmp_path / "data", split="random")
+    assert sum(len(data.splits[name]) for name in SPLITS) == 40
 
 
 def test_groups_stay_whole(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli.main import main
 from data_prep.records import SPLITS
 from data_prep.sources.beir_files import write_beir
 from tests.data_prep.datasets.own_pairs import prepared, python_rows, queries, write_lines
@@ -62,6 +64,28 @@ def test_what_points_nowhere_is_listed(tmp_path: Path) -> None:
         path.unlink()
     with pytest.raises(ValueError, match=r"has a corpus and queries, but no qrels/\*\.tsv"):
         prepared(folder, tmp_path / "data")
+
+
+@pytest.mark.parametrize("splits", [None, 5, "train", {"test": 1}, [["test"]]])
+def test_other_columns_of_a_corpus_may_have_anything(tmp_path: Path, splits: Any) -> None:
+    folder = write_folder(tmp_path / "beir")
+    odd = {"text": "def odd(a, b):\n    return a - b\n", "splits": splits, "title": 7, "metadata": [1]}
+    with (folder / "corpus.jsonl").open("a") as file:
+        file.write(json.dumps({"_id": "odd", **odd}) + "\n")
+        file.write(json.dumps({"_id": "half", **odd, "splits": None, "license": "\ud800"}) + "\n")
+    data = prepared(folder, tmp_path / "data")
+    paths = {data.splits["test"].text(row).path for row in range(len(data.splits["test"]))}
+    assert ("odd" in paths) == (not isinstance(splits, list))
+    assert data.manifest["counts"]["left_out"]["half a surrogate pair"] == 1
+
+
+def test_an_export_does_not_replace_its_own_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_folder(tmp_path / "beir")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    data = [f"--data.path={folder}", f"--data.root={tmp_path / 'data'}", "--data.processes=1"]
+    assert main(["export", "pairs", *data, f"--out={folder}"]) == 2
+    assert "has the data that are read" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_what_is_written_comes_back(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +158,21 @@ def test_what_contradicts_the_earlier_run_is_said_in_one_line(finished, options,
     assert main(["folder", *more, *words, f"--out={tmp_path / 'out'}"]) == 2
     error = capsys.readouterr().err.splitlines()[-1]
     assert message in error
+
+
+@pytest.mark.parametrize(("how", "message"), [
+    ("from_run={run}", "cannot be read"),
+    ("continue_run={run} --train.epochs=4", "cannot be read"),
+    ("continue_run={whole} --train.epochs=4", "the data have changed since the run"),
+])  # fmt: skip
+def test_what_cannot_be_begun_leaves_a_folder_that_can_be_used(finished, options, tmp_path, capsys, how, message):
+    damaged, out = shutil.copytree(finished, tmp_path / "damaged"), tmp_path / "out"
+    (damaged / "weights.safetensors").write_bytes((finished / "weights.safetensors").read_bytes()[:500])
+    typed = [word.format(run=damaged, whole=finished) for word in f"--train.{how}".split()]
+    data = java(tmp_path / "other", first=30) if "whole" in how else finished.parent / "java"
+    assert main(["folder", "unif", f"--data.path={data}", *options[1:], *CONSTANT, *typed, f"--out={out}"]) == 2
+    assert message in capsys.readouterr().err
+    assert not out.exists() or {path.name for path in out.iterdir()} <= {"log.txt"}
 
 
 def test_what_speaks_against_a_result_is_said_at_the_time(options, tmp_path, capsys):

@@ -162,6 +162,12 @@ def test_finished_runs_are_not_run_again(done, monkeypatch):
     run_sweep(done)
 
 
+def test_a_sweep_is_not_written_into_a_run(done):
+    (done.folder / "config.json").write_text("{}")
+    with pytest.raises(UserError, match="is the folder of a run: name another for the runs of the sweep"):
+        run_sweep(done)
+
+
 @pytest.fixture(scope="module")
 def options(java_folder, small_data):
     split = {"data.valid_share": "0.2", "data.test_share": "0.2", "data.processes": "1", "data.limit": "120"}
