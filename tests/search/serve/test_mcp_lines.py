@@ -31,7 +31,7 @@ class Slow:
             sum(range(1000))
         return {"question": question}
 
-    related = explain = read_unit = search
+    related = usages = explain = read_unit = search
 
 serve_lines(server_of(Slow()))
 """
