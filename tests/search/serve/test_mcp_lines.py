@@ -55,7 +55,8 @@ class Served:
 
     def _read(self):
         for line in self.process.stdout:
-            self._answers.put(json.loads(line))
+            if line.endswith(b"\n"):  # else the server ended in it
+                self._answers.put(json.loads(line))
             self.is_read.wait()
 
     def ask(self, number, method, params=None):
