@@ -145,6 +145,7 @@ class Judge:
         is_there = reading is not None and not reading.is_near
         if is_there or self._is_path(whole) or (whole in names and whole not in unknown):
             hidden = not hits or self._is_hidden([*self._names.spelt(whole, _RANKING).own], hits)
+            hidden = hidden and not (hits and not is_named(whole) and self._has_words([*stems.values()], hits))
             return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
         nearest, misspelt = self._nearest(unknown, absent)
         if self._names.ends_as_file(whole) or (whole in unknown and (reading is not None or is_named(whole))):
@@ -171,9 +172,13 @@ class Judge:
         terms: Sequence[str],
     ) -> Certainty:
         """Of a question that is a name which nothing has: weak if it may be misspelt, or a hit has all of its words."""
-        together = bool(hits) and not absent and numbers_of(self._index, terms, hits, absent=False)["words"] > _ALL
+        together = bool(hits) and not absent and self._has_words(terms, hits)
         level: Level = "weak" if hits and (misspelt or together) else "none"
         return Certainty(level, absent, nearest, name, misspelt)
+
+    def _has_words(self, terms: Sequence[str], hits: Hits) -> bool:
+        """Whether a hit has all of the terms."""
+        return numbers_of(self._index, terms, hits, absent=False)["words"] > _ALL
 
     def _is_hidden(self, named: Sequence[int], hits: Hits) -> bool:
         """Whether none of the rows that are ``named`` is a hit, nor is what a file among them has."""

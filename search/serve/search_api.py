@@ -124,7 +124,8 @@ class SearchApi:
         if asked["context"] and not language:
             raise HTTPException(400, "a context needs its language")
         check_query(asked["query"])
-        answer = lambda now: _in_context(now.engine, **{**asked, "top": top}) | self._told_to_editors  # noqa: E731
+        known = {**asked, "top": top, "language": language}
+        answer = lambda now: _in_context(now.engine, **known) | self._told_to_editors  # noqa: E731
         return await self._turns.answer(request, answer)
 
     async def unit(self, request: Request) -> Response:

@@ -163,6 +163,18 @@ def test_common_words_alone_are_said_to_be_such(engine, query):
     assert "common words" in found.line
 
 
+def test_a_word_that_others_are_called_by_is_found_where_it_is_only_written(tmp_path):
+    files = {"a/mail.py": "class Mail:\n    pass\n", "b/user.py": "def send_mail(to):\n    return to\n"}
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).write_text(content)
+    refresh(tmp_path, tmp_path / "index", processes=0, tell=lambda *_: None)
+    engine = Engine(open_index(tmp_path / "index"), None)
+    assert said(engine, "mail", path="b/*").level == "strong"
+    assert said(engine, "Mail", path="b/*").level == "strong"
+    assert said(engine, "class", path="b/*").level != "strong"
+
+
 def test_what_a_filter_hides_is_not_said_to_be_nowhere(engine):
     found = said(engine, "QueuePool", path="shop/*")
     assert found.level == "none"

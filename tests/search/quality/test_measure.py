@@ -94,8 +94,7 @@ def test_a_row_that_is_named_is_looked_at_however_short_the_list(index, monkeypa
     monkeypatch.setattr(file_ranking, "FILES", 1)  # the best rows of files are looked at too, as those with passages
     few = RankingSettings(shortlist=1, phrases=0.0, phrases_of_file=0.0)
     named, asked = (
-        measure_quality(index, {}, few, questions(index, 60, 0))[0].listed
-        for questions in (of_names, of_comments)
+        measure_quality(index, {}, few, questions(index, 60, 0))[0].listed for questions in (of_names, of_comments)
     )
     assert named == 1
     assert asked < 1

@@ -158,6 +158,12 @@ def test_only_programs_and_the_own_page_may_ask(port):
     assert post(port, body, **{"sec-fetch-site": "cross-site"}).status == 403
 
 
+def test_a_language_may_be_called_as_people_call_it(port):
+    for called in ("PY", "Python"):
+        told = post(port, {"query": "load data", "context": PICKLE, "language": called}).told
+        assert told["language"] == "python"
+
+
 def test_languages_are_those_of_the_index(port):
     assert ask(port, "/languages").told == {"languages": {"java": 1, "python": 2}}
     assert ask(port, "/languages", "q=1").status == 400

@@ -31,7 +31,7 @@ class Slow:
             sum(range(1000))
         return {"question": question}
 
-    related = explain = read_unit = search
+    related = usages = explain = read_unit = search
 
 serve_lines(server_of(Slow()))
 """
@@ -55,7 +55,8 @@ class Served:
 
     def _read(self):
         for line in self.process.stdout:
-            self._answers.put(json.loads(line))
+            if line.endswith(b"\n"):  # else the server ended in it
+                self._answers.put(json.loads(line))
             self.is_read.wait()
 
     def ask(self, number, method, params=None):
