@@ -25,13 +25,13 @@ from data_prep.pipeline.filters import (
     reason_to_drop,
     text_reason,
 )
-from data_prep.pipeline.java_extraction import Chunk
+from data_prep.pipeline.java_extraction import Chunk, extract
 from data_prep.pipeline.shards import CorpusFile, CorpusFunction
 from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, chunked, collected, listed
 from data_prep.records import Method, Pair, SourceFile
 from data_prep.sources.archives import read_archive
 from data_prep.worker_pool import Guard
-from data_prep.worker_process import PAIRS, limited
+from data_prep.worker_process import PAIRS
 
 _READ: Final = f"{__name__}:read_chunk"
 _CHUNK_BYTES: Final = 1 << 20
@@ -105,12 +105,7 @@ class Project(Folder):
 
 def read_chunk(chunk: Chunk) -> Extracted:
     """The functions of a chunk's files, each with its query, "" if it has none; broken files are recorded."""
-    found = Extracted()
-    for file in chunk.files:
-        found.files += 1
-        with limited(len(file.data)):
-            _read(file, chunk.config, found)
-    return found
+    return extract(chunk, _read)
 
 
 def _read(file: SourceFile, config: DataConfig, found: Extracted) -> None:

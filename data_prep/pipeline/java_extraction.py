@@ -1,7 +1,7 @@
 """Java files -> methods that pass the filters, with their fields and queries. Light to import: no torch, no numpy."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,13 +49,13 @@ def extract_all(files: Iterable[SourceFile], config: DataConfig, *, progress: bo
     return collected(_EXTRACT, chunks, config, _FILES_GUARD, unit="files", progress=progress)
 
 
-def extract(chunk: Chunk) -> Extracted:
-    """The pairs of a chunk's files; broken files are recorded and skipped."""
+def extract(chunk: Chunk, read: Callable[[SourceFile, DataConfig, Extracted], None] | None = None) -> Extracted:
+    """What ``read`` adds for each of a chunk's files, else their pairs; broken files are recorded and skipped."""
     found = Extracted()
     for file in chunk.files:
         found.files += 1
         with limited(len(file.data)):
-            _extract_file(file, chunk.config, found)
+            (read or _extract_file)(file, chunk.config, found)
     return found
 
 

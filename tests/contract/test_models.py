@@ -234,8 +234,10 @@ def test_the_seed_decides_the_start(built):
     differs = {name for name in states[0] if not torch.equal(states[0][name], states[2][name])}
     if built.model.reads == "words":
         assert differs
-    else:  # all but the last layers of a classifier is pretrained
-        assert differs <= {name for name in states[0] if "classifier.classifier." in name or ".pooler." in name}
+    else:  # all but what a model adds and the last layers of a classifier is pretrained
+        added = {id(weight) for weight in built.model.new_weights()}
+        new = {name for name, weight in built.model.named_parameters() if id(weight) in added}
+        assert differs <= new | {name for name in states[0] if "classifier.classifier." in name or ".pooler." in name}
 
 
 def test_diagnostics_are_finite_and_named_by_their_part(built, rows):
