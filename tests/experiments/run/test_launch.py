@@ -70,9 +70,9 @@ def test_two_processes_write_what_one_writes(runs):
     names = [sorted(path.name.partition(".tfevents.")[0] for path in runs[number].iterdir()) for number in (1, 2)]
     assert names[0] == names[1]
     one, two = (json.loads((run / "metrics.json").read_text()) for run in runs.values())
-    moved = [abs(rank - other) for rank, other in zip(two["ranks"], one["ranks"], strict=True) if rank != other]
-    assert len(moved) <= one["queries"] / 10  # by rounding a pair of neighbours or two may swap
-    assert max(moved, default=0) <= 1
+    moved = [rank for rank, other in zip(two["ranks"], one["ranks"], strict=True) if rank != other]
+    assert len(moved) <= one["queries"] / 10  # by rounding, neighbours may swap, and with them all that equal them
+    assert two["exact"]["mrr"] == pytest.approx(one["exact"]["mrr"], abs=0.005)
 
 
 def test_shards_of_a_test_are_the_whole(runs):
