@@ -25,6 +25,8 @@ GATHERING: Final = frozenset(name for language in languages() for name in langua
 """Names of files that stand for their folders."""
 MOST: Final = 65_535
 """Places of a stem in a file that are kept, the first ones."""
+_ASKS: Final = re.compile(r"(?im)^[ \t]*(?:#|//|--|;|%)[ \t]*search[ \t]*:[ \t]*\S.*$")
+"""A comment that is a question itself (search/cursor.py) answers none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ def file_words(data: bytes, spans: Sequence[tuple[int, int]] = ()) -> FileWords:
     code, place = [], 0
     for part, in_comment in _parts(data, spans):
         text = part.decode("utf-8", "replace")
-        if not in_comment:
+        if in_comment:
+            text = _ASKS.sub("", text)
+        else:
             code.append(text)
         for number, line in enumerate(folded(text).split("\n")):
             if number:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from baselines.bm25.formula import counts_by_norm, idf
-from data_prep.array_types import Float32, Int32, Int64, UInt16
+from data_prep.array_types import Bool, Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import Ragged, edges
 from search.engine.signals import Alignment, KnowsWords, Reranker
@@ -142,6 +142,11 @@ class JointFiles(FileIndex):
         """The words of a file, by their numbers."""
         number, own = self._place(file)
         return self.parts[number].words_of(own)
+
+    def lines_of_code(self, file: int) -> Bool[np.ndarray, " lines"]:
+        """Of each line of a file, whether a word outside of comments is in it."""
+        number, own = self._place(file)
+        return self.parts[number].lines_of_code(own)
 
     def _place(self, file: int) -> tuple[int, int]:
         return Numbering([len(part) for part in self.parts]).place(file)

@@ -227,8 +227,8 @@ WATCHED = """
 import sys, time
 from experiments.terminal.startup import end_with_input
 end_with_input()
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     time.sleep(60)
 except KeyboardInterrupt:
     print("interrupted", flush=True)

@@ -389,7 +389,7 @@ def test_without_vectors_nothing_changes_and_without_a_reader_they_are_not_asked
 
 
 def test_the_score_of_the_vectors_is_added_on_one_scale(index, reranker, near, encoder):
-    words, whole = QUESTION.split(), replace(RANKING, read_all_below=len(index), file=0.0)
+    words, whole = QUESTION.split(), replace(RANKING, read_all_below=len(index), file=0.0, beside=0.0)
     scores = [
         {
             hit.row: hit
