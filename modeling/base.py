@@ -58,12 +58,12 @@ def concatenated(parts: Sequence[Side]) -> Side:
     for each in fields(parts[0]):
         tensors = [getattr(part, each.name) for part in parts]
         sizes = [max(sizes) for sizes in zip(*(tensor.shape[1:] for tensor in tensors), strict=True)]
-        found[each.name] = torch.cat([_widened(tensor, sizes) for tensor in tensors])
+        found[each.name] = torch.cat([widened(tensor, sizes) for tensor in tensors])
     return replace(parts[0], **found)
 
 
-def _widened(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
-    """``tensor`` padded at the ends of its axes after the first."""
+def widened(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
+    """``tensor`` padded at the ends of its axes after the first, which get these sizes."""
     padding: list[int] = []
     for size, own in zip(reversed(sizes), reversed(tensor.shape[1:]), strict=True):  # torch's pad: the last axis first
         padding += [0, size - own]

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from modeling.base import Encoded
+from modeling.base import Encoded, widened
 
 Side = TypeVar("Side", bound=Encoded)
 Item = TypeVar("Item")
@@ -91,10 +91,8 @@ def all_encoded(own: Side) -> Side:
 def _joined(own: Tensor) -> Tensor:
     """This process's rows and the others', all padded to the widest."""
     shapes = gathered(tuple(own.shape))
-    padding: list[int] = []
-    for axis in range(own.dim() - 1, 0, -1):  # the last axis comes first in torch's pad
-        padding += [0, max(shape[axis] for shape in shapes) - own.shape[axis]]
-    return _gather(nn.functional.pad(own, padding), [shape[0] for shape in shapes], summed=True)
+    sizes = [max(axis) for axis in zip(*(shape[1:] for shape in shapes), strict=True)]
+    return _gather(widened(own, sizes), [shape[0] for shape in shapes], summed=True)
 
 
 def _gather(own: Tensor, rows: Sequence[int], *, summed: bool) -> Tensor:

@@ -15,13 +15,15 @@ from torch.overrides import TorchFunctionMode
 from data_prep.errors import UserError
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import sorted_json
-from data_prep.files.named_paths import check_folder_place
+from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.files.reading import file_sha256
-from experiments.recipes.config import FREE, REPOSITORY, Configuration
-from experiments.recipes.models import class_of
+from experiments.recipes.config import FREE, REPOSITORY, Configuration, resolve
+from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.run_names import changed_name
 from experiments.recipes.stored_options import check_is_run, stored_options
 from modeling.base import NeuralRanker, PairTokenizer
+from modeling.pool_ranker import PoolRanker
+from modeling.ranker import Ranker, best_device
 from training.checkpoint import check_weights, put_weights, saved_weights
 
 _FREE: Final = ("out", *FREE)
@@ -199,3 +201,26 @@ def without_weights(plan: Configuration, tokenizer: PairTokenizer) -> NeuralRank
     with _NoStartingValues():
         model: NeuralRanker = class_of(plan.model_name)(plan.model, tokenizer.vocabulary)
     return model
+
+
+def untrained(name: str) -> Ranker:
+    """A ranker without training, with the settings of its recipe."""
+    ranker: Ranker = class_of(name)(resolve("folder", name, {}).model)
+    return ranker
+
+
+def miner(name: str) -> Ranker:
+    """The ranker ``--train.mined_by``.
+
+    Raises:
+        UserError: it is neither a ranker without training nor the folder of a finished run.
+    """
+    if name in MODELS and not is_trained(name):
+        return untrained(name)
+    folder = named_path(name)
+    if name in MODELS or not folder.is_dir():
+        raise UserError(
+            f"--train.mined_by takes a ranker without training, such as bm25_tuned, or the folder of a run, not {name}"
+        )
+    check_finished(RunFolder(folder))
+    return PoolRanker(*load_run(folder), best_device())

@@ -29,9 +29,9 @@ from evaluation.reading import WHOLE, TestReading, asked
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
 from evaluation.saved_counts import SavedCounts
 from evaluation.seen import said_seen, seen_in
-from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, resolve
-from experiments.recipes.models import class_of, is_trained, recipe_of
-from experiments.recipes.run_folder import RunFolder
+from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration
+from experiments.recipes.models import is_trained, recipe_of
+from experiments.recipes.run_folder import RunFolder, untrained
 from experiments.run.data import config_of_other, fusion_pairs, tests_beside
 from experiments.run.training import doubts, parameters_of
 from experiments.terminal.console import say
@@ -184,7 +184,7 @@ def mixed(
         return ranker, None
     valid = _weighing_pairs(plan, data, command)
     pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
-    other = _control(name, plan.dataset)
+    other = untrained(name)
 
     def gain(scores: Float[np.ndarray, "block codes"], row: int) -> float:
         better, tied = count_better_and_tied(scores, np.arange(row, row + len(scores)))
@@ -233,7 +233,7 @@ def test_stage(
     evaluation = evaluate(ranker, split, plan.evaluate, reading=reading, kept=kept)
     controls: dict[str, Evaluation] = {}
     if is_trained(plan.model_name):
-        others = {name: _control(name, plan.dataset) for name in CONTROLS}
+        others = {name: untrained(name) for name in CONTROLS}
         controls = {name: evaluate(other, split, plan.evaluate, reading=reading) for name, other in others.items()}
     seen = None
     if trained is not None and processes.is_first():
@@ -249,12 +249,6 @@ def test_stage(
     resamples = plan.evaluate.bootstrap_samples
     tested = measure(evaluation, data=source, split=split_name, controls=controls, resamples=resamples, seen=seen)
     return tested, evaluation.seconds
-
-
-def _control(name: str, dataset: str) -> Ranker:
-    plan = resolve(dataset, name, {})
-    ranker: Ranker = class_of(name)(plan.model)
-    return ranker
 
 
 def also_stage(

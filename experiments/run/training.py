@@ -17,7 +17,6 @@ from tqdm import tqdm
 from baselines.snipper.encoder import hard_negatives
 from data_prep.array_types import Int64
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
 from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import PreparedData, Split
 from data_prep.store.tokenizing import TokenizedPairs
@@ -25,9 +24,9 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
 from evaluation.metrics import chance_ranks, exact, short_columns
 from evaluation.significance import bootstrap_interval
-from experiments.recipes.config import Configuration, resolve
-from experiments.recipes.models import MODELS, class_of, is_trained
-from experiments.recipes.run_folder import RunFolder, check_finished, load_run
+from experiments.recipes.config import Configuration
+from experiments.recipes.models import class_of
+from experiments.recipes.run_folder import RunFolder, miner
 from experiments.run.data import check_fields
 from experiments.run.earlier_run import beginning
 from experiments.terminal.console import say
@@ -216,24 +215,6 @@ def mined_negatives(
     same = [frozenset(of_query[query] + of_code[code]) for query, code in pairs]
     ranker = miner(config.mined_by)
     return hard_negatives(ranker.over(train, train).blocks(), same, max(config.mined_depth, config.hard_negatives))
-
-
-def miner(name: str) -> Ranker:
-    """The ranker ``--train.mined_by``.
-
-    Raises:
-        UserError: it is neither a ranker without training nor the folder of a finished run.
-    """
-    if name in MODELS and not is_trained(name):
-        ranker: Ranker = class_of(name)(resolve("folder", name, {}).model)
-        return ranker
-    folder = named_path(name)
-    if name in MODELS or not folder.is_dir():
-        raise UserError(
-            f"--train.mined_by takes a ranker without training, such as bm25_tuned, or the folder of a run, not {name}"
-        )
-    check_finished(RunFolder(folder))
-    return PoolRanker(*load_run(folder), best_device())
 
 
 def _rows_by(keys: Int64[np.ndarray, " pairs"]) -> dict[int, list[int]]:

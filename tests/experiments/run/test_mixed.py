@@ -9,6 +9,7 @@ import pytest
 from cli.main import main
 from data_prep.pipeline.overlap import overlap
 from data_prep.store.prepared_data import PreparedData, Split
+from experiments.recipes import run_folder
 from experiments.recipes.config import resolve
 from experiments.run import data as run_data
 from experiments.run import testing
@@ -43,7 +44,7 @@ def texts(split: Split) -> list[str]:
 
 def test_the_weight_is_chosen_on_pairs_that_stand_nowhere_else(small_data, other, pools):
     plan = resolve("folder", "unif", {**MIX, "train.validate_pool": "100000"})
-    testing.mixed(plan, testing._control("bm25", "jdk"), small_data, "")
+    testing.mixed(plan, run_folder.untrained("bm25"), small_data, "")
     (pool,) = pools
     valid, elsewhere = small_data.splits["valid"], [small_data.splits["train"], small_data.splits["test"]]
     assert overlap(pool, elsewhere).rows.size == 0
@@ -62,12 +63,12 @@ def test_pairs_of_another_test_choose_no_weight(small_data, monkeypatch):
     with pytest.raises(
         ValueError, match=r"folder has no validation pairs of its own for --evaluate\.fuse_tuned_on=folder:"
     ):
-        testing.mixed(plan, testing._control("bm25", "jdk"), small_data, "")
+        testing.mixed(plan, run_folder.untrained("bm25"), small_data, "")
 
 
 def test_without_another_data_set_its_own_validation_pairs_choose(small_data, pools):
     plan = resolve("folder", "unif", {"evaluate.fuse_with": "bm25", "train.validate_pool": "100000"})
-    testing.mixed(plan, testing._control("bm25", "jdk"), small_data, "")
+    testing.mixed(plan, run_folder.untrained("bm25"), small_data, "")
     assert texts(pools[0]) == texts(small_data.splits["valid"])
 
 

@@ -14,6 +14,7 @@ from cli.main import main
 from data_prep.store.tokenizing import WordTokenizer
 from data_prep.store.vocabulary import Vocabularies
 from evaluation.results import load_result
+from experiments.recipes import run_folder
 from experiments.recipes.config import Configuration, resolve
 from experiments.run import training
 from experiments.run.run import run
@@ -218,7 +219,7 @@ def test_mined_negatives_are_ranked_high_and_no_duplicates(small_data):
     config = TrainConfig(hard_negatives=2, mined_depth=5)
     found = training.mined_negatives(config, train, ids)
     assert found.shape == (60, 5)
-    scores = next(iter(training.miner("bm25_tuned").over(train, train).blocks()))
+    scores = next(iter(run_folder.miner("bm25_tuned").over(train, train).blocks()))
     for row, mined in enumerate(found):
         others = [
             place
