@@ -133,6 +133,9 @@ class GlobalAlignment(nn.Module):
             if config.weight_norm:
                 weight_norm(self.head_in)
                 weight_norm(self.head_out)
+            elif config.starts_as_cosines:
+                nn.init.zeros_(self.head_out.weight)
+                nn.init.zeros_(self.head_out.bias)
 
     def forward(
         self,
@@ -147,7 +150,10 @@ class GlobalAlignment(nn.Module):
             states = above
         if self.config.skip and len(self.layers):
             states = torch.cat((states, cosines), dim=-1)
-        return (self.read(states) * weights).sum(-1)
+        found = self.read(states)
+        if self.config.starts_as_cosines:
+            found = found + cosines.mean(-1)
+        return (found * weights).sum(-1)
 
     def steps(
         self,

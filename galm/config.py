@@ -72,6 +72,8 @@ class GalmConfig:
     """Fraction of code words dropped at random in training."""
     head: Literal["perceptron", "mean"] = "perceptron"
     """Score of a node: eq. 13, or the mean of its features."""
+    starts_as_cosines: bool = False
+    """Whether the mean of a node's block cosines is added to its score; the perceptron then starts at 0."""
     readout: Literal["mean", "weighted"] = "mean"
     """How eq. 13 aggregates the nodes: their mean, or a mean weighted by a learned importance of each word."""
 

@@ -11,17 +11,18 @@ token states may be added (``pooled``), which is the score of ``minilm``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from data_prep.bounds import check_bounds, real
 from data_prep.store.batching import Batch
 from galm.alignment_graph import GlobalAlignment, attention, block_cosines, first_edges
 from galm.config import GalmConfig, Logits
+from galm.fast.all_pairs import Nodes, all_scores
 from galm.model import degenerate_parts, graph_diagnostics
 from modeling.base import Encoded
 from modeling.transformers.late_interaction import TokenVectorRanker, TokenVectors, TokenVectorsConfig
@@ -63,7 +64,7 @@ class GalmContextualConfig(TokenVectorsConfig):
         Raises:
             UserError: an option is out of its bounds, or the width has no such blocks.
         """
-        names = ("num_blocks", "layers", "graph", "gcn_dim", "edges", "edge_temperature")
+        names = {each.name for each in fields(GalmConfig)} & {each.name for each in fields(self)}
         return GalmConfig(dim=dim, **{name: getattr(self, name) for name in names})
 
 
@@ -81,39 +82,31 @@ class GalmContextual(TokenVectorRanker):
         """
         super().__init__(config, vocabularies)
         self.alignment_graph = GlobalAlignment(config.graph_config(config.token_dim or self.width))
-        if config.starts_as_cosines:
-            nn.init.zeros_(self.alignment_graph.head_out.weight)
-            nn.init.zeros_(self.alignment_graph.head_out.bias)
 
     def score_pairs(self, queries: TokenVectors, codes: TokenVectors) -> Float[Tensor, " pairs"]:  # type: ignore[override]
         """Score query i against code i by the plain equations."""
         aligned = self._attention(queries.states, codes) @ codes.states  # [pairs, nodes, dim]
-        return (queries.vectors * codes.vectors).sum(-1) + self._graph_score(aligned, queries)
+        cosines = block_cosines(aligned, queries.states, self.config.num_blocks)
+        score = self.alignment_graph(cosines, self._edges(queries), queries.mask, self._weights(queries))
+        return (queries.vectors * codes.vectors).sum(-1) + score
 
     def score_matrix(  # type: ignore[override]
         self, queries: TokenVectors, codes: TokenVectors, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
-        """Every query against every code; the words of a block of queries attend to each code as one matrix."""
-        rows = max(1, pairs_per_block // max(1, len(codes)))
-        parts = [queries.vectors[:0] @ codes.vectors.T]
-        for start in range(0, len(queries), rows):
-            parts.append(self._block(queries.rows(slice(start, start + rows)), codes))
-        return torch.cat(parts)
+        """Every query against every code, as GALM over word vectors does; equal to :meth:`score_pairs`."""
+        with torch.autocast(queries.states.device.type, enabled=False):
+            asked, read = queries.in_float32(), codes.in_float32()
+            vectors = asked.states[asked.mask]
+            places = asked.mask.flatten().cumsum(0).sub(1).view(asked.mask.shape) * asked.mask
+            nodes = Nodes(vectors, places, asked.mask, self._edges(asked), self._weights(asked))
+            graph = self.alignment_graph
+            found = all_scores(graph.config, graph, nodes, read, pairs_per_block, bfloat16=False)
+            return asked.vectors @ read.vectors.T + found.T
 
-    def _block(self, queries: TokenVectors, codes: TokenVectors) -> Float[Tensor, "queries codes"]:
-        shape = (len(codes), len(queries))
-        nodes = queries.states.flatten(0, 1).expand(len(codes), -1, -1)  # [codes, queries nodes, dim]
-        weights = self._attention(nodes, codes)  # [codes, queries nodes, codetokens]
-        aligned = (weights @ codes.states).unflatten(1, queries.mask.shape).flatten(0, 1)  # [codes queries, nodes, dim]
-        repeated = queries.rows(torch.arange(len(queries), device=queries.mask.device).repeat(len(codes)))
-        return queries.vectors @ codes.vectors.T + self._graph_score(aligned, repeated).view(shape).T
-
-    def _graph_score(self, aligned: Float[Tensor, "graphs nodes dim"], queries: Encoded) -> Float[Tensor, " graphs"]:
-        cosines = block_cosines(aligned, queries.states, self.config.num_blocks)
-        weights = queries.mask.to(cosines.dtype)
-        weights = weights / weights.sum(1, keepdim=True).clamp(min=1)
-        score = self.alignment_graph(cosines, self._edges(queries), queries.mask, weights)
-        return score + (cosines.mean(-1) * weights).sum(-1) if self.config.starts_as_cosines else score
+    @staticmethod
+    def _weights(queries: Encoded) -> Float[Tensor, "queries nodes"]:
+        weights = queries.mask.to(queries.states.dtype)
+        return weights / weights.sum(1, keepdim=True).clamp(min=1)
 
     def _attention(
         self, nodes: Float[Tensor, "batch nodes dim"], codes: Encoded

@@ -76,7 +76,6 @@ TRANSFORMER: Final = {
     "train.learning_rate": "2e-5",
     "train.final_learning_rate": "0",
     "train.warmup_steps": "100",
-    "train.weight_decay": "0.01",
     "train.gradient_clip": "1",
     "train.precision": "auto",
 }

@@ -126,6 +126,30 @@ _TRANSFER: Final = tuple(
     if seed < seeds
 )
 
+_ENCODER: Final = {"model.query_length": "32", "model.code_length": "128"}
+_FINE_TUNED: Final = {**_ENCODER, "train.batch_size": "64", "train.learning_rate": "1e-4"}
+_HEADS: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
+    "minilm": ("minilm", {}),
+    "late_interaction": ("late_interaction", {"train.new_weights_rate": "10"}),
+    "galm_contextual, L = 1": ("galm_contextual", {"train.new_weights_rate": "10"}),
+    "galm_contextual, L = 0": ("galm_contextual", {"train.new_weights_rate": "10", "model.layers": "0"}),
+}
+"""Label -> model and settings: four ways to read the token states of one pretrained encoder."""
+
+
+def _encoders(dataset: str) -> tuple[Cell, ...]:
+    """The encoder as it comes, and fine-tuned: alone and fused. The pooled vector, then the other heads by seed."""
+    as_it_comes = Cell(dataset, "sentence_encoder", 0, "minilm as it comes")
+    tuned = [
+        Cell(dataset, model, seed, label, {**_FINE_TUNED, **settings})
+        for seed in range(3)
+        for label, (model, settings) in _HEADS.items()
+    ]
+    cells = (as_it_comes, *sorted(tuned, key=lambda cell: cell.label != "minilm"))
+    mixtures = _mixtures(cells, tuple(cell.model for cell in cells))
+    return tuple(cell for pair in zip(cells, mixtures, strict=True) for cell in pair)
+
+
 CELLS: Final[dict[str, tuple[Cell, ...]]] = {
     "jdk": (
         *_JDK,
@@ -137,6 +161,7 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         *_mixtures((*_JDK, *_JDK_WIDE), ("galm", "galm_plus", "tabcs")),
     ),
     "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
+    "encoders": (*_encoders("debian_sample"), *_encoders("jdk")),
     "transfer": (
         *_cells("csn_tabcs", _CONTROLS),
         *_cells("jcg_tabcs", _CONTROLS),
@@ -144,7 +169,8 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         *_mixtures(_TRANSFER, ("galm", "galm_plus", "scotch_light_no_context", "tabcs_no_ast"), "repositories"),
     ),
 }
-"""The cells of each part of the table: by training data set, or ``transfer`` to the published tests."""
+"""The cells of each part of the table: by training data set; ``encoders``, which start from a pretrained one and need
+``bash run.sh install sentences``; or ``transfer`` to the published tests."""
 
 
 def shown(label: str) -> str:

@@ -93,7 +93,7 @@ def all_scores(
     config: GalmConfig,
     graph: GlobalAlignment,
     nodes: Nodes,
-    context: EncodedWords,
+    context: Encoded,
     pairs_per_block: int,
     *,
     bfloat16: bool,
@@ -117,14 +117,14 @@ def all_scores(
     return torch.cat(rows)
 
 
-def kernel_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
+def kernel_cosines(config: GalmConfig, nodes: Nodes, context: Encoded) -> Float[Tensor, "contexts words blocks"]:
     """V of every row of ``nodes.vectors`` in every context, eqs. 7 to 9, by the kernels."""
     words, blocks = context.states[context.mask], config.num_blocks  # [contextwords, dim]
     offsets, logits = offsets_of(context.mask.sum(1)), attention_logits(config, nodes, words)
     return block_cosines_of(logits, interleaved(nodes.vectors, blocks), interleaved(words, blocks), offsets, blocks)
 
 
-def plain_cosines(config: GalmConfig, nodes: Nodes, context: EncodedWords) -> Float[Tensor, "contexts words blocks"]:
+def plain_cosines(config: GalmConfig, nodes: Nodes, context: Encoded) -> Float[Tensor, "contexts words blocks"]:
     """:func:`kernel_cosines` by the plain equations."""
     weights = masked_softmax(attention_logits(config, nodes, context.states), context.mask[:, None, :])
     return block_cosines(weights @ context.states, nodes.vectors.expand(len(context), -1, -1), config.num_blocks)
@@ -176,8 +176,9 @@ class KernelGraph:
         self, cosines: Float[Tensor, "contexts words blocks"], parts: Sequence[Graphs]
     ) -> Float[Tensor, "contexts graphs"]:
         """Eqs. 12 and 13 for every context and the graphs of every part, one part after the other."""
+        of_words = cosines.mean(-1) if self.config.starts_as_cosines else None  # [contexts, words]
         if not self.layers:  # a word is scored once, since it is the same node in every graph
-            found = self._readings(cosines)
+            found = self._readings(cosines) if of_words is None else self._readings(cosines) + of_words
             return torch.cat([found[:, graphs.words] @ graphs.pooling for graphs in parts], dim=1)
         below = self.layers[0].lin(cosines)  # [contexts, words, width], each distinct word once
         scores = []
@@ -188,7 +189,8 @@ class KernelGraph:
                 states = self._convolved(graphs, self._rounded(layer.lin, states), number, edges, states)
             if self.config.skip:
                 states = torch.cat((states, cosines[:, graphs.words]), dim=-1)
-            scores.append(self._readings(states) @ graphs.pooling)
+            found = self._readings(states)
+            scores.append((found if of_words is None else found + of_words[:, graphs.words]) @ graphs.pooling)
         return torch.cat(scores, dim=1)
 
     def _convolved(

@@ -46,7 +46,7 @@ KERNEL_FORM: Final[Mapping[str, Container[object]]] = {
     "layer_input": ("previous",), "share_layers": (True, False), "weight_norm": (True, False),
     "normalise": (True, False), "tied": (True, False), "code_tables": ("one", "per_field", "offsets"),
     "init": ("uniform", "shared", "statistics"), "init_range": ANY, "dropout": ANY, "word_dropout": ANY,
-    "head": ("perceptron", "mean"), "readout": ("mean", "weighted"),
+    "head": ("perceptron", "mean"), "readout": ("mean", "weighted"), "starts_as_cosines": (True, False),
 }  # fmt: skip
 """Option -> the values for which :mod:`galm.fast.all_pairs` gives the scores and gradients of the plain equations.
 

@@ -28,6 +28,7 @@ QUERY_FORM: Final[Mapping[str, Container[object]]] = {
     "nodes": ("query_and_name",), "layer_input": ("previous",), "share_layers": (False,), "weight_norm": (False,),
     "normalise": (False,), "tied": (False,), "code_tables": ("offsets",), "init": ("uniform",), "init_range": ANY,
     "dropout": ANY, "word_dropout": ANY, "head": ("perceptron",), "readout": ("weighted",),
+    "starts_as_cosines": (False,),
 }  # fmt: skip
 """Option -> the values that are computed here, as ``KERNEL_FORM`` lists them: those of ``galm_plus``."""
 

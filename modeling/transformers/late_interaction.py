@@ -9,7 +9,7 @@ of the mean token states may be added (``pooled``), which is the score of ``mini
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import torch
@@ -57,6 +57,10 @@ class TokenVectors(Encoded):
     vectors: Float[Tensor, "batch width"]  # of length 1; without columns if the score does not read it
     unit_of: Int[Tensor, "batch subwords"]  # the position among ``states`` that each subword belongs to
     subwords: Bool[Tensor, "batch subwords"]  # True at subwords, False at pads
+
+    def in_float32(self) -> "TokenVectors":
+        """The same, in the precision of the scores."""
+        return replace(self, states=self.states.float(), vectors=self.vectors.float())
 
     @property
     def shown(self) -> Bool[Tensor, "batch subwords"]:
@@ -157,16 +161,16 @@ class LateInteraction(TokenVectorRanker):
     def score_matrix(  # type: ignore[override]
         self, queries: TokenVectors, codes: TokenVectors, *, pairs_per_block: int = 4096
     ) -> Float[Tensor, "queries codes"]:
-        """Every query against every code: the cosines of a block of pairs are one matrix product."""
-        rows = max(1, min(_ROWS, pairs_per_block // max(1, len(codes))))
-        weights, parts = self.token_weights(queries), []
-        for start in range(0, len(queries), rows):
-            block = slice(start, start + rows)
-            largest = _largest(queries.states[block], codes)  # [rows, querytokens, codes]
-            parts.append((largest * weights[block, :, None]).sum(1))
-        if not parts:
-            return queries.vectors @ codes.vectors.T
-        return queries.vectors @ codes.vectors.T + torch.cat(parts)
+        """Every query against every code: the cosines of a block of both are one matrix product."""
+        parts = [queries.vectors[:0] @ codes.vectors.T]
+        columns = max(1, min(_COLUMNS, pairs_per_block // _ROWS))
+        blocks = [_marked(codes.rows(slice(at, at + columns))) for at in range(0, len(codes), columns)]
+        for start in range(0, len(queries), _ROWS):
+            some = queries.rows(slice(start, start + _ROWS))
+            largest = torch.cat([_largest(some.states, block) for block in blocks])  # [codes, rows, querytokens]
+            weights = self.token_weights(some).to(largest.dtype)
+            parts.append(some.vectors @ codes.vectors.T + (largest * weights).sum(-1).T)
+        return torch.cat(parts)
 
     def alignment(  # type: ignore[override]
         self, queries: TokenVectors, codes: TokenVectors
@@ -187,14 +191,22 @@ class LateInteraction(TokenVectorRanker):
         return cosines.masked_fill(~codes.mask[:, None], _ABSENT)
 
 
-_ROWS: Final = 64
-"""Most queries of a block."""
+_ROWS, _COLUMNS = 16, 32
+"""Most queries and codes of a block, whose cosines then fit into a processor's cache."""
 _ABSENT: Final = -1.0
 """The cosine with a pad: none is smaller, so it is never the largest, and the only one of a code without tokens."""
 
 
-def _largest(states: Float[Tensor, "rows querytokens dim"], codes: Encoded) -> Float[Tensor, "rows querytokens codes"]:
-    """The largest cosine of each query token with each code."""
-    cosines = states.flatten(0, 1) @ codes.states.flatten(0, 1).T  # [rows querytokens, codes codetokens]
-    cosines = cosines.unflatten(1, codes.mask.shape).masked_fill(~codes.mask, _ABSENT)
-    return cosines.amax(-1).unflatten(0, states.shape[:2])
+def _marked(codes: Encoded) -> Float[Tensor, "codes codetokens marked"]:
+    """The tokens' vectors with one entry more, so that the product with a pad is :data:`_ABSENT`."""
+    mask = codes.mask[..., None].to(codes.states.dtype)
+    return torch.cat([codes.states * mask, (1 - mask) * _ABSENT], dim=-1)
+
+
+def _largest(
+    states: Float[Tensor, "rows querytokens dim"], codes: Float[Tensor, "codes codetokens marked"]
+) -> Float[Tensor, "codes rows querytokens"]:
+    """The largest cosine of each query token with each code of :func:`_marked`."""
+    marked = torch.cat([states, states.new_ones(*states.shape[:-1], 1)], dim=-1).flatten(0, 1)
+    cosines = codes.flatten(0, 1) @ marked.T  # [codes codetokens, rows querytokens]
+    return cosines.unflatten(0, codes.shape[:2]).amax(1).unflatten(1, states.shape[:2])
