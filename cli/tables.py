@@ -31,6 +31,7 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "training": ("experiments.speed.training:measure_training", "a training step of GALM's fast and plain form"),
     "rows": ("experiments.speed.training:measure_rows", "training with rows of word tables that wait, or all move"),
     "selected": ("experiments.speed.training:measure_selected", "training with gradients of few scores, or of all"),
+    "encoder": ("experiments.speed.training:measure_encoder", "training a transformer, attention in two forms"),
     "extraction": ("experiments.speed.jdk:measure_extraction", "methods by tree-sitter and by javalang"),
     "search": ("search.speed.index:measure_index", "an index made, updated and asked, with and without the model"),
     "question": ("search.speed.index:measure_question", "one question from the command line"),

@@ -2,7 +2,8 @@
 
 ``training``: GALM's fast form and the plain equations. ``rows``: rows of word tables that wait until a batch reads
 them, and rows that all move at every step (``tests/training/test_row_adam.py``). ``selected``: gradients of the scores
-that the loss reads, after its warm-up, and gradients of all (``tests/training/test_task.py``).
+that the loss reads, after its warm-up, and gradients of all (``tests/training/test_task.py``). ``encoder``: the
+transformer's attention written out or in one kernel; dropout is another training, not another way to the same weights.
 """
 
 import time
@@ -11,8 +12,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
+import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from data_prep.store.prepared_data import PreparedData
 from evaluation.speed import Measured, Seconds, SpeedOptions, compare
@@ -23,6 +25,9 @@ from experiments.speed.jdk import WIDTHS, of_width, pairs_of, plan_of
 from galm.fast.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker
+from modeling.ranker import has_bfloat16
+from modeling.transformers.bi_encoder import TransformerBiEncoder, TransformerConfig
+from modeling.transformers.subword_pairs import Subwords
 from training.losses import Loss
 from training.state import RunState, seed_everything
 from training.task import PairTask
@@ -49,6 +54,23 @@ class PlainGalm(Galm):
     def score_matrix(self, queries: EncodedWords, codes: EncodedWords, **_: Any) -> Float[Tensor, "queries codes"]:  # type: ignore[override]
         """One padded tensor per equation."""
         return NeuralRanker.score_matrix(self, queries, codes)
+
+
+class OneKernel(TransformerBiEncoder):
+    """A transformer whose attention is torch's one kernel in training too."""
+
+    def train(self, mode: bool = True) -> "OneKernel":
+        """As torch's."""
+        nn.Module.train(self, mode)
+        return self
+
+
+class WithDropout(OneKernel):
+    """The same with BERT's dropout."""
+
+    def __init__(self, config: TransformerConfig, vocabularies: Subwords) -> None:
+        """As the class above, with another configuration."""
+        super().__init__(replace(config, dropout=0.1), vocabularies)
 
 
 class TrainingSteps:
@@ -95,7 +117,8 @@ class TrainingSteps:
         for number, rows in enumerate(self.batches):
             self.optimiser.zero_grad()
             marks = [time.perf_counter()]
-            loss = self.task.loss(rows, self.epoch, number)
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.config.precision == "bfloat16"):
+                loss = self.task.loss(rows, self.epoch, number)
             marks.append(time.perf_counter())
             loss.backward()
             marks.append(time.perf_counter())
@@ -130,6 +153,18 @@ def measure_selected(options: SpeedOptions) -> Measured:
         "all scores": {"selects": False},
     }
     return _measured(options, options.steps, cases, **ways)
+
+
+def measure_encoder(options: SpeedOptions) -> Measured:
+    """The transformer's attention in two forms, and with dropout, as batches of code of like length."""
+    precision = "bfloat16" if has_bfloat16() else "float32"
+    settings = {"model.query_length": "32", "model.code_length": "128", "train.precision": precision}
+    ways: dict[str, dict[str, Any]] = {
+        "attention written out": {},
+        "in one kernel": {"kind": OneKernel},
+        "in one kernel, dropout of 0.1": {"kind": WithDropout},
+    }
+    return _measured(options, max(1, options.steps // 4), [(f"minilm, {precision}", "minilm", settings)], **ways)
 
 
 def _measured(

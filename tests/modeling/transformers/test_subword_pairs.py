@@ -3,7 +3,9 @@
 import json
 
 import pytest
+import torch
 
+from data_prep.store.batching import Words
 from modeling.transformers.bi_encoder import TransformerBiEncoder, TransformerConfig
 from modeling.transformers.subword_pairs import SubwordTokenizer, checked_architecture, subwords_of
 from tests.tiny_models import library, tiny_bert
@@ -74,3 +76,29 @@ def test_a_checked_architecture_stays_what_it_is(saved):
     architecture = SubwordTokenizer.load(saved, 16, 48).vocabulary.architecture
     assert checked_architecture(architecture) == architecture
     assert architecture["model_type"] == "bert"
+
+
+def test_training_writes_the_attention_out_with_the_gradients_of_one_kernel(saved):
+    """On a CPU the written form is faster; outside of training one kernel is."""
+    found = SubwordTokenizer.load(saved, 16, 48)
+    model = TransformerBiEncoder(TransformerConfig(query_length=16, code_length=48), found.vocabulary)
+    mask = torch.arange(9) < torch.tensor([[9], [4], [1]])
+    words = Words(torch.randint(1, 20, (3, 9)), mask)
+    gradients = []
+    for mode in (True, False):
+        assert model.train(mode).training is mode
+        assert model.transformer.config._attn_implementation == ("eager" if mode else "sdpa")
+        model.zero_grad()
+        model.query_vectors({"query": words}).square().sum().backward()
+        gradients.append([each.grad for each in model.parameters() if each.grad is not None])
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_dropout_is_that_of_the_configuration_not_of_the_base(saved, dropout):
+    found = SubwordTokenizer.load(saved, 16, 48)
+    config = TransformerConfig(query_length=16, code_length=48, dropout=dropout)
+    model = TransformerBiEncoder(config, found.vocabulary).train()
+    words = {"query": Words(torch.arange(1, 9)[None], torch.ones(1, 8, dtype=torch.bool))}
+    first, second = (model.query_vectors(words) for _ in range(2))
+    assert torch.equal(first, second) is (dropout == 0)
