@@ -160,14 +160,13 @@ def tune(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such model or option, or the data are not available.
     """
-    from experiments.tables.main_table import TUNED, tuning_cells, tuning_page
+    from experiments.tables.tuning import TUNED, cells_of, trial_cells, tuning_page
 
     model, typed, out = _named(arguments, TUNED, "expected a model that is tuned: bash run.sh tune")
     from experiments.tables.cells import saved_results
 
-    cells = tuning_cells(model)
-    results = _trained(cells, "tuning", typed, out, lambda *_: None)
-    console.show(tuning_page(saved_results(cells, results / "tuning", typed)))
+    results = _trained(trial_cells(model), "tuning", typed, out, lambda *_: None)
+    console.show(tuning_page(saved_results(cells_of(model), results / "tuning", typed)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from experiments.terminal.console import say
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
 APART: Final = REPOSITORY / "runs" / "results"
+_PRECISION: Final = "train.precision"
 _PLACES: Final = {
     "data": ("path", "root", "processes", "mirror", "mirrors", "cluster"),
     "train": ("resume", "keep_checkpoint", "threads", "processes", "lazy_embedding_updates"),
@@ -63,8 +64,14 @@ def results_of_commands(*, by_default: bool) -> Path:
 
 
 def same_results(one: Sections, other: Sections) -> bool:
-    """Whether two configurations give the same results: they differ at most in ``_PLACES`` and in folders of paths."""
-    return settings_of(one) == settings_of(other)
+    """Whether two configurations give the same results: they differ at most in ``_PLACES`` and in folders of paths.
+
+    A run's configuration names the precision that ``auto`` became on its machine.
+    """
+    left, right = settings_of(one), settings_of(other)
+    if "auto" in (left.get(_PRECISION), right.get(_PRECISION)):
+        left[_PRECISION] = right[_PRECISION] = "auto"
+    return left == right
 
 
 def settings_of(config: Sections) -> dict[str, object]:

@@ -49,12 +49,10 @@ from experiments.tables.main_table import (
     README_ROWS,
     README_TESTS,
     REFERENCES,
-    TUNED,
     shown,
-    tuning_cells,
-    tuning_page,
 )
 from experiments.tables.query_kinds import QUERIES, KnownPool, clusters, kind_table, known_pools
+from experiments.tables.tuning import TUNED, cells_of, tuning_page
 from experiments.terminal.console import say
 
 README: Final = REPOSITORY / "README.md"
@@ -143,7 +141,7 @@ class Saved:
 
     def tuning_page(self) -> str:
         """The settings compared on validation."""
-        return tuning_page(self._of((cell for name in TUNED for cell in tuning_cells(name)), "tuning"))
+        return tuning_page(self._of((cell for name in TUNED for cell in cells_of(name)), "tuning"))
 
     def grid_page(self) -> str:
         """The grid of graphs."""

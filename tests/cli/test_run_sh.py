@@ -26,8 +26,9 @@ from experiments.recipes.models import MODELS
 from experiments.tables.ablations import ABLATIONS
 from experiments.tables.graph_grid import NAME as GRID
 from experiments.tables.language_table import NAME as LANGUAGES
-from experiments.tables.main_table import CELLS, TUNED
+from experiments.tables.main_table import CELLS
 from experiments.tables.sweep import PREFIX, Sweep
+from experiments.tables.tuning import TUNED
 from experiments.terminal.options import parsed, split_arguments
 from modeling.base import NeuralRanker
 

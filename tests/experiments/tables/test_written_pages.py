@@ -1,3 +1,4 @@
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -12,17 +13,15 @@ from experiments.tables.main_table import (
     README_ROWS,
     README_TESTS,
     REFERENCES,
-    SETTINGS,
-    TUNED,
     shown,
-    tuning_cells,
-    tuning_page,
 )
 from experiments.tables.pages import END, README, RESULTS, START, Saved, pages, with_tables, write_tables
+from experiments.tables.tuning import EARLIER, SETTINGS, TRIALS, TUNED, earlier_cells, trial_cells, tuning_page
 from tests.evaluation.test_results import result
 from tests.experiments.tables.saved_runs import copied, has
 
 SAVED = Saved(RESULTS)
+NO_CHOICE = ("galm_plus", "model.init")
 
 
 def test_the_readme_is_in_step_with_the_kept_results():
@@ -163,24 +162,37 @@ def test_every_variant_of_an_ablation_differs_from_the_model_and_from_the_others
 
 
 def test_tuning_gives_every_model_the_same_settings_and_never_looks_at_the_test():
+    for name, often in {"train.learning_rate": 1, "model.dropout": 3, "loss.kind": 4, "model.init": 4}.items():
+        assert max(Counter(settings[name] for settings in SETTINGS).values()) == often
     for model in TUNED:
-        plans = {cell.label: cell.plan({}) for cell in tuning_cells(model)}
-        assert len({str(plan) for plan in plans.values()}) == len(SETTINGS)
-        assert {plan.evaluate.split for plan in plans.values()} == {"valid"}
-        assert len({(plan.data, plan.train) for plan in plans.values()}) == 1
+        for cells in (trial_cells(model), earlier_cells(model)):
+            plans = {cell.label: cell.plan({}) for cell in cells}
+            assert len({str(plan) for plan in plans.values()}) == len(cells)
+            assert {plan.evaluate.split for plan in plans.values()} == {"valid"}
+            assert len({plan.data for plan in plans.values()}) == 1
+        for cell, settings in zip(trial_cells(model), SETTINGS, strict=True):
+            assert cell.settings.items() >= {k: v for k, v in settings.items() if (model, k) != NO_CHOICE}.items()
 
 
 def test_the_best_setting_of_a_model_is_bold_and_missing_ones_are_blank():
     assert tuning_page([]) == ""
-    labels = list(SETTINGS)
 
     def ranked(mrr):
         found = result(model="unif", also={})
         return replace(found, exact={**found.exact, "mrr": mrr})
 
-    found = [(f"unif, {labels[0]}", ranked(0.25)), (f"unif, {labels[2]}", ranked(0.5))]
-    (row,) = (line for line in tuning_page(found).splitlines() if line.startswith("| unif"))
-    assert [cell.strip() for cell in row.split("|")[1:-1]] == ["unif", "0.250", "", "**0.500**", ""]
+    labels = list(EARLIER)
+    page = tuning_page(
+        [
+            (f"unif, {labels[0]}", ranked(0.25)),
+            (f"unif, {labels[2]}", ranked(0.5)),
+            ("unif, trial 2", ranked(0.75)),
+        ]
+    )
+    rows = [line for line in page.splitlines() if line.startswith("| unif")]
+    trials, earlier = ([cell.strip() for cell in row.split("|")[1:-1]] for row in rows)
+    assert trials == ["unif", "", "**0.750**", *[""] * (TRIALS - 2)]
+    assert earlier == ["unif", "0.250", "", "**0.500**", ""]
 
 
 def test_the_reference_is_a_model_of_the_table():
