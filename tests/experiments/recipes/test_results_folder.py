@@ -4,7 +4,7 @@ import pytest
 
 from experiments.recipes import results_folder
 from experiments.recipes.config import resolve
-from experiments.recipes.results_folder import APART, RESULTS
+from experiments.recipes.results_folder import APART, RESULTS, same_results
 
 
 @pytest.fixture
@@ -37,3 +37,10 @@ def test_other_options_go_elsewhere_in_one_line(typed, told):
 def test_a_named_folder_is_taken(tmp_path, told):
     assert results_folder.results_folder([of(train__epochs="1")], [of()], str(tmp_path)) == tmp_path
     assert told == []
+
+
+@pytest.mark.parametrize(("other", "same"), [("auto", True), ("bfloat16", True), ("float32", False)])
+def test_a_precision_of_auto_is_the_one_that_it_became(other, same):
+    ran = {"train": {"precision": "bfloat16", "epochs": 1}}
+    assert same_results(ran, {"train": {"precision": other, "epochs": 1}}) is same
+    assert not same_results(ran, {"train": {"precision": other, "epochs": 2}})
