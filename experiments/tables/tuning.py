@@ -82,6 +82,7 @@ EARLIER: Final[dict[str, Mapping[str, str]]] = {
     "shared, cross-entropy": {"model.init": "shared", **_CROSS_ENTROPY},
 }
 """Label -> settings that were compared before: initial vectors per side or shared by equal words, and the loss."""
+_EARLIER_MODELS: Final = ("galm", "unif", "deepcs", "tabcs", "carlcs_cnn", "fcarcs")
 _EARLIER_FORMS: Final = {
     "galm": {"model.layers": "2", "model.init_range": "0.1", "model.gcn_dim": "16"},
     "fcarcs": {"data.statements": "false", "model.structure": "ast"},
@@ -90,10 +91,10 @@ _EARLIER_FORMS: Final = {
 
 
 def earlier_cells(model: str) -> tuple[Cell, ...]:
-    """The four settings that were compared before."""
+    """The four settings that were compared before, if ``model`` was."""
     return tuple(
         Cell("jdk", model, 0, f"{model}, {label}", {**_BUDGET, **_EARLIER_FORMS.get(model, {}), **settings})
-        for label, settings in EARLIER.items()
+        for label, settings in (EARLIER.items() if model in _EARLIER_MODELS else ())
     )
 
 

@@ -165,7 +165,7 @@ def test_tuning_gives_every_model_the_same_settings_and_never_looks_at_the_test(
     for name, often in {"train.learning_rate": 1, "model.dropout": 3, "loss.kind": 4, "model.init": 4}.items():
         assert max(Counter(settings[name] for settings in SETTINGS).values()) == often
     for model in TUNED:
-        for cells in (trial_cells(model), earlier_cells(model)):
+        for cells in filter(None, (trial_cells(model), earlier_cells(model))):
             plans = {cell.label: cell.plan({}) for cell in cells}
             assert len({str(plan) for plan in plans.values()}) == len(cells)
             assert {plan.evaluate.split for plan in plans.values()} == {"valid"}
