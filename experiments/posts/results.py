@@ -158,9 +158,8 @@ def write_summaries(folder: Path = RESULTS) -> list[Path]:
         pages.append(page)
         if ablated := ablation_pages(runs):
             pages.append(folder / f"{each.name}-ablations_on_test.md")
-            write_atomically(
-                pages[-1], f"# {each.name}: what do parts of the loop do on the test?\n\n{ON_TEST}\n\n{ablated}"
-            )
+            title = f"# {each.name}: what do parts of the loop do on the test?"
+            write_atomically(pages[-1], f"{title}\n\n{ON_TEST}\n\n{ablated}")
     return pages
 
 
