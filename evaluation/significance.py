@@ -95,7 +95,7 @@ def _p_value(differences: PairedValues, resamples: int, seed: int) -> float:
     for block in _block_sizes(resamples, size):
         signs = rng.integers(2, size=(block, size), dtype=np.int8).astype(np.float64)
         sums = 2 * (signs @ differences) - total  # twice the sum of those with a positive sign, minus the total
-        reached += np.count_nonzero(np.abs(sums) >= abs(total) * (1 - 1e-12))  # for rounding
+        reached += int(np.count_nonzero(np.abs(sums) >= abs(total) * (1 - 1e-12)))  # for rounding
     return float((1 + reached) / (1 + resamples))
 
 

@@ -5,7 +5,7 @@ of the number of words of a context, source trees in turn, and the numbers that 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.pipeline.contexts import PARTS
+from evaluation.published import SCOTCH
 from evaluation.result_store import ResultStore
 from experiments.context.measure import (
     BM25,
@@ -56,22 +57,6 @@ _CONVENTIONS: Final = (
     "the rarest words of its context; tuned: with settings chosen on validation pairs of the JDK. The weight of a "
     "fusion is chosen on validation pairs. A language with fewer test pairs than a pool has is one pool of all."
 )
-_PUBLISHED: Final = """\
-## Published, on other data: not comparable
-
-Pools of 5,000 of the paper's test set, which is not split by repository as far as it says, the last smaller.
-
-| MRR | python | javascript | java | go | mean | mixed |
-|---|---:|---:|---:|---:|---:|---:|
-| CodeBERT | 0.8828 | 0.7673 | 0.8872 | 0.9079 | 0.8613 | 0.9168 |
-| CodeBERT + context | 0.9535 | 0.9069 | 0.9726 | 0.9716 | 0.9511 | 0.9739 |
-
-| NDCG, variant not stated | python | javascript | java | go | mean |
-|---|---:|---:|---:|---:|---:|
-| CodeBERT | 0.8537 | 0.6898 | 0.7542 | 0.8977 | 0.7988 |
-| CodeBERT + context | 0.8374 | 0.6283 | 0.8107 | 0.8463 | 0.7807 |"""
-"""Numbers of Dahal et al. (DL4C at ICLR 2022); the means of MRR are truncated, not rounded."""
-
 System = tuple[int, str]
 """Side of a pair (0: the model with context, 1: without) and system."""
 _WITH, _WITHOUT = (0, OWN), (1, OWN)
@@ -86,10 +71,15 @@ _MEANS: Final[Mapping[str, System]] = {
     "BM25 + other": (0, BM25_OTHERS),
     "BM25, tuned": (0, BM25_TUNED),
     "fused with BM25": (0, FUSED),
+    "without, fused with tuned BM25": (1, FUSED_TUNED),
     "fused with tuned BM25": (0, FUSED_TUNED),
 }
-_DIFFERENCES: Final[Mapping[str, tuple[System, System]]] = {
+_GAINS: Final[Mapping[str, tuple[System, System]]] = {
     "with - without context": (_WITH, _WITHOUT),
+    "with - without, both fused with tuned BM25": ((0, FUSED_TUNED), (1, FUSED_TUNED)),
+}
+_DIFFERENCES: Final[Mapping[str, tuple[System, System]]] = {
+    **_GAINS,
     "own - other contexts": (_WITH, (0, OTHERS)),
     "own - same repository's": (_WITH, (0, NEIGHBOURS)),
     "context left out - without": ((0, NONE), _WITHOUT),
@@ -125,19 +115,35 @@ def page(results: Sequence[ContextResult]) -> str:
         {key: pairs for key, pairs in sorted(each.items()) if key[1] in _SPLITS}
         for each in (found, paired(results, "valid"))
     )
-    parts = [["# Scotch: what the text above a function brings"], [_CONVENTIONS]]
+    head = ["# Scotch: what does the text above a function bring?", "", "An interval above 0 shows a gain."]
+    parts = [head, _gains(whole), [_CONVENTIONS]]
     for key, pairs in whole.items():
         parts += _section(key, pairs)
-    parts += [_both_splits(whole), _words_by_validation(valid), _trees_in_turn(found), [_PUBLISHED]]
+    parts += [_both_splits(whole), _words_by_validation(valid), _trees_in_turn(found), [SCOTCH]]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def _gains(whole: Mapping[Key, Pairs]) -> list[str]:
+    """The gain on whole repositories, alone and fused, in the mean of the languages of each key."""
+    rows = {}
+    for key, pairs in whole.items():
+        apart = [both for language, both in pairs.items() if language != ALL and len(both[0][0].repositories) > 1]
+        if apart and all(_measured(apart, sides) for sides in _GAINS.values()):
+            rows[_title(key)] = [f"{len(apart)}", *(_difference(apart, *sides) for sides in _GAINS.values())]
+    return _lines(["difference of MRR, mean of languages", "languages", *_GAINS], rows)
+
+
+def _title(key: Key) -> str:
+    dataset, split, model, of_all, _, pool = key
+    return f"{dataset}, split by {_SPLITS[split]}: {model}{', learned from all languages' * of_all}, pools of {pool:,}"
 
 
 def _section(key: Key, pairs: Pairs) -> Iterator[list[str]]:
     """The tables of one key, each as lines."""
-    dataset, split, model, of_all, train, pool = key
+    *_, of_all, train, _ = key
     seeds = "; ".join(f"{name} {', '.join(str(each.train_seed) for each in own)}" for name, (own, _) in pairs.items())
     yield [
-        f"## {dataset}, split by {_SPLITS[split]}: {model}{', learned from all languages' * of_all}, pools of {pool:,}",
+        f"## {_title(key)}",
         "",
         f"Trained on {train:,} pairs of {'all languages together' if of_all else 'the language of each row'}; seeds "
         f"{seeds}. Parts of the context and numbers of its words: of the seeds that were tested so.",
@@ -155,9 +161,9 @@ def _section(key: Key, pairs: Pairs) -> Iterator[list[str]]:
 
 
 def _lines(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> list[str]:
-    """A table: name of each row -> its cells."""
+    """A table: name of each row -> its cells; nothing without rows."""
     lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
-    return [*lines, *(f"| {' | '.join((name, *cells))} |" for name, cells in rows.items())]
+    return [*lines, *(f"| {' | '.join((name, *cells))} |" for name, cells in rows.items())] if rows else []
 
 
 def _cells(values: Sequence[float | None]) -> list[str]:
@@ -179,9 +185,8 @@ def _means(pairs: Pairs) -> list[str]:
         for language, both in pairs.items()
     }
     rows = {}
-    for language, both in pairs.items():
-        one = both[0][0]
-        sizes = [f"{one.queries:,}", f"{len(one.repositories)}", f"{one.pool:,}", f"{one.padded:,}"]
+    for language, ((one, *_), _) in pairs.items():
+        sizes = (f"{one.queries:,}", f"{len(one.repositories)}", f"{one.pool:,}", f"{one.padded:,}")
         rows[language] = [*sizes, *_cells(values[language])]
     if means := _means_of(values):
         rows["mean of languages"] = ["", "", "", "", *_cells(means)]
@@ -199,13 +204,11 @@ def _as_published(pairs: Pairs) -> list[str]:
     rows = {language: _cells(each) for language, each in values.items()}
     if over_languages := _means_of(values):
         rows["mean of languages"] = _cells(over_languages)
-    return _lines(["MRR, the last pool smaller, as published", *columns], rows) if rows else []
+    return _lines(["MRR, the last pool smaller, as published", *columns], rows)
 
 
 def _differences(pairs: Pairs) -> list[str]:
-    columns = {title: sides for title, sides in _DIFFERENCES.items() if all(
-        of in each.systems for side, of in sides for both in pairs.values() for each in both[side]
-    )}  # fmt: skip
+    columns = {title: sides for title, sides in _DIFFERENCES.items() if _measured(pairs.values(), sides)}
     rows = {
         language: [_difference([both], *sides) for sides in columns.values()]
         for language, both in pairs.items() if len(both[0][0].repositories) > 1
@@ -214,6 +217,10 @@ def _differences(pairs: Pairs) -> list[str]:
     if len(apart) > 1:
         rows["mean of languages"] = [_difference(apart, *sides) for sides in columns.values()]
     return _lines(["difference of MRR", *columns], rows)
+
+
+def _measured(languages: Collection[tuple[Seeds, Seeds]], sides: tuple[System, System]) -> bool:
+    return all(of in each.systems for side, of in sides for both in languages for each in both[side])
 
 
 def _difference(languages: Sequence[tuple[Seeds, Seeds]], first: System, second: System) -> str:
@@ -271,10 +278,9 @@ def _words_by_validation(found: Mapping[Key, Pairs]) -> list[str]:
         if tested:
             apart = [seeds for language, (seeds, _) in tested.items() if language != ALL] or [tested[ALL][0]]
             means = [float(np.mean([mean_mrr(each, name) or 0.0 for each in apart])) for name in names]
-            best = names[int(np.argmax(means))]
             what = f"{dataset} by {_SPLITS[split]}, {model}, {train:,} training pairs, pools of {pool:,}"
-            lines += ["", *_by_system(tested, f"words, {what}", names, means)]
-            lines += ["", f"Best in the mean: {best.removeprefix('model, ') if best != OWN else 'all'}."]
+            words = "all" if (best := names[int(np.argmax(means))]) == OWN else best.removeprefix("model, ")
+            lines += ["", *_by_system(tested, f"words, {what}", names, means), "", f"Best in the mean: {words}."]
     return ["## Number of context words, on validation pairs", *lines] if lines else []
 
 
