@@ -157,6 +157,24 @@ def test_the_page_begins_with_the_gain_alone_and_fused():
     assert "both fused" not in page([result(model, 0) for model in ("m", "m_no_context")])
 
 
+def test_trees_in_turn_have_their_gains_and_the_mean_of_these():
+    systems = (*SYSTEMS, BM25_TUNED, FUSED_TUNED)
+    made = [result(model, seed, worse=worse, systems=systems) for seed in range(3)
+            for model, worse in (("m", 0), ("m_no_context", 9))]  # fmt: skip
+    made = [
+        replace(each, data_split=f"pypi/{'abc'[each.train_seed]}", repositories={"tree": QUERIES}, systems={
+            name: replace(of, mrr=[each.mrr(name)]) for name, of in each.systems.items()
+        })
+        for each in made
+    ]  # fmt: skip
+    gains = [[one.mrr(of) - other.mrr(of) for one, other in zip(made[::2], made[1::2], strict=True)]
+             for of in (OWN, FUSED_TUNED)]  # fmt: skip
+    lines = page(made).splitlines()
+    assert f"| pypi/b | {gains[0][1]:+.4f} | {gains[1][1]:+.4f} |" in lines
+    cells = [f"{mean:+.4f} ({low:+.4f} to {high:+.4f})" for mean, low, high in map(mean_interval, gains)]
+    assert f"| mean of trees | {cells[0]} | {cells[1]} |" in lines
+
+
 def test_the_number_of_words_is_chosen_on_validation_pairs_alone():
     names = (*SYSTEMS, *map(shortened, LENGTHS))
     tested = [result(model, 0, language=language, systems=names) for model in ("m", "m_no_context")
