@@ -21,18 +21,10 @@ from evaluation.provenance import code_version, machine, without_paths
 from experiments.posts.ablations import ABLATIONS, BASE, LAST_ROUND, SEEDS, folder_name
 from experiments.posts.config import MODELS, SAMPLE_SEED, SAMPLE_SIZE, PostsPlan, resolve_plan
 from experiments.posts.loop import Loop, Stage
+from experiments.posts.pages import ON_TEST, ablation_page
 from experiments.posts.pools import Pool, development_pools, evaluation_pool
 from experiments.posts.rankers import Bm25Ranker, PostRanker, ZeroShotRanker
-from experiments.posts.results import (
-    DEPTHS,
-    KINDS,
-    ON_TEST,
-    PostsResult,
-    ablation_page,
-    difference_line,
-    save_results,
-    table,
-)
+from experiments.posts.results import DEPTHS, KINDS, PostsResult, difference_line, save_results, table
 from experiments.recipes.config import REPOSITORY
 from modeling.ranker import Scores
 

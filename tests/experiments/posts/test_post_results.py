@@ -8,17 +8,8 @@ import pytest
 from evaluation.result_store import ResultStore
 from experiments.posts.ablations import ABLATIONS, BASE
 from experiments.posts.config import resolve_plan
-from experiments.posts.results import (
-    PostsResult,
-    ablation_page,
-    compared,
-    difference_line,
-    grouped,
-    save_results,
-    summary,
-    table,
-    write_summaries,
-)
+from experiments.posts.pages import ablation_page, summary, write_summaries
+from experiments.posts.results import PostsResult, compared, difference_line, grouped, save_results, table
 
 GOOD, BAD = [1] * 30 + [99] * 10, [1] * 10 + [99] * 30
 
@@ -66,10 +57,26 @@ def test_a_trained_model_with_one_seed_gets_no_verdict(ranker):
     (lead,) = compared({"it": [one]}, [control]).values()
     assert (lead.side, lead.difference.mean) == ("one seed", 0.5)
     line = difference_line(one, control)
-    assert "+0.500, 3.00 times, one seed: no interval and no verdict" in line
+    assert "+0.500, 3.00 times, one seed or one thread of duplicates: no interval and no verdict" in line
     page = summary("site", {"full": {ranker: [one], "bm25_tuned": [control]}})
     assert f"| {ranker} | 1 | +0.500 | 3.00 times |  | one seed |" in page
     assert f"- One seed: {ranker} +0.500.\n" in page
+
+
+def test_queries_of_one_thread_say_no_more_than_one_query():
+    for ranks in ([1], [1, 1, 99]):
+        line = difference_line(*(result(each, ranker="minilm", thread=9) for each in (ranks, [99] * len(ranks))))
+        assert line.endswith("one seed or one thread of duplicates: no interval and no verdict")
+
+
+def test_other_tests_of_a_ranker_are_not_compared():
+    rows = [
+        result(BAD, ranker=name) for name in ("bm25", "bm25_tuned", "bm25, first link only", "bm25, titles as queries")
+    ]
+    found = summary("site", {"full": {each.ranker: [each] for each in rows}}).partition("## full corpus")[0]
+    assert "| bm25 | 1 | +0.000 (" in found
+    assert "only" not in found
+    assert "titles" not in found
 
 
 def test_intervals_are_over_seeds_and_threads():
