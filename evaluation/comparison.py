@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -197,11 +197,12 @@ def leads(entries: Sequence[Entry], reference: str, clusters: Sequence[int] | No
     others = [entry for entry in entries if entry is not base]
     if base is None or not others:
         return {}
-    return judged({other.label: compare_runs(other.runs, base.runs, clusters) for other in others})
+    found = judged([compare_runs(other.runs, base.runs, clusters) for other in others])
+    return {other.label: lead for other, lead in zip(others, found, strict=True)}
 
 
-def judged(found: Mapping[str, RunDifference]) -> dict[str, Lead]:
-    """The differences of one table, by their rows, with p-values adjusted over those that have a verdict."""
-    known = [label for label, difference in found.items() if difference.has_verdict]
-    adjusted = dict(zip(known, holm([found[label].p_value for label in known]), strict=True))
-    return {label: Lead(difference, adjusted.get(label, math.nan)) for label, difference in found.items()}
+def judged(found: Sequence[RunDifference]) -> list[Lead]:
+    """Differences of one table with p-values adjusted over those that have a verdict."""
+    known = [place for place, difference in enumerate(found) if difference.has_verdict]
+    adjusted = dict(zip(known, holm([found[place].p_value for place in known]), strict=True))
+    return [Lead(difference, adjusted.get(place, math.nan)) for place, difference in enumerate(found)]

@@ -90,9 +90,9 @@ def table(results: Sequence[PostsResult], kinds: Sequence[str] = ()) -> str:
 def compared(results: Mapping[str, Sequence[PostsResult]], control: Sequence[PostsResult]) -> dict[str, Lead]:
     """Recall@10 of each against that of ``control``, over seeds and threads of duplicates."""
     assert all(each[0].queries == control[0].queries for each in results.values()), "compared on the same queries only"
-    return judged(
-        {name: _difference(_runs(each), _runs(control), control[0].threads) for name, each in results.items()}
-    )
+    base, threads = _runs(control), control[0].threads
+    found = judged([_difference(_runs(each), base, threads) for each in results.values()])
+    return dict(zip(results, found, strict=True))
 
 
 def _difference(first: Runs, second: Runs, threads: Sequence[int]) -> RunDifference:
