@@ -9,7 +9,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from evaluation.comparison import Lead, Side
+from evaluation.comparison import MARGIN, Lead, Side
 from evaluation.metrics import mrr, recall_at
 from evaluation.result_store import ResultStore, SavedRun
 from experiments.posts.ablations import ABLATIONS, BASE, folder_name
@@ -22,7 +22,8 @@ RESULTS: Final = results_folder.RESULTS / "posts"
 CONTROL: Final = "bm25_tuned"
 JUDGED: Final = (
     "Intervals of differences (95 %) are over training seeds and threads of duplicates; p is adjusted by Holm over the "
-    "rows of a table, which intervals are not. A trained model with one seed has neither."
+    "rows of a table, which intervals are not. A trained model with one seed has neither. Level: the whole interval lies "
+    f"within {MARGIN:g} of 0; not shown: neither that nor a difference."
 )
 ON_TEST: Final = f"{JUDGED} The queries are those of the main test: this is no second test, and it chose no setting."
 """What has to be known of ablations."""
