@@ -22,8 +22,8 @@ RESULTS: Final = results_folder.RESULTS / "posts"
 CONTROL: Final = "bm25_tuned"
 JUDGED: Final = (
     "Intervals of differences (95 %) are over training seeds and threads of duplicates; p is adjusted by Holm over the "
-    "rows of a table, which intervals are not. A trained model with one seed has neither. Level: the whole interval lies "
-    f"within {MARGIN:g} of 0; not shown: neither that nor a difference."
+    "rows of a table, which intervals are not. A trained model with one seed has neither. Level: the whole interval "
+    f"lies within {MARGIN:g} of 0; not shown: neither that nor a difference."
 )
 ON_TEST: Final = f"{JUDGED} The queries are those of the main test: this is no second test, and it chose no setting."
 """What has to be known of ablations."""

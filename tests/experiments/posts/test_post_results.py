@@ -90,6 +90,13 @@ def test_intervals_are_over_seeds_and_threads():
     assert differing.low < alone.low < alone.mean < differing.mean
 
 
+def test_level_needs_an_interval_within_the_margin():
+    control, other = ([*BAD, *[1, 99] * 3], [*BAD, *[99, 1] * 3])
+    rows = {"as many": [result(other, ranker="minilm")], "the same": [result(control, ranker="minilm")]}
+    found = compared(rows, [result(control, ranker="bm25_tuned")])
+    assert {name: lead.side for name, lead in found.items()} == {"as many": "not shown", "the same": "level"}
+
+
 def test_a_table_has_kinds_only_where_there_are_queries():
     page = table([result([1, 99])], ("code", "error"))
     assert f"| {TRAINED} | code | 1 | 1.000" in page
