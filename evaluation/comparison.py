@@ -4,10 +4,10 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from evaluation.metrics import Measures, exact, published_convention
 from evaluation.results import Result, Tested, Validation
@@ -122,8 +122,14 @@ class Pool:
 
 Verdict = Literal["yes", "no", "one seed"]
 """Whether a difference is significant; "one seed": nothing is known of a model's variance."""
-Side = Literal["worse", "level", "better", "one seed"]
-"""How an entry compares with the reference; "level": the difference is not significant."""
+Side = Literal["worse", "level", "not shown", "better", "one seed"]
+"""How an entry compares with the reference.
+
+"worse", "better": significantly. "level": not so, and the whole interval lies within ``MARGIN`` of 0. "not shown": none
+of these, so that the two may differ or not.
+"""
+MARGIN: Final = 0.01
+"""MRR that counts as no difference: of a hundred queries two whose method moves from the second place to the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +149,11 @@ class Lead:
     @property
     def side(self) -> Side:
         """How the entry compares with the reference."""
-        if self.verdict != "yes":
-            return "level" if self.verdict == "no" else "one seed"
-        return "better" if self.difference.mean > 0 else "worse"
+        if self.verdict == "one seed":
+            return "one seed"
+        if self.verdict == "yes":
+            return "better" if self.difference.mean > 0 else "worse"
+        return "level" if self.difference.low > -MARGIN and self.difference.high < MARGIN else "not shown"
 
 
 def by_pool(results: Iterable[tuple[str, Result]]) -> dict[Pool, list[Entry]]:
@@ -179,6 +187,28 @@ def restricted(tested: Tested, rows: Bool[np.ndarray, " queries"]) -> Tested:
     )
 
 
+def counting_copies(entry: Entry, texts: Sequence[int]) -> Entry:
+    """``entry`` with each query's rank that of the first method whose own query has the same words.
+
+    Such queries have the same ranking, so that the ranks of their methods say all of it.
+
+    Args:
+        entry: tested on all queries of a split over all its methods.
+        texts: a number for each query, the same for those of the same words.
+    """
+    numbers = np.unique(texts, return_inverse=True)[1]
+    return replace(entry, tested=[_with_first(tested, numbers) for tested in entry.tested])
+
+
+def _with_first(tested: Tested, numbers: Int[np.ndarray, " queries"]) -> Tested:
+    first = np.full(int(numbers.max()) + 1, tested.pool_size)
+    np.minimum.at(first, numbers, np.asarray(tested.ranks))
+    ranks = first[numbers]
+    return replace(
+        tested, ranks=ranks.tolist(), exact=exact(ranks), published_convention=published_convention(ranks), controls={}
+    )
+
+
 def largest_pools(results: Iterable[tuple[str, Result]]) -> dict[str, tuple[Pool, list[Entry]]]:
     """For each data set, by name, the pool with most rankers; there are several if the data were prepared again."""
     ordered = sorted(by_pool(results).items(), key=lambda found: len(found[1]))
@@ -197,7 +227,22 @@ def leads(entries: Sequence[Entry], reference: str, clusters: Sequence[int] | No
     others = [entry for entry in entries if entry is not base]
     if base is None or not others:
         return {}
-    found = {other.label: compare_runs(other.runs, base.runs, clusters) for other in others}
-    known = [label for label, difference in found.items() if difference.has_verdict]
-    adjusted = dict(zip(known, holm([found[label].p_value for label in known]), strict=True))
-    return {label: Lead(difference, adjusted.get(label, math.nan)) for label, difference in found.items()}
+    found = paired_leads([(other, base) for other in others], clusters)
+    return {other.label: lead for other, lead in zip(others, found, strict=True)}
+
+
+def paired_leads(pairs: Sequence[tuple[Entry, Entry]], clusters: Sequence[int] | None = None) -> list[Lead]:
+    """The first of each pair against the second, corrected for the number of all these pairs.
+
+    Args:
+        pairs: entries of one pool.
+        clusters: as in :func:`leads`.
+    """
+    return judged([compare_runs(first.runs, second.runs, clusters) for first, second in pairs])
+
+
+def judged(found: Sequence[RunDifference]) -> list[Lead]:
+    """Differences of one table with p-values adjusted over those that have a verdict."""
+    known = [place for place, difference in enumerate(found) if difference.has_verdict]
+    adjusted = dict(zip(known, holm([found[place].p_value for place in known]), strict=True))
+    return [Lead(difference, adjusted.get(place, math.nan)) for place, difference in enumerate(found)]

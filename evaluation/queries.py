@@ -5,7 +5,7 @@ results, so that ranks can be analysed by kind of query without the data.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
+from data_prep.pipeline.overlap import word_sets
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split, words_sha256
 from evaluation.comparison import Entry, Pool
@@ -36,12 +37,16 @@ class QueryFacts:
     shared: Sequence[int]  # of these stems, those that stand in its method too
     files: Sequence[int]  # a number for the file of its method; where files are not known one for each query
     code_words: Sequence[int] = ()  # tokens of its method; none: not counted when this was saved
+    texts: Sequence[int] = ()  # a number for its words, the same for queries of equal words; none: as above
+    nearest: Sequence[float] = ()  # Jaccard similarity of its method's tokens with the nearest training method's
+    read: Sequence[int] = ()  # 1: ablations before those of today were judged on it
 
     def __post_init__(self) -> None:
         if not len(self.words) == len(self.distinct) == len(self.shared) == len(self.files) > 0:
             raise UserError("the facts of queries are four lists of the same length, of one query or more")
-        if len(self.code_words) not in (0, len(self.words)):
-            raise UserError("the facts of queries have a number of tokens for each query, or for none")
+        for further in (self.code_words, self.texts, self.nearest, self.read):
+            if len(further) not in (0, len(self.words)):
+                raise UserError("the facts of queries have a further number for each query, or for none")
         rows = zip(self.shared, self.distinct, self.words, strict=True)
         if not all(0 <= shared <= distinct <= words for shared, distinct, words in rows):
             raise UserError("a query shares at most its distinct words with its method, and has at most its words")
@@ -61,8 +66,17 @@ class QueryFacts:
         return (self.fingerprint, len(self.words)) == (pool.fingerprint, pool.queries)
 
 
-def query_facts(split: Split, *, dataset: str, origin: str) -> QueryFacts:
+def query_facts(
+    split: Split, *, dataset: str, origin: str, train: Split | None = None, read: Sequence[int] = ()
+) -> QueryFacts:
     """The facts of the queries of ``split``, with words read as in BM25: stemmed, and API words split.
+
+    Args:
+        split: the queries with their methods.
+        dataset: its name.
+        origin: where it is from.
+        train: the training pairs as models were trained on them; None: not to be looked at.
+        read: for each query, whether earlier ablations were judged on it.
 
     Raises:
         UserError: the split has no pairs.
@@ -80,15 +94,44 @@ def query_facts(split: Split, *, dataset: str, origin: str) -> QueryFacts:
         shared=[len(asked[row] & _stems(split, ("name", "tokens", "api"), row, stem)) for row in rows],
         files=_files(split),
         code_words=split.words["tokens"].lengths.tolist(),
+        texts=_numbered([tuple(split.words["query"][row].tolist()) for row in rows]),
+        nearest=[] if train is None else nearest_tokens(split, train),
+        read=[*read],
     )
+
+
+def nearest_tokens(split: Split, train: Split) -> list[float]:
+    """The highest Jaccard similarity of each method's tokens with those of a training method, to a thousandth below."""
+    from scipy.sparse import csr_array  # slow to import
+
+    numbers: dict[str, int] = {}
+    tables = []
+    for each in (split, train):
+        rows = [[numbers.setdefault(word, len(numbers)) for word in words] for words in word_sets(each, "tokens")]
+        tables.append((np.concatenate([np.asarray(row, np.int64) for row in rows]), [len(row) for row in rows]))
+    own, other = (
+        csr_array((np.ones(len(words)), words, np.append(0, np.cumsum(sizes))), shape=(len(sizes), len(numbers)))
+        for words, sizes in tables
+    )
+    best = np.zeros(len(split))
+    for start in range(0, len(split), _BLOCK):
+        shared = (own[start : start + _BLOCK] @ other.T).tocoo()
+        total = np.asarray(tables[0][1])[shared.row + start] + np.asarray(tables[1][1])[shared.col]
+        np.maximum.at(best, shared.row + start, shared.data / (total - shared.data))
+    return (np.floor(1000 * best + 1e-9) / 1000).tolist()
 
 
 def _files(split: Split) -> list[int]:
     """A number for each row, the same for methods of one file; a release that names no files has one path for all."""
     texts = [split.text(row) for row in range(len(split))]
-    numbers: dict[tuple[str, str], int] = {}
-    found = [numbers.setdefault((text.origin, text.path), len(numbers)) for text in texts]
-    return found if len(numbers) > 1 else [*range(len(split))]
+    found = _numbered([(text.origin, text.path) for text in texts])
+    return found if any(found) else [*range(len(split))]
+
+
+def _numbered(keys: Sequence[Hashable]) -> list[int]:
+    """A number for each key, the same for equal ones, in the order of the first of each."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
 def _stems(split: Split, fields: Sequence[str], row: int, stem: Callable[[str], str]) -> set[str]:
@@ -102,13 +145,19 @@ LEAST: Final = 20
 LENGTH: Final = "query length"
 OVERLAP: Final = "overlap with its method"
 CODE: Final = "length of its method"
-KINDS: Final = (LENGTH, OVERLAP, CODE)
+TRAINED: Final = "nearest training method"
+READ: Final = "earlier ablations"
+KINDS: Final = (LENGTH, OVERLAP, CODE, TRAINED, READ)
 """The kinds of classes."""
 
 _LENGTHS: Final = {"up to 3": 3, "4-5": 5, "6-8": 8, "9-12": 12, "13-18": 18}
 """Label -> maximum words; longer queries are a separate class."""
 _CODES: Final = {"up to 5": 5, "6-10": 10, "11-20": 20, "21-40": 40}
 """Label -> maximum tokens of a method."""
+_NEAREST: Final = {"below 1/2": 0.4999, "1/2 to 4/5": 0.7999}
+"""Label -> maximum similarity; above is "4/5 or more", of methods that training would leave out if names were equal."""
+_BLOCK: Final = 256
+"""Methods compared with all others at a time."""
 _OVERLAPS: Final = {"none": 0.0, "up to 1/4": 0.25, "up to 1/2": 0.5, "up to 3/4": 0.75}
 """Label -> maximum share; above these are "not all" and "all"."""
 
@@ -156,6 +205,13 @@ def query_classes(facts: QueryFacts) -> list[QueryClass]:
     found = [*length_classes(facts.lengths), *overlap_classes(facts.overlap)]
     if facts.code_words:
         found += _by_number(CODE, _CODES, np.asarray(facts.code_words))
+    if facts.nearest:
+        edges = (-1.0, *_NEAREST.values(), 1.0)
+        found += _between(TRAINED, (*_NEAREST, "4/5 or more"), edges, np.asarray(facts.nearest, dtype=np.float64))
+    if facts.read:
+        found += _between(
+            READ, ("not judged on it", "judged on it"), (-1.0, 0.0, 1.0), np.asarray(facts.read, dtype=np.float64)
+        )
     return [everything, *(each for each in found if each.size >= LEAST and len(np.unique(files[each.rows])) > 1)]
 
 

@@ -48,20 +48,9 @@ class Difference:
 
 def compare(first: PairedValues, second: PairedValues, *, resamples: int = 10_000, seed: int = 0) -> Difference:
     """The mean difference of paired values, its 95 % interval and p-value."""
-    return compare_all([first], second, resamples=resamples, seed=seed)[0]
-
-
-def compare_all(
-    firsts: Sequence[PairedValues], second: PairedValues, *, resamples: int = 10_000, seed: int = 0
-) -> list[Difference]:
-    """:func:`compare` of each of ``firsts`` with ``second``; they share the random draws, which are slow."""
-    differences = [_differences(first, second) for first in firsts]
-    intervals = _intervals(differences, 0.95, resamples, seed)
-    p_values = _p_values(differences, resamples, seed)
-    return [
-        Difference(float(np.mean(each)), *ends, p_value, resamples)
-        for each, ends, p_value in zip(differences, intervals, p_values, strict=True)
-    ]
+    differences = _differences(first, second)
+    interval = _interval(differences, 0.95, resamples, seed)
+    return Difference(float(differences.mean()), *interval, _p_value(differences, resamples, seed), resamples)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -85,37 +74,29 @@ def bootstrap_interval(
     Raises:
         UserError: there are no queries, or different numbers of values on both sides.
     """
-    return _intervals([_differences(first, second)], level, resamples, seed)[0]
+    return _interval(_differences(first, second), level, resamples, seed)
 
 
-def _intervals(
-    differences: Sequence[PairedValues], level: float, resamples: int, seed: int
-) -> list[tuple[float, float]]:
-    if not differences:
-        return []
-    size, rng = len(differences[0]), np.random.default_rng(seed)
+def _interval(differences: PairedValues, level: float, resamples: int, seed: int) -> tuple[float, float]:
+    size, rng = len(differences), np.random.default_rng(seed)
     draws = (rng.integers(size, size=(block, size), dtype=np.int32) for block in _block_sizes(resamples, size))
-    means = np.concatenate([[each[block].mean(axis=1) for each in differences] for block in draws], axis=1)
-    ends = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=1)
-    return [(float(low), float(high)) for low, high in ends.T]
+    means = np.concatenate([differences[block].mean(axis=1) for block in draws])
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
 
 
-def _p_values(differences: Sequence[PairedValues], resamples: int, seed: int) -> list[float]:
-    """Two-sided p-values of the paired permutation test: each query's two values are swapped at random.
+def _p_value(differences: PairedValues, resamples: int, seed: int) -> float:
+    """Two-sided p-value of the paired permutation test: each query's two values are swapped at random.
 
     p = (1 + swaps with a mean difference at least as far from 0) / (1 + resamples), hence never 0.
     """
-    if not differences:
-        return []
-    size, rng = len(differences[0]), np.random.default_rng(seed)
-    totals = [each.sum() for each in differences]
-    reached = np.zeros(len(differences), dtype=np.int64)
+    size, rng, reached = len(differences), np.random.default_rng(seed), 0
+    total = differences.sum()
     for block in _block_sizes(resamples, size):
         signs = rng.integers(2, size=(block, size), dtype=np.int8).astype(np.float64)
-        for number, (each, total) in enumerate(zip(differences, totals, strict=True)):
-            sums = 2 * (signs @ each) - total  # with random signs: twice the sum of the positive ones, minus the total
-            reached[number] += np.count_nonzero(np.abs(sums) >= abs(total) * (1 - 1e-12))  # for rounding
-    return [float((1 + count) / (1 + resamples)) for count in reached.tolist()]
+        sums = 2 * (signs @ differences) - total  # twice the sum of those with a positive sign, minus the total
+        reached += int(np.count_nonzero(np.abs(sums) >= abs(total) * (1 - 1e-12)))  # for rounding
+    return float((1 + reached) / (1 + resamples))
 
 
 def _differences(first: PairedValues, second: PairedValues) -> PairedValues:

@@ -90,9 +90,9 @@ def test_figures_and_rows_are_found() -> None:
     text = "# A\n\nIt has .598 (-.026) in 12.8 ms, a 95 % interval, `.999`.\n\n## B\n\n2,902 MB of 17.0.19, 3 %, .2 s\n"
     found = [(3, "A", ".598"), (3, "A", "-.026"), (3, "A", "12.8ms"), (7, "B", "2,902"), (7, "B", "3"), (7, "B", ".2")]
     assert list(figures(text)) == found
-    row = "main.md > All models > jdk > galm_plus"
+    row = "main-all.md > All models > jdk > galm_plus"
     assert is_saved(".598", row)
     assert is_saved("-.072", f"minus {row}")
     assert not is_saved(".597", row)
     with pytest.raises(LookupError):
-        is_saved(".598", "main.md > All models > jdk > none")
+        is_saved(".598", "main-all.md > All models > jdk > none")

@@ -157,6 +157,19 @@ class PostSets:
                 found.setdefault(other, set()).add(row)
         return {row: frozenset(others) for row, others in found.items()}
 
+    @cached_property
+    def threads(self) -> dict[int, int]:
+        """Row -> the first row of its thread: of the questions that duplicate links join, directly or over others."""
+        found: dict[int, int] = {}
+        for first in sorted(self.duplicates_of):
+            waiting = [first]
+            while waiting:
+                row = waiting.pop()
+                if row not in found:
+                    found[row] = first
+                    waiting += self.duplicates_of[row]
+        return found
+
     def counts(self) -> dict[str, int]:
         """The size of each set."""
         return {

@@ -4,7 +4,6 @@ A section for each model on a data set, in pools of one size; then both splits b
 of the number of words of a context, source trees in turn, and the numbers that Scotch publishes.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -13,7 +12,23 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.pipeline.contexts import PARTS
+from evaluation.published import SCOTCH
 from evaluation.result_store import ResultStore
+from experiments.context.gains import (
+    GAINS,
+    SPLITS,
+    WITH,
+    WITHOUT_CONTEXT,
+    System,
+    both_splits,
+    difference_cell,
+    gains,
+    have_both,
+    mrr_cells,
+    table_lines,
+    title_of,
+    trees_in_turn,
+)
 from experiments.context.measure import (
     BM25,
     BM25_OTHERS,
@@ -36,10 +51,7 @@ from experiments.context.results import (
     ContextResult,
     Key,
     Pairs,
-    Seeds,
-    difference,
     load_results,
-    mean_interval,
     mean_mrr,
     paired,
 )
@@ -47,8 +59,6 @@ from experiments.recipes.results_folder import RESULTS
 from experiments.terminal.console import say
 
 FOLDER: Final = "context"
-_SPLITS: Final = {"repo": "repository", "random": "chance"}
-"""--data.split -> what it is split by."""
 _CONVENTIONS: Final = (
     "Each test query is ranked over the functions of its pool, ties against it; pools are drawn at random, and the "
     "last is padded with functions of others. Means over seeds. Intervals are 95 %, over seeds of training and "
@@ -56,28 +66,9 @@ _CONVENTIONS: Final = (
     "the rarest words of its context; tuned: with settings chosen on validation pairs of the JDK. The weight of a "
     "fusion is chosen on validation pairs. A language with fewer test pairs than a pool has is one pool of all."
 )
-_PUBLISHED: Final = """\
-## Published, on other data: not comparable
-
-Pools of 5,000 of the paper's test set, which is not split by repository as far as it says, the last smaller.
-
-| MRR | python | javascript | java | go | mean | mixed |
-|---|---:|---:|---:|---:|---:|---:|
-| CodeBERT | 0.8828 | 0.7673 | 0.8872 | 0.9079 | 0.8613 | 0.9168 |
-| CodeBERT + context | 0.9535 | 0.9069 | 0.9726 | 0.9716 | 0.9511 | 0.9739 |
-
-| NDCG, variant not stated | python | javascript | java | go | mean |
-|---|---:|---:|---:|---:|---:|
-| CodeBERT | 0.8537 | 0.6898 | 0.7542 | 0.8977 | 0.7988 |
-| CodeBERT + context | 0.8374 | 0.6283 | 0.8107 | 0.8463 | 0.7807 |"""
-"""Numbers of Dahal et al. (DL4C at ICLR 2022); the means of MRR are truncated, not rounded."""
-
-System = tuple[int, str]
-"""Side of a pair (0: the model with context, 1: without) and system."""
-_WITH, _WITHOUT = (0, OWN), (1, OWN)
 _MEANS: Final[Mapping[str, System]] = {
-    "without context": _WITHOUT,
-    "with context": _WITH,
+    "without context": WITHOUT_CONTEXT,
+    "with context": WITH,
     "other contexts": (0, OTHERS),
     "same repository": (0, NEIGHBOURS),
     "left out": (0, NONE),
@@ -86,15 +77,16 @@ _MEANS: Final[Mapping[str, System]] = {
     "BM25 + other": (0, BM25_OTHERS),
     "BM25, tuned": (0, BM25_TUNED),
     "fused with BM25": (0, FUSED),
+    "without, fused with tuned BM25": (1, FUSED_TUNED),
     "fused with tuned BM25": (0, FUSED_TUNED),
 }
 _DIFFERENCES: Final[Mapping[str, tuple[System, System]]] = {
-    "with - without context": (_WITH, _WITHOUT),
-    "own - other contexts": (_WITH, (0, OTHERS)),
-    "own - same repository's": (_WITH, (0, NEIGHBOURS)),
-    "context left out - without": ((0, NONE), _WITHOUT),
-    "with context - BM25": (_WITH, (0, BM25)),
-    "with context - tuned BM25": (_WITH, (0, BM25_TUNED)),
+    **GAINS,
+    "own - other contexts": (WITH, (0, OTHERS)),
+    "own - same repository's": (WITH, (0, NEIGHBOURS)),
+    "context left out - without": ((0, NONE), WITHOUT_CONTEXT),
+    "with context - BM25": (WITH, (0, BM25)),
+    "with context - tuned BM25": (WITH, (0, BM25_TUNED)),
     "fused - BM25": ((0, FUSED), (0, BM25)),
     "fused with tuned BM25 - tuned BM25": ((0, FUSED_TUNED), (0, BM25_TUNED)),
 }
@@ -122,22 +114,22 @@ def page(results: Sequence[ContextResult]) -> str:
     """Tables of all results, with the published numbers beside."""
     found = paired(results)
     whole, valid = (
-        {key: pairs for key, pairs in sorted(each.items()) if key[1] in _SPLITS}
+        {key: pairs for key, pairs in sorted(each.items()) if key[1] in SPLITS}
         for each in (found, paired(results, "valid"))
     )
-    parts = [["# Scotch: what the text above a function brings"], [_CONVENTIONS]]
+    parts = [gains(whole), [_CONVENTIONS]]
     for key, pairs in whole.items():
         parts += _section(key, pairs)
-    parts += [_both_splits(whole), _words_by_validation(valid), _trees_in_turn(found), [_PUBLISHED]]
+    parts += [both_splits(whole), _words_by_validation(valid), trees_in_turn(found), [SCOTCH]]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
 def _section(key: Key, pairs: Pairs) -> Iterator[list[str]]:
     """The tables of one key, each as lines."""
-    dataset, split, model, of_all, train, pool = key
+    *_, of_all, train, _ = key
     seeds = "; ".join(f"{name} {', '.join(str(each.train_seed) for each in own)}" for name, (own, _) in pairs.items())
     yield [
-        f"## {dataset}, split by {_SPLITS[split]}: {model}{', learned from all languages' * of_all}, pools of {pool:,}",
+        f"## {title_of(key)}",
         "",
         f"Trained on {train:,} pairs of {'all languages together' if of_all else 'the language of each row'}; seeds "
         f"{seeds}. Parts of the context and numbers of its words: of the seeds that were tested so.",
@@ -152,16 +144,6 @@ def _section(key: Key, pairs: Pairs) -> Iterator[list[str]]:
         if all(names[1] in with_context[0].systems for with_context, _ in pairs.values()):
             yield _by_system(pairs, title, names)
     yield _by_overlap(pairs)
-
-
-def _lines(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> list[str]:
-    """A table: name of each row -> its cells."""
-    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
-    return [*lines, *(f"| {' | '.join((name, *cells))} |" for name, cells in rows.items())]
-
-
-def _cells(values: Sequence[float | None]) -> list[str]:
-    return ["" if value is None else f"{value:.4f}" for value in values]
 
 
 def _means_of(rows: Mapping[str, Sequence[float | None]]) -> list[float | None] | None:
@@ -179,13 +161,12 @@ def _means(pairs: Pairs) -> list[str]:
         for language, both in pairs.items()
     }
     rows = {}
-    for language, both in pairs.items():
-        one = both[0][0]
-        sizes = [f"{one.queries:,}", f"{len(one.repositories)}", f"{one.pool:,}", f"{one.padded:,}"]
-        rows[language] = [*sizes, *_cells(values[language])]
+    for language, ((one, *_), _) in pairs.items():
+        sizes = (f"{one.queries:,}", f"{len(one.repositories)}", f"{one.pool:,}", f"{one.padded:,}")
+        rows[language] = [*sizes, *mrr_cells(values[language])]
     if means := _means_of(values):
-        rows["mean of languages"] = ["", "", "", "", *_cells(means)]
-    return _lines(["MRR", "queries", "repositories", "pool", "padded", *columns], rows)
+        rows["mean of languages"] = ["", "", "", "", *mrr_cells(means)]
+    return table_lines(["MRR", "queries", "repositories", "pool", "padded", *columns], rows)
 
 
 def _as_published(pairs: Pairs) -> list[str]:
@@ -196,41 +177,31 @@ def _as_published(pairs: Pairs) -> list[str]:
         means = [mean_mrr(both[side], system, as_published=True) for side, system in columns.values()]
         if None not in means:
             values[language] = means
-    rows = {language: _cells(each) for language, each in values.items()}
+    rows = {language: mrr_cells(each) for language, each in values.items()}
     if over_languages := _means_of(values):
-        rows["mean of languages"] = _cells(over_languages)
-    return _lines(["MRR, the last pool smaller, as published", *columns], rows) if rows else []
+        rows["mean of languages"] = mrr_cells(over_languages)
+    return table_lines(["MRR, the last pool smaller, as published", *columns], rows)
 
 
 def _differences(pairs: Pairs) -> list[str]:
-    columns = {title: sides for title, sides in _DIFFERENCES.items() if all(
-        of in each.systems for side, of in sides for both in pairs.values() for each in both[side]
-    )}  # fmt: skip
+    columns = {title: sides for title, sides in _DIFFERENCES.items() if have_both(pairs.values(), sides)}
     rows = {
-        language: [_difference([both], *sides) for sides in columns.values()]
+        language: [difference_cell([both], *sides) for sides in columns.values()]
         for language, both in pairs.items() if len(both[0][0].repositories) > 1
     }  # fmt: skip
     apart = [both for language, both in pairs.items() if language != ALL]
     if len(apart) > 1:
-        rows["mean of languages"] = [_difference(apart, *sides) for sides in columns.values()]
-    return _lines(["difference of MRR", *columns], rows)
-
-
-def _difference(languages: Sequence[tuple[Seeds, Seeds]], first: System, second: System) -> str:
-    """A difference with its interval, if there is one."""
-    one, other = ([both[side] for both in languages] for side, _ in (first, second))
-    found = difference(one, first[1], other, second[1])
-    interval = "" if math.isnan(found.low) else f" ({found.low:+.4f} to {found.high:+.4f})"
-    return f"{found.mean:+.4f}{interval}"
+        rows["mean of languages"] = [difference_cell(apart, *sides) for sides in columns.values()]
+    return table_lines(["difference of MRR", *columns], rows)
 
 
 def _by_system(pairs: Pairs, title: str, names: Sequence[str], means: Sequence[float] = ()) -> list[str]:
     """The MRR of the model with context by system; ``means``: over languages, for a last row."""
     heads = [name.removeprefix("model, ").removeprefix("model") or "all" for name in names]
-    rows = {language: _cells([mean_mrr(seeds, name) for name in names]) for language, (seeds, _) in pairs.items()}
+    rows = {language: mrr_cells([mean_mrr(seeds, name) for name in names]) for language, (seeds, _) in pairs.items()}
     if means:
-        rows["mean of languages"] = _cells(means)
-    return _lines([f"MRR by {title}", *heads], rows)
+        rows["mean of languages"] = mrr_cells(means)
+    return table_lines([f"MRR by {title}", *heads], rows)
 
 
 def _by_overlap(pairs: Pairs) -> list[str]:
@@ -240,26 +211,7 @@ def _by_overlap(pairs: Pairs) -> list[str]:
         of, without = (np.mean([each.systems[OWN].by_overlap for each in seeds], axis=0) for seeds in both)
         gains = zip((of - without).tolist(), both[0][0].overlaps, strict=True)
         rows[language] = [f"{gain:+.4f} ({count:,})" if count else "" for gain, count in gains]
-    return _lines(["with - without context, by the share of the function's words in its context", *heads], rows)
-
-
-def _both_splits(found: Mapping[Key, Pairs]) -> list[str]:
-    """MRR and gain where whole repositories are unseen beside those where functions are split by chance."""
-    lines = []
-    for (dataset, split, model, of_all, train, pool), of_repositories in found.items():
-        by_chance = found.get((dataset, "random", model, of_all, train, pool), {})
-        both = [language for language in of_repositories if language in by_chance]
-        if split == "repo" and both:
-            what = f"{dataset}, {model}{' of all languages' * of_all}, {train:,} training pairs, pools of {pool:,}"
-            heads = [f"{name}: {part}" for name in _SPLITS.values() for part in ("without", "with", "gain")]
-            rows = {language: [*_gain(of_repositories[language]), *_gain(by_chance[language])] for language in both}
-            lines += ["", what, "", *_lines(["split by", *heads], rows)]
-    return ["## Split by repository beside split by chance", *lines] if lines else []
-
-
-def _gain(both: tuple[Seeds, Seeds]) -> list[str]:
-    gain = _difference([both], _WITH, _WITHOUT) if len(both[0][0].repositories) > 1 else ""
-    return [*_cells([mean_mrr(both[1], OWN), mean_mrr(both[0], OWN)]), gain]
+    return table_lines(["with - without context, by the share of the function's words in its context", *heads], rows)
 
 
 def _words_by_validation(found: Mapping[Key, Pairs]) -> list[str]:
@@ -271,24 +223,7 @@ def _words_by_validation(found: Mapping[Key, Pairs]) -> list[str]:
         if tested:
             apart = [seeds for language, (seeds, _) in tested.items() if language != ALL] or [tested[ALL][0]]
             means = [float(np.mean([mean_mrr(each, name) or 0.0 for each in apart])) for name in names]
-            best = names[int(np.argmax(means))]
-            what = f"{dataset} by {_SPLITS[split]}, {model}, {train:,} training pairs, pools of {pool:,}"
-            lines += ["", *_by_system(tested, f"words, {what}", names, means)]
-            lines += ["", f"Best in the mean: {best.removeprefix('model, ') if best != OWN else 'all'}."]
+            what = f"{dataset} by {SPLITS[split]}, {model}, {train:,} training pairs, pools of {pool:,}"
+            words = "all" if (best := names[int(np.argmax(means))]) == OWN else best.removeprefix("model, ")
+            lines += ["", *_by_system(tested, f"words, {what}", names, means), "", f"Best in the mean: {words}."]
     return ["## Number of context words, on validation pairs", *lines] if lines else []
-
-
-def _trees_in_turn(found: Mapping[Key, Pairs]) -> list[str]:
-    """The gain on each source tree that was left out of training, and its mean over trees."""
-    rows: dict[tuple[str, str, int], dict[str, float]] = {}
-    for (_, tree, model, _, _, pool), pairs in sorted(found.items()):
-        for language, both in pairs.items() if tree not in _SPLITS else ():
-            with_context, without = ((mean_mrr(seeds, OWN) or 0.0) for seeds in both)
-            rows.setdefault((model, language, pool), {})[tree] = with_context - without
-    lines = ["## Each source tree left out in turn: MRR with - without context", ""]
-    for (model, language, pool), gains in rows.items():
-        mean, low, high = mean_interval([*gains.values()])
-        each = ", ".join(f"{tree} {gain:+.4f}" for tree, gain in gains.items())
-        interval = "" if math.isnan(low) else f" ({low:+.4f} to {high:+.4f} over trees)"
-        lines.append(f"- {model}, {language}, pools of {pool:,}: mean {mean:+.4f}{interval}; {each}")
-    return lines if rows else []

@@ -1,7 +1,7 @@
 """Ablations of SnippeR's loop with the light encoder: ``bash run.sh ablate snipper_... --data.path=DUMP``.
 
 Every variant is trained with three seeds; stages that variants have in common are trained once. Compared is the last
-round on the ``full`` corpus, by the mean over seeds of each query's hits in the top 10.
+round on the ``full`` corpus, by the hits of each query in the top 10. The queries are those of the main test.
 """
 
 import re

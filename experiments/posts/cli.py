@@ -73,7 +73,7 @@ def table(arguments: Sequence[str]) -> None:
     """
     if arguments:
         raise UserError("bash run.sh posts table takes no words or options")
-    from experiments.posts.results import write_summaries
+    from experiments.posts.pages import write_summaries
 
     say(f"wrote {', '.join(map(str, write_summaries()))}")
 

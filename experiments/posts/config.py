@@ -140,6 +140,11 @@ class PostsModel:
     """Options that differ from the defaults."""
     kind: Literal["bm25", "zero_shot", "light", "transformer"]
 
+    @property
+    def trained(self) -> bool:
+        """Whether another seed gives another model."""
+        return self.kind in ("light", "transformer")
+
 
 SAMPLE_SIZE: Final = 3000
 """Questions of the synthetic sample, without duplicates."""

@@ -19,16 +19,12 @@ from evaluation.fusion import FusedScores, best_weight_of
 from evaluation.metrics import best_ranks
 from evaluation.provenance import code_version, machine, without_paths
 from experiments.posts.ablations import ABLATIONS, BASE, LAST_ROUND, SEEDS, folder_name
-from experiments.posts.config import SAMPLE_SEED, SAMPLE_SIZE, PostsPlan, resolve_plan
+from experiments.posts.config import MODELS, SAMPLE_SEED, SAMPLE_SIZE, PostsPlan, resolve_plan
 from experiments.posts.loop import Loop, Stage
-from experiments.posts.pools import (
-    Pool,
-    development_pools,
-    evaluation_pool,
-    query_kinds,
-)
+from experiments.posts.pages import ON_TEST, ablation_page
+from experiments.posts.pools import Pool, development_pools, evaluation_pool
 from experiments.posts.rankers import Bm25Ranker, PostRanker, ZeroShotRanker
-from experiments.posts.results import DEPTHS, KINDS, PostsResult, ablation_page, difference_line, save_results, table
+from experiments.posts.results import DEPTHS, KINDS, PostsResult, difference_line, save_results, table
 from experiments.recipes.config import REPOSITORY
 from modeling.ranker import Scores
 
@@ -78,7 +74,7 @@ class PostsTest:
     def run(self) -> Tested:
         """Test the model; a trained one after every stage, and fused with tuned BM25."""
         stages: list[Stage] = []
-        if self.plan.kind in ("light", "transformer"):
+        if self.trained:
             loop = Loop(self.plan, self.sets, self.say)
             rankers: dict[str, MakeRanker] = {f"{self.plan.name} untrained": loop.untrained}
             if self.plan.evaluate.stages != "none":
@@ -93,7 +89,7 @@ class PostsTest:
         lines = [table(full, KINDS), "", table(closed)]
         if self.plan.kind != "bm25" and self.plan.evaluate.fusion:
             lines += ["", difference_line(full[-1], full[-2])]
-        begun = "-untrained" if self.plan.kind in ("light", "transformer") and not stages else ""
+        begun = "-untrained" if self.trained and not stages else ""
         name = f"{self.plan.name}{begun}-seed{self.plan.train.seed}"
         folder = named_path(self.plan.evaluate.save or f"{self.plan.loop.out}/results")
         path = save_results(folder, name, full + closed, self._about(stages))
@@ -139,6 +135,10 @@ class PostsTest:
 
         return best_weight_of(ranker.over(pool), bm25.over(pool), measure)
 
+    @property
+    def trained(self) -> bool:
+        return MODELS[self.plan.name].trained
+
     @cached_property
     def full(self) -> Pool:
         return self._pool("full")
@@ -151,8 +151,7 @@ class PostsTest:
         return evaluation_pool(self.sets, self.plan.loop.parts, body=self.plan.evaluate.body, of=of, titles=titles)
 
     def _result(self, name: str, pool: Pool, scores: Scores) -> PostsResult:
-        keys = [self.sets.posts[row].key for row in pool.rows]
-        return PostsResult.of(name, pool, keys, pool.ranks(scores), query_kinds(self.sets, pool))
+        return PostsResult.of(name, pool, self.sets, pool.ranks(scores))
 
     def _about(self, stages: Sequence[Stage]) -> dict[str, Any]:
         plan = self.plan
@@ -211,6 +210,6 @@ def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callabl
             say(f"{name}: {label}, seed {seed}")
             results = [each for each in run_posts(plan, command, say).results if each.pool == "full"]
             found.setdefault(label, []).append(results[-1])
-    page = ablation_page(ablation.question, found)
+    page = f"{ablation_page(ablation.question, found)}\n{ON_TEST}\n"
     write_atomically(out / f"{name}.md", page)
     return f"{page}\n{out / f'{name}.md'}"

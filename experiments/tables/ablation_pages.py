@@ -4,17 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.comparison import Entry, Lead, Pool, largest_pools, leads
+from evaluation.comparison import MARGIN, Entry, Lead, Pool, largest_pools, leads
 from evaluation.results import Result
 from experiments.tables.ablations import ABLATIONS, Ablation
 from experiments.tables.comparison_pictures import forest_picture
 from experiments.tables.comparison_tables import Clusters, cost, markdown_table, tables, with_interval
 
-ON_TEST: Final = "ablations_on_test"
-"""The folder of the earlier results, and the name of their page."""
 _SIDES: Final = {
     "worse": "Worse",
-    "level": "No significant difference",
+    "level": f"Level, within {MARGIN:g} of MRR",
+    "not shown": "Not shown to differ",
     "better": "Better",
     "one seed": "No verdict, with one seed",
 }
@@ -62,45 +61,24 @@ def ablation_page(found: Found) -> str:
 
 def overview(found: Sequence[Found], sections: Sequence[str] = ()) -> str:
     """A page with every ablation's claim, verdict and differences, and further ``sections``; "" without ablations."""
-    limits = (
-        "No training pair copies a validation or test pair; the epoch of each run was chosen on the same validation "
-        "queries. Of the graph: [graph](ablations/graph.md). What was only tested earlier, under conditions that say "
-        f"less: [{ON_TEST}.md]({ON_TEST}.md)."
-    )
-    return _page("Ablations", limits, {f"[{each.name}](ablations/{each.name}.md)": each for each in found}, sections)
-
-
-def overview_on_test(found: Sequence[Found]) -> str:
-    """The page of the earlier results, which are of the test split; "" if there are none."""
-    limits = (
-        "**Three limits.** Variants were compared on the test split. Training pairs that copy test pairs were left in. "
-        "And galm is the form with two layers whose word vectors start within ±.1: its edges stay uniform and its "
-        "nodes become alike, so that nothing follows about the graph. The ablations of today are on validation, "
-        "without copies: [ablations.md](ablations.md)."
-    )
-    return _page("Earlier ablations, on the test split", limits, {each.name: each for each in found}, ())
-
-
-def _page(title: str, limits: str, found: Mapping[str, Found], sections: Sequence[str]) -> str:
-    """A section for each of ``found``, by its title."""
     if not found:
         return ""
-    first = next(iter(found.values()))
     text = (
-        f"# {title}\n\nWhich part of a model does what? On {first.pool.title}. A variant differs from its model "
+        f"# Ablations\n\nWhich part of a model does what? On {found[0].pool.title}. A variant differs from its model "
         "in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR over "
-        "seeds, with a 95 % interval over training seeds and queries; it is significant at p < 0.05 after Holm's "
-        f"correction within the ablation, which intervals do not have. {limits}"
+        "seeds, with a 95 % interval over training seeds and queries; it is better or worse at p < 0.05 after Holm's "
+        "correction within the ablation, which intervals do not have, and level if the whole interval lies within "
+        f"{MARGIN:g}. No training pair copies a validation or test pair; the epoch of each run was chosen on the same "
+        "validation queries. Of the graph: [graph](ablations/graph.md)."
     )
-    spent = cost(result for each in found.values() for _, result in each.results)
-    own = (_section(each, heading) for heading, each in found.items())
-    return "\n\n".join((text, spent, *own, *sections)) + "\n"
+    spent = cost(result for each in found for _, result in each.results)
+    return "\n\n".join((text, spent, *map(_section, found), *sections)) + "\n"
 
 
-def _section(found: Found, title: str) -> str:
+def _section(found: Found) -> str:
     rows = [(label, with_interval(lead.difference), lead.side) for label, lead in found.leads.items()]
     table = markdown_table(("variant", f"MRR - {found.base.label}", "it is"), rows)
-    return f"## {title}\n\n{_answered(found)}\n\n{table}"
+    return f"## [{found.name}](ablations/{found.name}.md)\n\n{_answered(found)}\n\n{table}"
 
 
 def verdict(found: Found) -> str:

@@ -5,10 +5,6 @@ validation or test pair (two to five minutes a run on one thread, more at width 
 prints whether the claim holds; finished runs are not repeated. ``bash run.sh table`` writes
 ``experiments/results/ablations.md`` and, with a figure, ``experiments/results/ablations/NAME.md``. Of the graph itself
 see :mod:`experiments.tables.graph_grid`.
-
-Earlier, the same variants were tested on a part of the test split, with copies of its pairs left in training and with
-two layers from .1, where edges are uniform. Those results have a page of their own, ``ablations_on_test.md``; its rows
-are found by their labels, and nothing is run for it any more.
 """
 
 from collections.abc import Mapping

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Float
 
-from evaluation.comparison import Entry, Lead, Pool, Side, largest_pools
-from evaluation.queries import CODE, LENGTH, OVERLAP, QueryClass, QueryFacts, gain
+from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side, largest_pools
+from evaluation.queries import CODE, LENGTH, OVERLAP, TRAINED, QueryClass, QueryFacts, gain
 from evaluation.results import Result, Validation
 from experiments.tables.comparison_tables import Named
 from experiments.tables.query_kinds import KnownPool, classes_by_kind, compared
@@ -26,10 +26,17 @@ _AXES: Final = {
     LENGTH: "words of the query",
     OVERLAP: "which share of the query's words its method has too",
     CODE: "tokens of its method",
+    TRAINED: "tokens that its method shares with the nearest training method",
 }
 _COLOURS: Final = ("#d62728", "#2ca02c", "#1f77b4", "#9467bd", "#8c564b", "#e377c2")
 """Colours of the models' differences from BM25."""
-SIDES: Final[Mapping[Side, str]] = {"worse": "#2166ac", "level": "0.5", "better": "#b2182b", "one seed": "0.8"}
+SIDES: Final[Mapping[Side, str]] = {
+    "worse": "#2166ac",
+    "level": "0.3",
+    "not shown": "0.6",
+    "better": "#b2182b",
+    "one seed": "0.6",
+}
 """How a row compares with the reference -> its colour."""
 
 Results = Iterable[tuple[str, Result]]
@@ -45,19 +52,43 @@ def as_png(figure: Figure) -> bytes:
 
 def forest_picture(leads: Mapping[str, Lead], reference: str, title: str) -> bytes:
     """A PNG of the difference of each row from the reference, with its interval."""
-    width = max(9, 4 + 0.11 * max(map(len, leads)))
-    figure = Figure(figsize=(width, 1.6 + 0.35 * max(3, len(leads))), dpi=110, layout="constrained")
-    axes = figure.subplots()
-    for place, lead in enumerate(reversed([*leads.values()])):
-        mean, low, high = lead.difference.mean, lead.difference.low, lead.difference.high
-        axes.errorbar(mean, place, xerr=[[mean - low], [high - mean]], fmt="o", capsize=4, color=SIDES[lead.side])
-    axes.axvline(0, color="0.3", linewidth=1)
-    axes.set_yticks(range(len(leads)), [*leads][::-1])
-    axes.set_ylim(-0.6, len(leads) - 0.4)
-    axes.grid(axis="x", color="0.9")
-    axes.set_xlabel(f"MRR minus that of {reference}, 95 % interval over seeds and queries; grey: not significant")
-    figure.suptitle(title, fontsize=10)
+    return forest_panels({title: leads}, [*leads], f"MRR from that of {reference}")
+
+
+def forest_panels(panels: Mapping[str, Mapping[str, Lead]], rows: Sequence[str], what: str = "MRR") -> bytes:
+    """A PNG of differences with their intervals.
+
+    Args:
+        panels: title of each -> row -> difference.
+        rows: all of them, from above.
+        what: the difference is of.
+    """
+    width = 4 + 0.11 * max(map(len, rows)) + 3.2 * (len(panels) - 1)
+    figure = Figure(figsize=(max(9, width), 1.6 + 0.35 * max(3, len(rows))), dpi=110, layout="constrained")
+    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (title, leads) in zip(all_axes, panels.items(), strict=True):
+        for place, name in enumerate(reversed(rows)):
+            if name in leads:
+                _draw_lead(axes, leads[name], place)
+        axes.axvspan(-MARGIN, MARGIN, color="0.93", zorder=0)
+        axes.axvline(0, color="0.3", linewidth=1)
+        axes.grid(axis="x", color="0.9")
+        axes.set_title(title, fontsize=10)
+    all_axes[0].set_yticks(range(len(rows)), rows[::-1])
+    all_axes[0].set_ylim(-0.6, len(rows) - 0.4)
+    figure.supxlabel(
+        f"difference of {what}, 95 % interval over seeds and queries; red, blue: significant; hollow: one seed; "
+        f"band: within {MARGIN:g}",
+        fontsize=10,
+    )
     return as_png(figure)
+
+
+def _draw_lead(axes: Axes, lead: Lead, place: int) -> None:
+    mean, low, high = lead.difference.mean, lead.difference.low, lead.difference.high
+    face = "none" if lead.side == "one seed" else SIDES[lead.side]
+    reach = [[mean - low], [high - mean]]
+    axes.errorbar(mean, place, xerr=reach, fmt="o", capsize=4, color=SIDES[lead.side], markerfacecolor=face)
 
 
 def line_style(number: int) -> str:
@@ -180,7 +211,7 @@ def kind_pictures(known: Iterable[KnownPool]) -> dict[str, bytes]:
 
 def kind_picture(pool: Pool, models: Sequence[Entry], against: Entry, facts: QueryFacts) -> bytes:
     """A PNG of ranks, and of differences from a ranker, by kind of query; empty if there are too few queries."""
-    by_kind = classes_by_kind(facts)
+    by_kind = {kind: classes for kind, classes in classes_by_kind(facts).items() if kind in _AXES}
     return _kinds(pool.title, models, against, by_kind, facts.files) if by_kind else b""
 
 

@@ -117,12 +117,13 @@ def grid_page(grid: Grid) -> str:
         f"# Does the graph help?\n\n{grid.pool.title}. {cost(result for _, result in grid.results)}\n\n"
         "MRR after training on 12,000 pairs, graph width 32: the mean over seeds ± their standard deviation, with the "
         "number of seeds if it is not three. °: the graph is degenerate in a seed, its edges uniform or the nodes of a "
-        "graph all alike, so that the cell says nothing of a graph. The epoch of each run was chosen on the same "
-        f"queries. Forms of edges start from {START}; code words have a table per field, unless said otherwise.\n\n"
+        "graph all alike at the epoch that was tested, so that the cell says nothing of a graph. That epoch was chosen "
+        f"on the same queries. Forms of edges start from {START}; code words have a table per field, unless said "
+        "otherwise.\n\n"
         f"{markdown_table(('', *forms), rows)}\n\n{_answer(grid)}\n\n{_of_tables(grid)}"
-        "## Inside the graphs\n\nAfter the last epoch, first seed: entropy of the attention and of each layer's edges, "
-        "relative to the uniform distribution's, and the share of the nodes' variance that lies inside graphs, of the "
-        f"block cosines (V) and after each layer.\n\n{_inside(grid)}\n"
+        "## Inside the graphs\n\nAt the epoch that was tested, first seed: entropy of the attention and of each "
+        "layer's edges, relative to the uniform distribution's, and the share of the nodes' variance that lies inside "
+        f"graphs, of the block cosines (V) and after each layer.\n\n{_inside(grid)}\n"
     )
 
 
@@ -134,7 +135,12 @@ def _mrr(entry: Entry | None) -> str:
 
 
 def _degenerate(entry: Entry) -> bool:
-    return any(degenerate_parts(result.history[-1].inside) for result in entry.results if result.history)
+    return any(degenerate_parts(_inside_of(result)) for result in entry.results if result.history)
+
+
+def _inside_of(result: Result) -> Mapping[str, float]:
+    """The numbers of the epoch whose weights were tested: the first of the highest MRR on validation."""
+    return max(result.history, key=lambda each: each.mrr).inside
 
 
 def _answer(grid: Grid) -> str:
@@ -180,9 +186,8 @@ def _inside(grid: Grid) -> str:
     )
     rows = []
     for label, entry in grid.entries.items():
-        history = entry.results[0].history
-        if history:
-            inside = history[-1].inside
+        if entry.results[0].history:
+            inside = _inside_of(entry.results[0])
             shown = [f"{inside[name]:.3f}" if name in inside else "" for name in names]
             rows.append((label.removeprefix("graph "), *shown))
     header = ("cell", "attention", "edges 1", "edges 2", "variance V", "variance 1", "variance 2")

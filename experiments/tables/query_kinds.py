@@ -8,13 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
+import numpy as np
+
 from data_prep.files.named_paths import named_path
+from data_prep.store.derived_splits import limit_pairs
+from data_prep.store.prepared_data import PreparedData
 from evaluation.comparison import Entry, Pool, by_pool
 from evaluation.json_records import from_json, to_json
 from evaluation.queries import KINDS, LEAST, Gain, QueryClass, QueryFacts, gain, query_classes, query_facts
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
-from experiments.recipes.config import Configuration
+from evaluation.significance import PairedValues
+from experiments.recipes.config import Configuration, resolve
 from experiments.tables.cells import Cell, finished
 from experiments.tables.comparison_tables import Clusters, inline_text, markdown_table, with_interval
 from experiments.terminal.console import say
@@ -23,8 +28,14 @@ QUERIES: Final = "queries"
 """The folder of the facts."""
 TREES: Final = "trees-"
 """The names of the source trees of queries begin so; they are kept in the same folder."""
-MODELS: Final = ("galm_plus", "galm")
+MODELS: Final = ("galm_plus", "galm", "tabcs")
 AGAINST: Final = "bm25_tuned"
+_ALSO: Final = ((("galm",), "tabcs"), (("galm + BM25",), "tabcs + BM25"))
+"""Further models, and the ranker that they are compared with by kind of query."""
+TRAINED_AS: Final = "galm"
+"""The model whose training pairs queries are compared with: those of all that are trained on their data set alone."""
+EARLIER: Final = ("jdk", 12_000)
+"""The data set, and the limit of its pairs, on whose test queries ablations were judged before they had validation."""
 
 _Tested = Literal["test", "valid"]
 
@@ -62,7 +73,7 @@ def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, 
     Raises:
         UserError: the data cannot be prepared, or saved facts cannot be read.
     """
-    from experiments.run.data import prepare_stage, training_data
+    from experiments.run.data import drop_crossing_copies, prepare_stage, training_data
     from experiments.run.run import command_line
 
     store, saved = ResultStore(results / QUERIES), saved_facts(results)
@@ -71,11 +82,24 @@ def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, 
         data = prepare_stage(dataset, plan.data, command)
         if plan.evaluate.split == "valid":
             data = training_data(plan, data, command)
-        facts = query_facts(data.splits[plan.evaluate.split], dataset=dataset, origin=data.manifest["origin"])
+        apart = drop_crossing_copies(resolve(dataset, TRAINED_AS, typed), data) if name == dataset else None
+        facts = query_facts(
+            data.splits[plan.evaluate.split],
+            dataset=dataset,
+            origin=data.manifest["origin"],
+            train=apart and apart.splits["train"],
+            read=_read_earlier(data) if name == EARLIER[0] else (),
+        )
         if saved.get(name) != facts:
             store.save(name, to_json(facts))
             say(f"{dataset}: saved the numbers of words and the files of {len(facts.words):,} {facts.split} queries")
     store.fold()
+
+
+def _read_earlier(data: PreparedData) -> list[int]:
+    """For each test query 1 if earlier ablations, of a part of the data, were judged on it."""
+    rows = limit_pairs(data, EARLIER[1]).splits["test"].texts.rows
+    return np.isin(np.arange(len(data.splits["test"])), rows).astype(int).tolist()
 
 
 def _wanted(cells: Sequence[Cell], results: Path, typed: Mapping[str, str]) -> dict[str, tuple[str, Configuration]]:
@@ -109,11 +133,13 @@ def known_pools(labelled: Sequence[tuple[str, Result]], results: Path) -> list[K
     return [(pool, entries, facts) for pool, entries in pools for facts in saved if facts.fits(pool)]
 
 
-def compared(entries: Sequence[Entry]) -> tuple[list[Entry], Entry] | None:
-    """Those of ``MODELS`` that have several seeds and the ranker they are compared with; None without either."""
+def compared(
+    entries: Sequence[Entry], labels: Sequence[str] = MODELS, against: str = AGAINST
+) -> tuple[list[Entry], Entry] | None:
+    """Those of ``labels`` that have several seeds and the ranker they are compared with; None without either."""
     named = {entry.label: entry for entry in entries}
-    models = [named[label] for label in MODELS if label in named and named[label].seeds > 1]
-    return (models, named[AGAINST]) if models and AGAINST in named else None
+    models = [named[label] for label in labels if label in named and named[label].seeds > 1]
+    return (models, named[against]) if models and against in named else None
 
 
 def classes_by_kind(facts: QueryFacts) -> dict[str, list[QueryClass]]:
@@ -123,10 +149,21 @@ def classes_by_kind(facts: QueryFacts) -> dict[str, list[QueryClass]]:
 
 
 def kind_table(known: KnownPool) -> str:
-    """Each model's difference from BM25 by class of queries, with a summary; "" if one is missing."""
+    """Differences from BM25, and of GALM from TabCS, by class of queries, with summaries; "" if all are missing."""
     pool, entries, facts = known
-    found = compared(entries)
-    return kinds_against(pool, *found, facts) if found else ""
+    found = [compared(entries), *(compared(entries, *pair) for pair in _ALSO)]
+    return "\n\n".join(kinds_against(pool, *each, facts) for each in found if each)
+
+
+def wins_table(pairs: Sequence[tuple[str, PairedValues, PairedValues]]) -> str:
+    """How often the first of each pair is ahead of the second on a query and behind it.
+
+    Args:
+        pairs: a name, and 1/rank of each query by the first and by the second, means over seeds.
+    """
+    signs = [(name, np.sign(first - second)) for name, first, second in pairs]
+    rows = [(name, *(f"{np.count_nonzero(sign == side):,}" for side in (1, 0, -1))) for name, sign in signs]
+    return markdown_table(("queries", "ahead", "equal", "behind"), rows)
 
 
 def kinds_against(pool: Pool, models: Sequence[Entry], against: Entry, facts: QueryFacts) -> str:
@@ -149,10 +186,18 @@ def kinds_against(pool: Pool, models: Sequence[Entry], against: Entry, facts: Qu
         f"{inline_text(against.label)}, with 95 % intervals over seeds and the queries of each class by file, not "
         "corrected for how many there are. Length is "
         f"{lengths}; overlap is the share of a query's distinct stems that stand in its method's name, tokens or API "
-        f"words too. Classes of fewer than {LEAST} queries are left out."
+        f"words too.{_of_training(facts)} Classes of fewer than {LEAST} queries are left out."
     )
     said = "\n".join(f"- {_verdict(label, against.label, classes, gains)}" for label, gains in leads.items())
     return f"{caption}\n\n{markdown_table(header, rows)}\n\n{said}"
+
+
+def _of_training(facts: QueryFacts) -> str:
+    text = (
+        " The nearest training method is that of whose distinct tokens the method shares most, as Jaccard similarity, "
+        "among those that copies were removed from."
+    ) * bool(facts.nearest)
+    return text + " Earlier ablations were judged on a part of these queries." * bool(facts.read)
 
 
 def _verdict(label: str, against: str, classes: Sequence[QueryClass], gains: Sequence[Gain]) -> str:

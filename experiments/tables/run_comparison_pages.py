@@ -13,7 +13,7 @@ from evaluation.comparison import Entry
 from evaluation.query_files import QueryRank, as_csv
 from experiments.tables.comparison_pictures import forest_picture, kind_picture
 from experiments.tables.comparison_tables import Row, Table, inline_text, markdown_table, plain_text, table_of
-from experiments.tables.query_kinds import kinds_against
+from experiments.tables.query_kinds import kinds_against, wins_table
 from experiments.tables.run_comparison import Compared
 
 PAGE: Final = "comparison.md"
@@ -96,17 +96,13 @@ def _runs(found: Compared) -> str:
 def _wins(found: Compared, models: Sequence[Entry], against: Entry) -> Iterator[str]:
     """How often each row is ahead of the reference on a query and behind it, then the pairs with most of either."""
     gains = {model.label: model.reciprocal_ranks - against.reciprocal_ranks for model in models}
-    rows = [
-        (label, *(f"{int(count):,}" for count in ((gain > 0).sum(), (gain == 0).sum(), (gain < 0).sum())))
-        for label, gain in gains.items()
-    ]
     yield "### Wins and losses"
     yield (
         f"Queries on which a row's 1/rank, the mean over its seeds, is above that of {inline_text(against.label)}, "
         "equal to it, and below. Then the pairs that differ most, with the median rank of several seeds; all are in "
         "`queries*.csv`."
     )
-    yield markdown_table(("row", "ahead", "equal", "behind"), rows)
+    yield wins_table([(each.label, each.reciprocal_ranks, against.reciprocal_ranks) for each in models])
     for model in models:
         gain = gains[model.label]
         order = np.argsort(-gain, kind="stable")

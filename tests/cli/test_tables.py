@@ -111,8 +111,8 @@ def test_pages_of_results_of_ones_own_are_written_beside_them(tmp_path, capsys):
         store.save(key, content)
     readme = README.read_bytes()
     assert main(["table", f"--results={tmp_path}"]) == 0
-    assert {path.name for path in tmp_path.iterdir()} >= {"main.md", "main-jdk.png", "main"}
-    assert "| unif | 1 |" in (tmp_path / "main.md").read_text(encoding="utf-8")
+    assert {path.name for path in tmp_path.iterdir()} >= {"main-all.md", "main-jdk.png", "main"}
+    assert "| unif | 1 |" in (tmp_path / "main-all.md").read_text(encoding="utf-8")
     assert README.read_bytes() == readme
     assert main(["table", f"--results={tmp_path / 'none'}"]) == 2
     assert "has no saved results: expected one of the folders main" in capsys.readouterr().err

@@ -1,12 +1,13 @@
 """Rankers held against each other: means over seeds, and Holm's correction against a hand count."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from evaluation.comparison import by_pool, leads
-from evaluation.significance import holm
+from evaluation.comparison import Lead, by_pool, counting_copies, leads, paired_leads
+from evaluation.significance import RunDifference, holm
 from tests.evaluation.test_results import SIZE, result
 
 
@@ -48,6 +49,45 @@ def test_a_difference_is_significant_where_it_is_more_than_chance():
     assert found["better"].difference.mean == pytest.approx(np.mean(1 / better - 1 / base))
     assert found["once"].difference.mean == found["better"].difference.mean
     assert found["better"].adjusted_p == min(1, 2 * found["better"].difference.p_value)
+
+
+def lead(mean, low, high, p):
+    return Lead(RunDifference(mean, low, high, p, 0.01, 9.0), p)
+
+
+@pytest.mark.parametrize(
+    ("found", "side"),
+    [
+        (lead(0.02, 0.01, 0.03, 0.01), "better"),
+        (lead(-0.004, -0.006, -0.002, 0.01), "worse"),  # a difference, though a small one
+        (lead(0.0, -0.0099, 0.0099, 0.9), "level"),
+        (lead(0.004, 0.001, 0.008, 0.06), "level"),
+        (lead(0.0, -0.0101, 0.009, 0.9), "not shown"),
+        (lead(0.011, 0.002, 0.02, 0.06), "not shown"),  # by the correction
+        (lead(0.5, math.nan, math.nan, math.nan), "one seed"),
+    ],
+)
+def test_level_is_said_only_within_the_margin(found, side):
+    assert found.side == side
+
+
+def test_a_pair_is_compared_as_with_a_reference_and_corrected_for_the_pairs():
+    rng = np.random.default_rng(2)
+    rows = {name: rng.integers(1, 10, SIZE).tolist() for name in ("a", "b", "c")}
+    ((_, entries),) = by_pool([(name, ranked(name, seed, of)) for name, of in rows.items() for seed in (0, 1)]).items()
+    a, b, c = (next(each for each in entries if each.label == name) for name in "abc")
+    pairs = paired_leads([(a, b), (c, b)])
+    assert dict(zip("ac", pairs, strict=True)) == leads(entries, "b")
+    assert paired_leads([(a, b)])[0].adjusted_p == pairs[0].difference.p_value
+
+
+def test_copies_have_the_rank_of_the_first_of_their_words():
+    ranks = [3, 1, 2, *range(4, SIZE + 1)]
+    ((_, (entry,)),) = by_pool([("a", ranked("a", 0, ranks))]).items()
+    texts = [7, 7, 5, *range(10, SIZE + 7)]
+    found = counting_copies(entry, texts)
+    assert [*found.tested[0].ranks] == [1, 1, 2, *range(4, SIZE + 1)]
+    assert found.mrr == pytest.approx(np.mean([1 / rank for rank in found.tested[0].ranks]))
 
 
 def test_queries_of_one_file_count_together():

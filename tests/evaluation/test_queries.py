@@ -1,11 +1,13 @@
 """Facts of queries: against counts by hand, against BM25, and against the kept ranks."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from baselines.bm25.ranker import Bm25, Bm25Config
+from data_prep.pipeline.overlap import word_sets
 from data_prep.records import UNKNOWN, Method, Pair
 from data_prep.store.prepared_data import Split
 from evaluation.comparison import Entry, by_pool
@@ -18,6 +20,7 @@ from evaluation.queries import (
     QueryFacts,
     gain,
     length_classes,
+    nearest_tokens,
     overlap_classes,
     query_classes,
     query_facts,
@@ -69,6 +72,33 @@ def test_forms_of_a_word_are_one_and_lost_words_are_none():
     assert one(f"gets {UNKNOWN} {UNKNOWN}", tokens=UNKNOWN) == (3, 1, 0)
 
 
+def test_the_nearest_training_method_is_that_of_a_loop():
+    split = jdk_split()
+    test, train = split.take(np.arange(8)), split.take(np.arange(4, len(split)))
+    own, other = word_sets(test, "tokens"), word_sets(train, "tokens")
+    best = [max((len(one & each) / len(one | each) for each in other if one | each), default=0.0) for one in own]
+    assert nearest_tokens(test, train) == [math.floor(1000 * each + 1e-9) / 1000 for each in best]
+    assert nearest_tokens(test, train)[4:] == [1.0] * 4
+
+
+def test_queries_of_the_same_words_have_one_number():
+    place = {"origin": "a", "path": "b", "start_line": 1, "end_line": 2, "type_name": "C", "kind": "method"}
+    method = Method(**place, name="m", source="", documentation="", fields={})
+    queries = ["gets it", "sets it", "gets it", "gets"]
+    split = Split.of("test", [Pair(method, query, tuple(query.split())) for query in queries])
+    assert [*facts_of(split).texts] == [0, 1, 0, 2]
+
+
+def test_queries_are_told_by_training_and_by_earlier_ablations():
+    known = replace(facts([4] * 60, [4] * 60, [4] * 60), nearest=[0.499, 0.5, 0.8] * 20, read=[0, 1, 1] * 20)
+    found = {(each.kind, each.label): np.flatnonzero(each.rows[:3]).tolist() for each in query_classes(known)}
+    assert found["nearest training method", "below 1/2"] == [0]
+    assert found["nearest training method", "1/2 to 4/5"] == [1]
+    assert found["nearest training method", "4/5 or more"] == [2]
+    assert found["earlier ablations", "judged on it"] == [1, 2]
+    assert found["earlier ablations", "not judged on it"] == [0]
+
+
 def test_a_split_without_pairs_is_refused():
     with pytest.raises(ValueError, match="one query or more"):
         facts_of(Split.of("test", []))
@@ -105,6 +135,8 @@ def test_facts_fit_the_pool_of_the_same_words():
         ({"shared": [20] * 10}, "shares at most its distinct words"),
         ({"words": ["a"] * 10}, "expected a whole number"),
         ({"fingerprint": 3}, "expected a text"),
+        ({"texts": [1, 2]}, "a further number for each query, or for none"),
+        ({"nearest": ["a"] * 10}, "expected a number"),
     ],
 )
 def test_damaged_facts_are_refused_in_one_line(change, message):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.stats import ttest_ind, ttest_rel
 
-from evaluation.significance import Runs, bootstrap_interval, compare, compare_all, compare_runs
+from evaluation.significance import Runs, bootstrap_interval, compare, compare_runs
 
 
 def reciprocal_ranks(seed: int, lead: float, size: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -68,14 +68,6 @@ def test_the_same_seed_gives_the_same_numbers_and_sides_may_be_swapped():
     assert swapped.mean == -one.mean
     assert (swapped.low, swapped.high) == pytest.approx((-one.high, -one.low))
     assert swapped.p_value == one.p_value
-
-
-def test_many_against_one_are_what_each_is_alone():
-    (second, first), (_, other) = reciprocal_ranks(4, 0.3), reciprocal_ranks(5, 0.6)
-    found = compare_all([first, other], second, resamples=500, seed=3)
-    assert found == [compare(each, second, resamples=500, seed=3) for each in (first, other)]
-    assert found[0] != found[1]
-    assert compare_all([], second) == []
 
 
 def test_no_queries_are_refused():

@@ -50,6 +50,14 @@ def test_the_sets_of_the_paper(small):
     assert sets.duplicates_of[0] == {4}
 
 
+def test_threads_join_duplicates_of_duplicates(tmp_path):
+    posts = [question(number, code("x"), accepted=number + 100) for number in range(1, 8)]
+    links = [link(3, 2), link(2, 1), link(6, 4), link(7, 6), link(5, 1, 1)]  # the last is no duplicate
+    posts += [answer(number + 100, number, "y") for number in range(1, 8)]
+    sets = PostSets(prepared(write_dump(tmp_path, posts, links), tmp_path).posts, PostsConfig())
+    assert sets.threads == {0: 0, 1: 0, 2: 0, 3: 3, 5: 3, 6: 3}
+
+
 def test_linked_questions_are_a_development_set(small):
     sets = PostSets(small.posts, PostsConfig(dev_share=0.0, linked_share=1.0))
     assert [(query.row, query.relevant) for query in sets.dev_duplicates] == [(7, (1,))]

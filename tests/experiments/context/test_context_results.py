@@ -142,6 +142,39 @@ def test_what_is_not_measured_yet_is_left_open():
     assert "tuned BM25 - tuned BM25" in page(made[1::2])
 
 
+def test_the_page_begins_with_the_gain_alone_and_fused():
+    made = [result(model, seed, worse=worse, language=language, systems=(*SYSTEMS, BM25_TUNED, FUSED_TUNED))
+            for model, worse in (("m", 0), ("m_no_context", 9)) for seed in (0, 1)
+            for language in ("go", "python")]  # fmt: skip
+    sides = [[[each for each in made if (each.model, each.language) == (model, language)]
+              for language in ("go", "python")] for model in ("m", "m_no_context")]  # fmt: skip
+    expected = [difference(sides[0], of, sides[1], of) for of in (OWN, FUSED_TUNED)]
+    cells = [f"{each.mean:+.4f} ({each.low:+.4f} to {each.high:+.4f})" for each in expected]
+    lines = page(made).splitlines()
+    assert lines[0].endswith("?")
+    assert lines[6] == f"| repositories, split by repository: m, pools of 50 | 2 | {cells[0]} | {cells[1]} |"
+    assert cells[1] in next(line for line in lines if line.startswith("| mean of languages | +"))
+    assert "both fused" not in page([result(model, 0) for model in ("m", "m_no_context")])
+
+
+def test_trees_in_turn_have_their_gains_and_the_mean_of_these():
+    systems = (*SYSTEMS, BM25_TUNED, FUSED_TUNED)
+    made = [result(model, seed, worse=worse, systems=systems) for seed in range(3)
+            for model, worse in (("m", 0), ("m_no_context", 9))]  # fmt: skip
+    made = [
+        replace(each, data_split=f"pypi/{'abc'[each.train_seed]}", repositories={"tree": QUERIES}, systems={
+            name: replace(of, mrr=[each.mrr(name)]) for name, of in each.systems.items()
+        })
+        for each in made
+    ]  # fmt: skip
+    gains = [[one.mrr(of) - other.mrr(of) for one, other in zip(made[::2], made[1::2], strict=True)]
+             for of in (OWN, FUSED_TUNED)]  # fmt: skip
+    lines = page(made).splitlines()
+    assert f"| pypi/b | {gains[0][1]:+.4f} | {gains[1][1]:+.4f} |" in lines
+    cells = [f"{mean:+.4f} ({low:+.4f} to {high:+.4f})" for mean, low, high in map(mean_interval, gains)]
+    assert f"| mean of trees | {cells[0]} | {cells[1]} |" in lines
+
+
 def test_the_number_of_words_is_chosen_on_validation_pairs_alone():
     names = (*SYSTEMS, *map(shortened, LENGTHS))
     tested = [result(model, 0, language=language, systems=names) for model in ("m", "m_no_context")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from data_prep.pipeline.overlap import crossing, without
 from evaluation.json_records import to_json
 from evaluation.queries import query_facts
 from evaluation.result_store import ROWS, ResultStore
@@ -36,9 +37,11 @@ def prepared(monkeypatch):
 def test_they_are_of_the_whole_test_split(typed, small_data, prepared, tmp_path):
     write_query_facts(CELLS, tmp_path, typed)
     test = small_data.splits["test"]
-    expected = query_facts(test, dataset="folder", origin=small_data.manifest["origin"])
+    train = small_data.splits["train"]
+    train = without(train, crossing(train, [test, small_data.splits["valid"]]).rows)
+    expected = query_facts(test, dataset="folder", origin=small_data.manifest["origin"], train=train)
     assert saved_facts(tmp_path)["folder"] == expected
-    assert len(expected.words) == len(test) > 30
+    assert len(expected.words) == len(expected.nearest) == len(test) > 30
     assert 1 < len(set(expected.files)) < len(test)
     assert len(prepared) == 1
 

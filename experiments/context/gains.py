@@ -1,0 +1,97 @@
+"""What context brings, as tables: the gain of a model alone and fused, by split and within single source trees."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from experiments.context.measure import FUSED_TUNED, OWN
+from experiments.context.results import ALL, Key, Pairs, Seeds, difference, mean_interval, mean_mrr
+
+SPLITS: Final = {"repo": "repository", "random": "chance"}
+"""--data.split -> what it is split by."""
+System = tuple[int, str]
+"""Side of a pair (0: the model with context, 1: without) and system."""
+WITH, WITHOUT_CONTEXT = (0, OWN), (1, OWN)
+GAINS: Final[Mapping[str, tuple[System, System]]] = {
+    "with - without context": (WITH, WITHOUT_CONTEXT),
+    "with - without, both fused with tuned BM25": ((0, FUSED_TUNED), (1, FUSED_TUNED)),
+}
+
+
+def table_lines(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> list[str]:
+    """A table: name of each row -> its cells; nothing without rows."""
+    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
+    return [*lines, *(f"| {' | '.join((name, *cells))} |" for name, cells in rows.items())] if rows else []
+
+
+def mrr_cells(values: Sequence[float | None]) -> list[str]:
+    """Values of MRR; those that are not known are left open."""
+    return ["" if value is None else f"{value:.4f}" for value in values]
+
+
+def have_both(languages: Collection[tuple[Seeds, Seeds]], sides: tuple[System, System]) -> bool:
+    """Whether all results have both systems of a difference."""
+    return all(of in each.systems for side, of in sides for both in languages for each in both[side])
+
+
+def difference_cell(languages: Sequence[tuple[Seeds, Seeds]], first: System, second: System) -> str:
+    """A difference with its interval, if there is one."""
+    one, other = ([both[side] for both in languages] for side, _ in (first, second))
+    found = difference(one, first[1], other, second[1])
+    return _interval(found.mean, found.low, found.high)
+
+
+def _interval(mean: float, low: float, high: float) -> str:
+    return f"{mean:+.4f}" if math.isnan(low) else f"{mean:+.4f} ({low:+.4f} to {high:+.4f})"
+
+
+def gains(whole: Mapping[Key, Pairs]) -> list[str]:
+    """The head of the page: the gain alone and fused, in the mean of the languages of each key."""
+    head = ["# Scotch: what does the text above a function bring?", "", "An interval above 0 shows a gain.", ""]
+    rows = {}
+    for key, pairs in whole.items():
+        apart = [both for language, both in pairs.items() if language != ALL and len(both[0][0].repositories) > 1]
+        if apart and all(have_both(apart, sides) for sides in GAINS.values()):
+            rows[title_of(key)] = [f"{len(apart)}", *(difference_cell(apart, *sides) for sides in GAINS.values())]
+    return [*head, *table_lines(["difference of MRR, mean of languages", "languages", *GAINS], rows)]
+
+
+def title_of(key: Key) -> str:
+    """The heading of a section."""
+    dataset, split, model, of_all, _, pool = key
+    return f"{dataset}, split by {SPLITS[split]}: {model}{', learned from all languages' * of_all}, pools of {pool:,}"
+
+
+def both_splits(found: Mapping[Key, Pairs]) -> list[str]:
+    """MRR and gain where whole repositories are unseen beside those where functions are split by chance."""
+    lines = []
+    for (dataset, split, model, of_all, train, pool), of_repositories in found.items():
+        by_chance = found.get((dataset, "random", model, of_all, train, pool), {})
+        both = [language for language in of_repositories if language in by_chance]
+        if split == "repo" and both:
+            what = f"{dataset}, {model}{' of all languages' * of_all}, {train:,} training pairs, pools of {pool:,}"
+            heads = [f"{name}: {part}" for name in SPLITS.values() for part in ("without", "with", "gain")]
+            rows = {language: [*_gain(of_repositories[language]), *_gain(by_chance[language])] for language in both}
+            lines += ["", what, "", *table_lines(["split by", *heads], rows)]
+    return ["## Split by repository beside split by chance", *lines] if lines else []
+
+
+def _gain(both: tuple[Seeds, Seeds]) -> list[str]:
+    gain = difference_cell([both], WITH, WITHOUT_CONTEXT) if len(both[0][0].repositories) > 1 else ""
+    return [*mrr_cells([mean_mrr(both[1], OWN), mean_mrr(both[0], OWN)]), gain]
+
+
+def trees_in_turn(found: Mapping[Key, Pairs]) -> list[str]:
+    """The gain within each source tree that was left out of training, and its mean over trees."""
+    found_of: dict[tuple[str, str, int], dict[str, list[float]]] = {}
+    for (_, tree, model, _, _, pool), pairs in sorted(found.items()):
+        for language, both in pairs.items() if tree not in SPLITS else ():
+            known = [sides for sides in GAINS.values() if have_both([both], sides)]
+            means = [[mean_mrr(both[side], of) or 0.0 for side, of in sides] for sides in known]
+            found_of.setdefault((model, language, pool), {})[tree] = [one - other for one, other in means]
+    lines = ["## Within one source tree, each left out in turn"]
+    for (model, language, pool), of_trees in found_of.items():
+        rows = {tree: [f"{gain:+.4f}" for gain in each] for tree, each in of_trees.items()}
+        rows["mean of trees"] = [_interval(*mean_interval(each)) for each in zip(*of_trees.values(), strict=False)]
+        lines += ["", *table_lines([f"MRR, {model}, {language}, pools of {pool:,} of one tree", *GAINS], rows)]
+    return lines if found_of else []

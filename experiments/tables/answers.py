@@ -1,0 +1,201 @@
+"""The page of the main table: its questions, answered by paired differences; all else is on other pages.
+
+A new row is a line of ``ROWS``, and one of ``QUESTIONS`` where it is to be compared. What has no saved result is left
+out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side, counting_copies, largest_pools, paired_leads
+from evaluation.queries import QueryFacts
+from experiments.tables.comparison_pictures import forest_panels
+from experiments.tables.comparison_tables import Clusters, Results, markdown_table, with_interval
+from experiments.tables.main_table import README_TESTS
+from experiments.tables.query_kinds import wins_table
+
+PICTURE: Final = "main.png"
+_MORE: Final = " (JDK + repositories + open Java)"
+_TUNED: Final = ", fusion weight tuned on repositories"
+
+ROWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "galm": ("galm", f"galm{_MORE}"),
+    "galm_plus": ("galm_plus", f"galm_plus, start 0.2{_MORE}"),
+    "tabcs": ("tabcs", f"tabcs_no_ast{_MORE}"),
+    "bm25_tuned": ("bm25_tuned",),
+    "galm + BM25": ("galm + BM25", f"galm{_MORE} + BM25{_TUNED}"),
+    "galm_plus + BM25": ("galm_plus + BM25", f"galm_plus, start 0.2{_MORE} + BM25{_TUNED}"),
+    "tabcs + BM25": ("tabcs + BM25", f"tabcs_no_ast{_MORE} + BM25{_TUNED}"),
+}
+"""Row -> the labels that it has in results; of several on one test set the first."""
+QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "Is GALM ahead of TabCS?": (("galm", "tabcs"), ("galm + BM25", "tabcs + BM25")),
+    "Is GALM ahead of BM25?": (("galm", "bm25_tuned"), ("galm + BM25", "bm25_tuned")),
+    "Is galm_plus, our variant of GALM, ahead of TabCS?": (
+        ("galm_plus", "tabcs"),
+        ("galm_plus + BM25", "tabcs + BM25"),
+    ),
+    "Is galm_plus ahead of BM25?": (("galm_plus", "bm25_tuned"), ("galm_plus + BM25", "bm25_tuned")),
+}
+"""Question -> the rows that it compares, the first with the second."""
+TESTS: Final[Mapping[str, str]] = {
+    **README_TESTS,
+    "csn_tabcs": "CSN (papers' test set)",
+    "jcg_tabcs": "JCG (papers' test set)",
+}
+"""Data set -> its name on the page."""
+SAID: Final[Mapping[Side, str]] = {
+    "better": "is ahead of",
+    "worse": "is behind",
+    "level": "is level with",
+    "not shown": "is not shown to differ from",
+    "one seed": "gets no verdict, with one seed, against",
+}
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was found on one test set."""
+
+    pool: Pool
+    rows: Mapping[str, Entry]  # by the page's names
+    leads: Mapping[Pair, Lead]  # of each question's pairs
+    copies: Mapping[str, Entry]  # the rows, with any method of the query's words as an answer; {} if not known
+    texts: Sequence[int]  # a number for the words of each query; () if not known
+    clusters: Sequence[int] | None
+
+    @property
+    def copy_leads(self) -> Mapping[Pair, Lead]:
+        """The same pairs by the ranks of ``copies``."""
+        return _leads(self.copies, self.clusters)
+
+
+def answers_of(results: Results, facts: Iterable[QueryFacts], clusters: Clusters) -> dict[str, Answers]:
+    """What was found on each of ``TESTS``, by the name of the page; those without a pair are left out."""
+    known = [*facts]
+    pools = largest_pools(results)
+    found = {}
+    for dataset, title in TESTS.items():
+        if dataset in pools:
+            pool, entries = pools[dataset]
+            by_label = {entry.label: entry for entry in entries}
+            rows = {name: by_label[label] for name, labels in ROWS.items() if (label := _first(labels, by_label))}
+            texts: Sequence[int] = next((each.texts for each in known if each.fits(pool)), ())
+            copies = {name: counting_copies(entry, texts) for name, entry in rows.items()} if texts else {}
+            files = clusters.get(pool.fingerprint)
+            found[title] = Answers(pool, rows, _leads(rows, files), copies, texts, files)
+    return {title: each for title, each in found.items() if each.leads}
+
+
+def _first(labels: Sequence[str], known: Mapping[str, Entry]) -> str:
+    return next((label for label in labels if label in known), "")
+
+
+def _leads(rows: Mapping[str, Entry], clusters: Sequence[int] | None) -> dict[Pair, Lead]:
+    pairs = [pair for of in QUESTIONS.values() for pair in of if all(name in rows for name in pair)]
+    found = paired_leads([(rows[first], rows[second]) for first, second in pairs], clusters)
+    return dict(zip(pairs, found, strict=True))
+
+
+def answers_page(found: Mapping[str, Answers], note: str) -> str:
+    """The page; "" without answers."""
+    if not found:
+        return ""
+    parts = (
+        "# Is GALM ahead of its baselines, and of BM25?",
+        "By its comment one method is sought among all of a test split. Numbers in sentences are differences of MRR.",
+        *(_answered(question, pairs, found) for question, pairs in QUESTIONS.items()),
+        f"![Differences of MRR with their intervals]({PICTURE})",
+        _rows(found),
+        _CONVENTIONS,
+        note,
+        _LINKS,
+    )
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def said(pair: Pair, lead: Lead) -> str:
+    """A comparison in a sentence, with its interval."""
+    return f"`{pair[0]}` {SAID[lead.side]} `{pair[1]}`, {with_interval(lead.difference)}."
+
+
+def _answered(question: str, pairs: Sequence[Pair], found: Mapping[str, Answers]) -> str:
+    lines = []
+    for title, each in found.items():
+        known = [pair for pair in pairs if pair in each.leads]
+        told = [said(pair, each.leads[pair]) for pair in known]
+        lines += [f"- {title}: {' '.join(told)}"] if told else []
+    return "\n".join((f"**{question}**\n", *lines)) if lines else ""
+
+
+def _rows(found: Mapping[str, Answers]) -> str:
+    """MRR of each row on each test set, and counting copies."""
+    columns: dict[str, Mapping[str, Entry]] = {}
+    for title, each in found.items():
+        columns |= {title: each.rows} | ({f"{title}*": each.copies} if each.copies else {})
+    names = [name for name in ROWS if any(name in rows for rows in columns.values())]
+    return markdown_table(
+        ("MRR", *columns), [(name, *(_mrr(rows.get(name)) for rows in columns.values())) for name in names]
+    )
+
+
+def _mrr(entry: Entry | None) -> str:
+    return entry.mrr_text if entry else "-"
+
+
+_CONVENTIONS: Final = (
+    "**How to read it.** Differences are paired over queries, with 95 % intervals over training seeds and queries, "
+    "those of one file together; on CSN and JCG, whose files are not known, each for itself. Ahead and behind: "
+    "p < 0.05 after Holm's correction for all comparisons of a test set on this page, which intervals do not have; "
+    f"other pages correct for theirs. Level: the whole interval lies within {MARGIN:g} of 0, as if of a hundred "
+    "queries two had their method first in place of second. Where neither holds, nothing is shown. A trained row with "
+    'one seed gets no verdict. MRR: mean ± deviation over seeds. "+ BM25": both scores fused, with a weight tuned on '
+    "validation. *: any method counts whose own query has the same words. The rows of CSN and JCG were trained on "
+    "more Java, without theirs, and their "
+    "tabcs has no syntax tree."
+)
+_LINKS: Final = """\
+- Where, and on which queries: [main-where.md](main-where.md), by overlap with training, length and words in common.
+- All rows and columns: [main-all.md](main-all.md), with settings, sizes and the papers' convention.
+- Does the graph help? [ablations/graph.md](ablations/graph.md). Do other parts? [ablations.md](ablations.md).
+- What papers print, and what it can mean: [published.md](published.md)."""
+
+
+def where_section(found: Mapping[str, Answers]) -> Iterator[str]:
+    """For each test set of whose queries facts are known, the page's pairs: differences, wins and losses."""
+    for title, each in found.items():
+        if each.copies:
+            yield f"### {title}\n\n{_pairs(each)}"
+
+
+def _pairs(found: Answers) -> str:
+    copies, alike = found.copy_leads, Counter(found.texts)
+    shared = sum(number for number in alike.values() if number > 1)
+    header = ("first - second", "MRR", "it is", "MRR, any method of the query's words", "it is")
+    rows = [
+        (
+            " - ".join(pair),
+            *(text for of in (lead, copies[pair]) for text in (with_interval(of.difference), of.side)),
+        )
+        for pair, lead in found.leads.items()
+    ]
+    wins = wins_table(
+        [(" - ".join(pair), *(found.rows[name].reciprocal_ranks for name in pair)) for pair in found.leads]
+    )
+    told = f"{shared:,} of {found.pool.queries:,} queries have the words of another."
+    return f"{told}\n\n{markdown_table(header, rows)}\n\n{wins}"
+
+
+def answers_picture(found: Mapping[str, Answers]) -> bytes:
+    """A PNG of all differences: a panel for each test set."""
+    names = [pair for pairs in QUESTIONS.values() for pair in pairs]
+    panels = {
+        title: {" - ".join(pair): each.leads[pair] for pair in names if pair in each.leads}
+        for title, each in found.items()
+    }
+    shown = [name for name in map(" - ".join, names) if any(name in leads for leads in panels.values())]
+    return forest_panels(panels, shown)

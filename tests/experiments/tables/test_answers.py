@@ -1,0 +1,134 @@
+"""The main page says of two rows what their saved ranks say, with the interval beside it."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluation.comparison import MARGIN
+from evaluation.queries import QueryFacts
+from evaluation.significance import compare_runs, holm
+from experiments.tables.answers import QUESTIONS, SAID, TESTS, answers_of, answers_page, answers_picture, where_section
+from experiments.tables.pages import RESULTS, Saved
+from tests.evaluation.test_results import SIZE, result
+
+SAVED = Saved(RESULTS)
+PAGE = (RESULTS / "main.md").read_text(encoding="utf-8") if (RESULTS / "main.md").exists() else ""
+NUMBER = r"[+-]\d\.\d{3}"
+SENTENCE = re.compile(
+    rf"`([^`]+)` ({'|'.join(SAID.values())}) `([^`]+)`, ({NUMBER})(?: \(({NUMBER}) to ({NUMBER})\))?\."
+)
+COMPARING = re.compile(
+    r"\b(ahead|behind|level|differ|better|worse|above|below|beats?|outperforms?|lead)\b", re.IGNORECASE
+)
+needs_page = pytest.mark.skipif(not PAGE, reason="no page is saved: experiments/results/main.md")
+
+
+def sentences(page):
+    """Test set, then the parts of each comparison on the page."""
+    for line in page.splitlines():
+        title = next((title for title in TESTS.values() if line.startswith(f"- {title}: ")), "")
+        yield from ((title, *found) for found in SENTENCE.findall(line))
+
+
+@needs_page
+def test_each_comparison_of_the_page_is_that_of_its_saved_ranks():
+    told = list(sentences(PAGE))
+    assert len(told) >= 8
+    for title, first, word, second, *numbers in told:
+        found = SAVED.answers[title]
+        one, other = (found.rows[name] for name in (first, second))
+        files = SAVED.clusters.get(found.pool.fingerprint)
+        again = compare_runs(one.runs, other.runs, files)
+        known = [again.mean, *([again.low, again.high] if again.has_verdict else [])]
+        assert [float(number) for number in numbers if number] == pytest.approx(known, abs=0.0005001)
+        assert allowed(word, known), (title, first, word, second, known)
+
+
+def allowed(word, known):
+    """Whether an interval may be said so; Holm's correction may leave one beside 0 unsaid."""
+    if len(known) == 1 or word == SAID["one seed"]:
+        return len(known) == 1 and word == SAID["one seed"]
+    _, low, high = known
+    wanted = {"better": low > 0, "worse": high < 0, "level": low > -MARGIN and high < MARGIN, "not shown": True}
+    return next(wanted[side] for side, text in SAID.items() if text == word)
+
+
+@needs_page
+def test_all_comparisons_of_the_page_are_such_sentences():
+    asked = re.sub(r"^\*\*(?:How to read it|Tuning)\.\*\*.*$", "", PAGE, flags=re.MULTILINE)
+    rest = re.sub(r"^# .*$|^\*\*.*\?\*\*$|^!.*$|^- .*\]\(.*$", "", SENTENCE.sub("", asked), flags=re.MULTILINE)
+    assert not COMPARING.findall(rest)
+
+
+@needs_page
+def test_the_correction_is_for_all_pairs_of_a_test_set():
+    for found in SAVED.answers.values():
+        known = [lead for lead in found.leads.values() if lead.difference.has_verdict]
+        assert [lead.adjusted_p for lead in known] == pytest.approx(holm([lead.difference.p_value for lead in known]))
+
+
+def runs(label, *seeds, trained=True):
+    return [
+        (label, replace(result(seed=seed, also={}, parameters=3 if trained else 0), ranks=list(ranks)))
+        for seed, ranks in enumerate(seeds)
+    ]
+
+
+@pytest.fixture
+def found():
+    """GALM ahead of TabCS on every query, BM25 level with it; queries two by two of the same words."""
+    rows = [
+        *runs("galm", [1] * SIZE, [1] * SIZE),
+        *runs("tabcs", [2, 4] * (SIZE // 2), [2, 4] * (SIZE // 2)),
+        *runs("bm25_tuned", [1] * SIZE, trained=False),
+        *runs("galm_plus", [1] * SIZE),
+    ]
+    place = {"dataset": "jdk", "origin": "jdk-25", "fingerprint": "0a1b", "split": "test"}
+    facts = QueryFacts(
+        **place,
+        **dict.fromkeys(("words", "distinct", "shared"), [3] * SIZE),
+        files=[*range(SIZE)],
+        texts=[query // 2 for query in range(SIZE)],
+    )
+    return answers_of(rows, [facts], {})
+
+
+def test_a_small_page_says_each_kind_of_answer(found):
+    page = answers_page(found, "A note.")
+    told = {(first, second): word for _, first, word, second, *_ in sentences(page)}
+    assert told == {
+        ("galm", "tabcs"): SAID["better"],
+        ("galm", "bm25_tuned"): SAID["level"],
+        ("galm_plus", "tabcs"): SAID["one seed"],
+        ("galm_plus", "bm25_tuned"): SAID["one seed"],
+    }
+    assert "`galm` is ahead of `tabcs`, +0.625 (" in page
+    assert "\n\nA note.\n\n" in page
+    assert answers_picture(found).startswith(b"\x89PNG")
+
+
+def test_copies_count_where_any_method_of_the_same_words_does(found):
+    (each,) = found.values()
+    assert each.rows["tabcs"].mrr != each.copies["tabcs"].mrr
+    assert each.copies["tabcs"].reciprocal_ranks.tolist() == [0.5] * SIZE
+    assert each.copy_leads["galm", "tabcs"].difference.mean == pytest.approx(0.5)
+    (text,) = where_section(found)
+    assert f"{SIZE:,} of {SIZE:,} queries have the words of another." in text
+    assert f"| galm - tabcs | {SIZE} | 0 | 0 |" in text
+
+
+def test_without_pairs_there_is_no_page():
+    assert answers_of(runs("galm", [1] * SIZE), [], {}) == {}
+    assert answers_page({}, "") == ""
+
+
+def test_the_rows_of_questions_are_rows_of_the_table():
+    from experiments.tables.answers import ROWS
+    from experiments.tables.main_table import CELLS, shown
+
+    labels = {shown(cell.label) for cells in CELLS.values() for cell in cells}
+    assert {label for of in ROWS.values() for label in of} <= labels
+    assert {name for pairs in QUESTIONS.values() for pair in pairs for name in pair} <= set(ROWS)
+    assert len(np.unique([*SAID.values()])) == len(SAID)
