@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -197,7 +197,11 @@ def leads(entries: Sequence[Entry], reference: str, clusters: Sequence[int] | No
     others = [entry for entry in entries if entry is not base]
     if base is None or not others:
         return {}
-    found = {other.label: compare_runs(other.runs, base.runs, clusters) for other in others}
+    return adjusted({other.label: compare_runs(other.runs, base.runs, clusters) for other in others})
+
+
+def adjusted(found: Mapping[str, RunDifference]) -> dict[str, Lead]:
+    """Differences of one family with p-values adjusted by Holm; those without a p-value have none."""
     known = [label for label, difference in found.items() if difference.has_verdict]
-    adjusted = dict(zip(known, holm([found[label].p_value for label in known]), strict=True))
-    return {label: Lead(difference, adjusted.get(label, math.nan)) for label, difference in found.items()}
+    p_values = dict(zip(known, holm([found[label].p_value for label in known]), strict=True))
+    return {label: Lead(difference, p_values.get(label, math.nan)) for label, difference in found.items()}

@@ -43,18 +43,24 @@ def as_png(figure: Figure) -> bytes:
     return content.getvalue()
 
 
+def draw_leads(axes: Axes, leads: Mapping[str, Lead], labels: Sequence[str]) -> None:
+    """Draw differences with their intervals, the first of ``labels`` on top; a label without one has an empty line."""
+    for place, lead in enumerate(map(leads.get, reversed(labels))):
+        if lead is not None:
+            mean, low, high = lead.difference.mean, lead.difference.low, lead.difference.high
+            axes.errorbar(mean, place, xerr=[[mean - low], [high - mean]], fmt="o", capsize=4, color=SIDES[lead.side])
+    axes.axvline(0, color="0.3", linewidth=1)
+    axes.set_yticks(range(len(labels)), labels[::-1])
+    axes.set_ylim(-0.6, len(labels) - 0.4)
+    axes.grid(axis="x", color="0.9")
+
+
 def forest_picture(leads: Mapping[str, Lead], reference: str, title: str) -> bytes:
     """A PNG of the difference of each row from the reference, with its interval."""
     width = max(9, 4 + 0.11 * max(map(len, leads)))
     figure = Figure(figsize=(width, 1.6 + 0.35 * max(3, len(leads))), dpi=110, layout="constrained")
     axes = figure.subplots()
-    for place, lead in enumerate(reversed([*leads.values()])):
-        mean, low, high = lead.difference.mean, lead.difference.low, lead.difference.high
-        axes.errorbar(mean, place, xerr=[[mean - low], [high - mean]], fmt="o", capsize=4, color=SIDES[lead.side])
-    axes.axvline(0, color="0.3", linewidth=1)
-    axes.set_yticks(range(len(leads)), [*leads][::-1])
-    axes.set_ylim(-0.6, len(leads) - 0.4)
-    axes.grid(axis="x", color="0.9")
+    draw_leads(axes, leads, [*leads])
     axes.set_xlabel(f"MRR minus that of {reference}, 95 % interval over seeds and queries; grey: not significant")
     figure.suptitle(title, fontsize=10)
     return as_png(figure)
