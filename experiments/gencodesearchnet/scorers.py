@@ -1,7 +1,7 @@
 """Loads the models of ``gencodesearchnet`` by their names on the command line."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,7 @@ from data_prep.gencodesearchnet.words import as_split
 from data_prep.languages.registry import languages
 from data_prep.registry import OfLanguages, data_set
 from data_prep.store.prepared_data import Split
-from evaluation.fusion import Scale, weighted
+from evaluation.fusion import Scale, paired_blocks, weighted
 from evaluation.metrics import count_better_and_tied, mrr
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
@@ -97,13 +97,23 @@ class FusedScorer(Ranker):
 
     def over(self, queries: Split, corpus: Split) -> Scores:
         """Both scorers over a test set, on their scales and weighted."""
-        first, second = (scorer.over(queries, corpus) for scorer in self.scorers)
+        return _FusedScores(self, *(scorer.over(queries, corpus) for scorer in self.scorers))
 
-        def score(rows: Rows, candidates: Block) -> Found:
-            one, two = self.scales[0](first(rows, candidates)), self.scales[1](second(rows, candidates))
-            return weighted(one, two, self.weight).astype(np.float32)
+    def fused(self, one: Found, two: Found) -> Found:
+        """The fusion of both scorers' scores."""
+        return weighted(self.scales[0](one), self.scales[1](two), self.weight).astype(np.float32)
 
-        return ScoresBy(queries, corpus, score)
+
+class _FusedScores(Scores):
+    def __init__(self, fusion: FusedScorer, first: Scores, second: Scores) -> None:
+        super().__init__(first.queries, first.codes)
+        self._fusion, self._first, self._second = fusion, first, second
+
+    def __call__(self, queries: Rows, candidates: Block) -> Found:
+        return self._fusion.fused(self._first(queries, candidates), self._second(queries, candidates))
+
+    def blocks(self) -> Iterator[Found]:
+        return (self._fusion.fused(*blocks) for blocks in paired_blocks(self._first, self._second))
 
 
 class ScoresBy(Scores):

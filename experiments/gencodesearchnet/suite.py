@@ -45,8 +45,6 @@ from modeling.ranker import Ranker, Scores
 from modeling.transformers.cross_encoder import CrossEncoder
 
 RESULT: Final = "result.json"
-_DEEPEST: Final = 1000
-"""Places of a query in a TREC file."""
 Found = TypeVar("Found")
 
 
@@ -175,10 +173,11 @@ class _ModelRun:
 
     def _ranking(self, subset: Subset, pairs: Split) -> RankingResult:
         options = self.options
-        if not subset.pool and len(subset.texts) <= options.distractors:
+        if subset.pool:
+            return tasks.rank_pool(self.ranker_of(subset), subset, pairs)
+        if len(subset.texts) <= options.distractors:
             raise NotPossibleError(f"{options.distractors} distractors need more than its {len(subset.texts)} pairs")
-        corpus = as_split(subset.name, (Example("", code) for code in subset.pool)) if subset.pool else pairs
-        scores = self._over(self.ranker_of(subset), pairs, corpus)
+        scores = self._over(self.ranker_of(subset), pairs, pairs)
         score: tasks.Score = scores
         released = "D-6" in options.errors
         blocks = tasks.blocks_of(subset, options.distractors, options.seed, options.limit, released=released)
@@ -228,7 +227,7 @@ class NotPossibleError(Exception):
 
 
 @contextmanager
-def trec_files(folder: Path, name: str) -> Iterator[Callable[[tasks.Rows, Block, tasks.Found], None]]:
+def trec_files(folder: Path, name: str) -> Iterator[Callable[[Block, tasks.Found], None]]:
     """A function that adds scores to the TREC files of a subset, which exist once the block has ended without error."""
     with ExitStack() as files:
         run, qrels = (
@@ -238,17 +237,17 @@ def trec_files(folder: Path, name: str) -> Iterator[Callable[[tasks.Rows, Block,
         yield partial(_add_trec, run, qrels, folder.name)
 
 
-def _add_trec(run: IO[str], qrels: IO[str], tag: str, rows: tasks.Rows, block: Block, scores: tasks.Found) -> None:
+def _add_trec(run: IO[str], qrels: IO[str], tag: str, block: Block, scores: tasks.Found) -> None:
     """Write the candidates of each query of a block; the first one is its gold, which comes last among ties."""
     gold = np.arange(block.shape[1]) == 0
-    for query, candidates, row in zip(rows, block, scores, strict=True):
+    for candidates, row in zip(block, scores, strict=True):
         order = np.lexsort((candidates, gold, -row))
         lowered = strictly_decreasing(row[order][None])[0].tolist()
-        qrels.write(f"q{query} 0 c{candidates[0]} 1\n")
+        query = candidates[0]
+        qrels.write(f"q{query} 0 c{query} 1\n")
         run.writelines(
             f"q{query} Q0 c{code} {place} {score:.9g} {tag}\n"
             for place, (code, score) in enumerate(zip(candidates[order].tolist(), lowered, strict=True), start=1)
-            if place <= _DEEPEST
         )
 
 

@@ -37,8 +37,7 @@ Logits = Callable[[Int64[np.ndarray, " block"], Block], Float32[np.ndarray, "blo
 Over = Callable[[Split, Split], Score]
 """Scores over a test set, such as :meth:`modeling.ranker.Ranker.over`."""
 Counted = tuple[Int[np.ndarray, " block"], Int[np.ndarray, " block"]]
-Rows = Int64[np.ndarray, " block"]
-Count = Callable[[Rows, Block], Counted]
+Count = Callable[[Block], Counted]
 """How many candidates of each query score better than its gold, and how many are tied with it."""
 
 
@@ -51,44 +50,47 @@ class Threshold:
 
 
 def blocks_of(subset: Subset, distractors: int, seed: int, limit: int, *, released: bool) -> Iterator[Block]:
-    """The candidates of the first ``limit`` pairs (0: all), by the canonical draws or by the ``released`` ones.
-
-    Of a subset with a pool they are all of it.
-    """
+    """The candidates of the first ``limit`` pairs (0: all), by the canonical draws or by the ``released`` ones."""
     draw = released_blocks if released else ranking_blocks
     left = limit or len(subset.texts)
-    drawn = _all_of(subset) if subset.pool else draw(len(subset.texts), distractors, seed, rows=_ROWS)
-    for block in drawn:
+    for block in draw(len(subset.texts), distractors, seed, rows=_ROWS):
         if left > 0:
             yield block[:left]
         left -= len(block)
 
 
-def _all_of(subset: Subset) -> Iterator[Block]:
-    golds, codes = np.array(subset.golds, np.int64), np.arange(len(subset.pool), dtype=np.int64)
-    for start in range(0, len(golds), _ROWS):
-        yield np.stack([np.concatenate([[gold], np.delete(codes, gold)]) for gold in golds[start : start + _ROWS]])
+def rank_pool(ranker: Ranker, subset: Subset, pairs: Split) -> RankingResult:
+    """Rank the gold of each query among all codes of the subset's pool."""
+    started, golds = time.perf_counter(), np.array(subset.golds, np.int64)
+    scores = ranker.over(pairs, as_split(subset.name, [Example("", code) for code in subset.pool]))
+    counted: list[Counted] = []
+    done = 0
+    for block in scores.blocks():
+        counted.append(count_better_and_tied(block, golds[done : done + len(block)]))
+        done += len(block)
+    better, tied = (np.concatenate(each) for each in zip(*counted, strict=True))
+    return RankingResult.of(better, tied, len(subset.pool), time.perf_counter() - started)
 
 
 def rank(blocks: Iterable[Block], count: Count, queries: int, name: str) -> RankingResult:
-    """Rank the gold of each query, which is its first candidate; blocks are of the queries in their order."""
-    started, candidates, done = time.perf_counter(), 0, 0
+    """Rank the gold of each query, which is its first candidate."""
+    started, candidates = time.perf_counter(), 0
     counted: list[Counted] = []
     with tqdm(total=queries, desc=f"ranking {name}", unit=" queries", disable=None) as bar:
         for block in blocks:
-            counted.append(count(np.arange(done, done + len(block), dtype=np.int64), block))
-            candidates, done = block.shape[1], done + len(block)
+            counted.append(count(block))
+            candidates = block.shape[1]
             bar.update(len(block))
     better, tied = (np.concatenate(each) for each in zip(*counted, strict=True))
     return RankingResult.of(better, tied, candidates, time.perf_counter() - started)
 
 
-def count_by(score: Score, each: Callable[[Rows, Block, Found], None] = lambda *_: None) -> Count:
+def count_by(score: Score, each: Callable[[Block, Found], None] = lambda *_: None) -> Count:
     """Count by scores, which are also passed to ``each``."""
 
-    def count(rows: Rows, block: Block) -> Counted:
-        scores = score(rows, block)
-        each(rows, block, scores)
+    def count(block: Block) -> Counted:
+        scores = score(block[:, 0], block)
+        each(block, scores)
         return count_better_and_tied(scores, np.zeros(len(block), dtype=np.int64))
 
     return count
@@ -97,8 +99,8 @@ def count_by(score: Score, each: Callable[[Rows, Block, Found], None] = lambda *
 def count_by_both_logits(logits: Logits) -> Count:
     """Count as the task package's example does with a cross-encoder (D-7), without ties."""
 
-    def count(rows: Rows, block: Block) -> Counted:
-        ranks = both_logits_ranks(logits(rows, block))
+    def count(block: Block) -> Counted:
+        ranks = both_logits_ranks(logits(block[:, 0], block))
         return ranks - 1, np.zeros(len(block), dtype=np.int64)
 
     return count
