@@ -29,7 +29,8 @@ Each difference is paired over the same texts, those of one project (R) or of eq
 this run alone, and they get no verdict. Intervals of two rows are not to be compared; this table compares them."""
 _OLDER: Final = """\
 In commands of before 2026-11-26, `bm25` is what `bm25_plain` is now: BM25 without stems, with stop words, and with
-repeated words of a query counted. Rows that were fused with it keep it, since their runs are not at hand."""
+repeated words of a query counted. Rows that were fused with it keep it, since their runs are not at hand.
+`search/models/default` is the galm_plus that the search has."""
 _TYPES: Final = {
     "csn": "CSN",
     "robustness": "robustness",
@@ -79,7 +80,7 @@ def pages(results: Sequence[BenchmarkResult]) -> str:
         ("No transfer to another language", learned_list(results)),
         ("The data", data_list(results)),
     ]
-    return "\n\n".join(f"{title}\n\n{table}" for title, table in parts if table)
+    return "\n\n".join(f"## {title}\n\n{table}" for title, table in parts if table)
 
 
 def learned_list(results: Sequence[BenchmarkResult]) -> str:
@@ -118,7 +119,8 @@ def benchmark_page(found: Sequence[BenchmarkResult]) -> str:
     commands = "\n".join(f"- `{each.command}`: code {each.code_version}, {each.date[:10]}" for each in found)
     machines = ", ".join(dict.fromkeys(f"{each.machine.cpu}, {each.machine.cores} cores" for each in found))
     rows = merged(found)
-    parts = (f"# {_QUESTION}", answer(rows), pages(rows), f"Made by, on {machines}:", commands, _OLDER)
+    made = f"## Made by, on {machines}\n\n{_OLDER}"
+    parts = (f"# {_QUESTION}", answer(rows), pages(rows), made, commands)
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
