@@ -186,7 +186,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "gencodesearchnet": Command(
         "MODEL [...]|statistics|...",
         "rank and match its test sets; make such sets",
-        f"{_GENCODESEARCHNET}.cli:benchmark",
+        "cli.tables:gencodesearchnet",
         f"{_GENCODESEARCHNET}.config:BenchmarkOptions",
         needs="`bash run.sh install sentences`, for models named by a folder or MiniLM",
         parts={

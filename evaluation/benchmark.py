@@ -204,6 +204,7 @@ class SubsetResult:
     ranking: RankingResult | None = None
     matching: MatchingResult | None = None
     notes: Sequence[str] = ()  # why a task was skipped
+    groups: Sequence[int] = ()  # a number for each text, the same for those of one project or code; (): each its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +221,7 @@ class BenchmarkResult:
     subsets: Sequence[SubsetResult]
     missing: Sequence[str]  # subsets that were not available
     learned: Sequence[str] = ()  # languages of the pairs that runs of this project learned from, as titles
+    trained: bool | None = None  # whether another training seed gives other scores; None: saved before this was
     mrr_by_type: ByType | None = field(default=None)
     accuracy_by_type: ByType | None = field(default=None)
 

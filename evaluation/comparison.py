@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -246,3 +246,8 @@ def judged(found: Sequence[RunDifference]) -> list[Lead]:
     known = [place for place, difference in enumerate(found) if difference.has_verdict]
     adjusted = dict(zip(known, holm([found[place].p_value for place in known]), strict=True))
     return [Lead(difference, adjusted.get(place, math.nan)) for place, difference in enumerate(found)]
+
+
+def adjusted(found: Mapping[str, RunDifference]) -> dict[str, Lead]:
+    """:func:`judged` of differences that have names."""
+    return dict(zip(found, judged([*found.values()]), strict=True))

@@ -119,6 +119,14 @@ def _standardised(
     first: Scores, second: Scores
 ) -> Iterator[tuple[Float32[np.ndarray, "block codes"], Float32[np.ndarray, "block codes"]]]:
     """The standardised scores of both rankers, in the first ranker's blocks."""
+    for block, other in paired_blocks(first, second):
+        yield z_scores(block.astype(np.float32)), z_scores(other.astype(np.float32))
+
+
+def paired_blocks(
+    first: Scores, second: Scores
+) -> Iterator[tuple[Float[np.ndarray, "block codes"], Float[np.ndarray, "block codes"]]]:
+    """Every query against every code by two rankers, in the first one's blocks."""
     waiting = second.blocks()
     rest = np.empty((0, 0), dtype=np.float32)
     for block in first.blocks():
@@ -128,5 +136,4 @@ def _standardised(
             rows += len(parts[-1])
         joined = np.concatenate(parts)
         rest = joined[len(block) :]
-        other = joined[: len(block)]
-        yield z_scores(block.astype(np.float32)), z_scores(other.astype(np.float32))
+        yield block, joined[: len(block)]

@@ -29,7 +29,7 @@ from evaluation.json_records import load_json
 ROWS: Final = "results.jsonl"
 LISTS: Final = "ranks.jsonl.gz"
 _LONG: Final = frozenset(
-    {"code_words", "distinct", "files", "history", "nearest", "queries", "ranks", "read", "shared", "stages"}
+    {"code_words", "distinct", "files", "groups", "history", "nearest", "queries", "ranks", "read", "shared", "stages"}
     | {"texts", "threads", "trees", "words"}
     | {"code", "error", "both", "other_text"}  # kinds of queries of posts
 )

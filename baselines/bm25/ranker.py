@@ -7,9 +7,12 @@ Each query word found in a method contributes, in Lucene's variant of the formul
 where N is the number of methods, n the number that contain the word, f its count in this method, and length the number
 of words. A method is read as its name (``name_weight`` times), its tokens, and its API words split like identifiers; a
 query as a set. Words that are missing from a release (``UNKNOWN``) are ignored on both sides.
+
+With ``reads="text"`` the words are those of the whole source and of the whole sentence, in any language: what tests
+without fields need, such as GenCodeSearchNet.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar, Literal
@@ -18,7 +21,7 @@ import numpy as np
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 
-from baselines.bm25.token_bm25 import TokenBm25, TokenBm25Scores
+from baselines.bm25.token_bm25 import TokenBm25, TokenBm25Scores, text_words
 from data_prep.bounds import check_bounds, real, whole
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
@@ -46,6 +49,10 @@ class Bm25Config:
     """Whether English stop words of a query count; false: they are ignored (bm25s's list)."""
     stem: bool = True
     """Whether words are stemmed (Snowball, English), which is stronger; BM25 in most papers does not stem."""
+    reads: Literal["fields", "text"] = "fields"
+    """What is read: the fields of a method and the words of a query, or all words of both texts, without a name."""
+    repeated: bool = False
+    """Whether a word that is repeated in a query counts each time."""
 
     def __post_init__(self) -> None:
         check_bounds(self, {"k1": real(0, 1000), "b": real(0, 1), "name_weight": whole(0, 1000)}, "model")
@@ -69,16 +76,35 @@ class Bm25(Ranker):
         """
         if not len(corpus):
             raise UserError(f"BM25 ranks at least one method, but split {corpus.name} has none")
-        config = self.config
-        terms: list[str] = []
+        documents, terms = self._texts(corpus) if self.config.reads == "text" else self._methods(corpus)
+        index = TokenBm25(documents, k1=self.config.k1, b=self.config.b, method=self.config.method, terms=terms)
+        return index.over([self._known(query, index.terms) for query in self._queries(queries)])
+
+    def _methods(self, corpus: Split) -> tuple[list[list[str]], list[str]]:
+        """The words of each method by its fields, and all words in the order of the lexicon."""
+        config, terms = self.config, list[str]()
         name, tokens, api = (self._read(corpus, field, terms) for field in ("name", "tokens", "api"))
         if config.distinct:
             tokens, api = ([list(dict.fromkeys(words)) for words in field] for field in (tokens, api))
-        methods = [[*n * config.name_weight, *t, *a] for n, t, a in zip(name, tokens, api, strict=True)]
-        index = TokenBm25(methods, k1=config.k1, b=config.b, method=config.method, terms=terms)
-        known = index.terms
-        asked = [sorted(known.keys() & set(query), key=known.__getitem__) for query in self._read(queries, "query", [])]
-        return index.over(asked)
+        return [[*n * config.name_weight, *t, *a] for n, t, a in zip(name, tokens, api, strict=True)], terms
+
+    def _texts(self, corpus: Split) -> tuple[list[list[str]], list[str]]:
+        """The words of each method's source."""
+        found = [[*map(self._stem, text_words(corpus.text(row).source))] for row in range(len(corpus))]
+        return [list(dict.fromkeys(words)) for words in found] if self.config.distinct else found, []
+
+    def _queries(self, queries: Split) -> list[list[str]]:
+        if self.config.reads == "fields":
+            return self._read(queries, "query", [])
+        texts = (text_words(queries.text(row).query_text) for row in range(len(queries)))
+        return [[self._stem(word) for word in words if not self._ignored(word)] for words in texts]
+
+    def _known(self, query: list[str], places: Mapping[str, int]) -> list[str]:
+        """The words of a query that the corpus has; distinct ones in the order of its terms."""
+        return query if self.config.repeated else sorted(places.keys() & set(query), key=places.__getitem__)
+
+    def _ignored(self, word: str) -> bool:
+        return not self.config.common_words and word in STOPWORDS_EN
 
     def _read(self, split: Split, field: str, terms: list[str]) -> list[list[str]]:
         """The terms of ``field`` in each row; each is also added to ``terms``, in the order of the lexicon."""
@@ -86,8 +112,7 @@ class Bm25(Ranker):
         forms: dict[int, list[str]] = {}
         for number in np.unique(lists.values).tolist():
             word = split.lexicon[number]
-            common = field == "query" and not self.config.common_words and word in STOPWORDS_EN
-            if word == UNKNOWN or common:  # UNKNOWN stands for different words
+            if word == UNKNOWN or (field == "query" and self._ignored(word)):  # UNKNOWN stands for different words
                 forms[number] = []
             else:
                 forms[number] = [self._stem(part) for part in (split_identifier(word) if field == "api" else (word,))]

@@ -15,8 +15,7 @@ from jaxtyping import Float32, Int64
 
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
-from data_prep.store.prepared_data import Split
-from modeling.ranker import Ranker, Scores
+from modeling.ranker import Scores
 
 _BLOCK_BYTES: Final = 1 << 25
 """Maximum size of a block of scores, 32 MiB."""
@@ -153,12 +152,3 @@ class TokenBm25Scores(Scores):
 def text_words(text: str) -> list[str]:
     """The words of a text or a code, in order: ``read.csv(myFile2)`` -> read, csv, my, file, 2."""
     return [part for run in _RUN.findall(text) for part in split_identifier(run)]
-
-
-class TextBm25(Ranker):
-    """Scores texts against codes by BM25, with Lucene's parameters."""
-
-    def over(self, queries: Split, corpus: Split) -> TokenBm25Scores:
-        """Index the words of all code, and read the texts."""
-        index = TokenBm25(text_words(corpus.text(row).source) for row in range(len(corpus)))
-        return index.over([text_words(queries.text(row).query_text) for row in range(len(queries))])

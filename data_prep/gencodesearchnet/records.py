@@ -51,6 +51,7 @@ class RawFile:
 
     examples: tuple[Example, ...]
     dropped: Counter[str]  # reason -> lines
+    groups: tuple[str, ...] = ()  # what each pair belongs to, such as its project; () if the file does not say
 
 
 def example(text: str, code: str) -> Example:
@@ -148,6 +149,17 @@ class Row:
         value = self._value((name,))
         if type(value) is not int or value not in (0, 1):
             raise UserError(f"{self.where}: expected 0 or 1 in {name!r}, not {value!r:.40}")
+        return value
+
+    def number(self, name: str) -> int:
+        """The whole number in the field ``name``.
+
+        Raises:
+            UserError: there is something else.
+        """
+        value = self._value((name,))
+        if type(value) is not int:
+            raise UserError(f"{self.where}: expected a whole number in {name!r}, not {value!r:.40}")
         return value
 
     def _value(self, names: tuple[str, ...]) -> Any:

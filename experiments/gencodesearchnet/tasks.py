@@ -59,6 +59,19 @@ def blocks_of(subset: Subset, distractors: int, seed: int, limit: int, *, releas
         left -= len(block)
 
 
+def rank_pool(ranker: Ranker, subset: Subset, pairs: Split) -> RankingResult:
+    """Rank the gold of each query among all codes of the subset's pool."""
+    started, golds = time.perf_counter(), np.array(subset.golds, np.int64)
+    scores = ranker.over(pairs, as_split(subset.name, [Example("", code) for code in subset.pool]))
+    counted: list[Counted] = []
+    done = 0
+    for block in scores.blocks():
+        counted.append(count_better_and_tied(block, golds[done : done + len(block)]))
+        done += len(block)
+    better, tied = (np.concatenate(each) for each in zip(*counted, strict=True))
+    return RankingResult.of(better, tied, len(subset.pool), time.perf_counter() - started)
+
+
 def rank(blocks: Iterable[Block], count: Count, queries: int, name: str) -> RankingResult:
     """Rank the gold of each query, which is its first candidate."""
     started, candidates = time.perf_counter(), 0

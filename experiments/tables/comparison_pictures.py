@@ -50,6 +50,18 @@ def as_png(figure: Figure) -> bytes:
     return content.getvalue()
 
 
+def draw_leads(axes: Axes, leads: Mapping[str, Lead], labels: Sequence[str]) -> None:
+    """Draw differences with their intervals, the first of ``labels`` on top; a label without one has an empty line."""
+    for place, name in enumerate(reversed(labels)):
+        if name in leads:
+            _draw_lead(axes, leads[name], place)
+    axes.axvspan(-MARGIN, MARGIN, color="0.93", zorder=0)
+    axes.axvline(0, color="0.3", linewidth=1)
+    axes.grid(axis="x", color="0.9")
+    axes.set_yticks(range(len(labels)), labels[::-1])
+    axes.set_ylim(-0.6, len(labels) - 0.4)
+
+
 def forest_picture(leads: Mapping[str, Lead], reference: str, title: str) -> bytes:
     """A PNG of the difference of each row from the reference, with its interval."""
     return forest_panels({title: leads}, [*leads], f"MRR from that of {reference}")
@@ -67,15 +79,8 @@ def forest_panels(panels: Mapping[str, Mapping[str, Lead]], rows: Sequence[str],
     figure = Figure(figsize=(max(9, width), 1.6 + 0.35 * max(3, len(rows))), dpi=110, layout="constrained")
     all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (title, leads) in zip(all_axes, panels.items(), strict=True):
-        for place, name in enumerate(reversed(rows)):
-            if name in leads:
-                _draw_lead(axes, leads[name], place)
-        axes.axvspan(-MARGIN, MARGIN, color="0.93", zorder=0)
-        axes.axvline(0, color="0.3", linewidth=1)
-        axes.grid(axis="x", color="0.9")
+        draw_leads(axes, leads, rows)
         axes.set_title(title, fontsize=10)
-    all_axes[0].set_yticks(range(len(rows)), rows[::-1])
-    all_axes[0].set_ylim(-0.6, len(rows) - 0.4)
     figure.supxlabel(
         f"difference of {what}, 95 % interval over seeds and queries; red, blue: significant; hollow: one seed; "
         f"band: within {MARGIN:g}",

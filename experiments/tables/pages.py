@@ -16,8 +16,9 @@ from data_prep.installation import INSTALLED
 from evaluation.benchmark import BenchmarkResult
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
+from experiments.gencodesearchnet.differences import difference_picture, merged
 from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
-from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks, subset_picture
+from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS
 from experiments.tables.ablation_checks import calibration_section, control_section
@@ -261,7 +262,7 @@ def pictures(saved: Saved) -> Iterator[tuple[str, bytes]]:
     if saved.readme:
         yield "overview.png", as_png(overview_picture(saved.readme, [*README_ROWS.values()], README_ROWS["bm25_tuned"]))
     if saved.benchmarks:
-        yield f"{GENCODESEARCHNET}.png", subset_picture(saved.benchmarks)
+        yield f"{GENCODESEARCHNET}.png", difference_picture(merged(saved.benchmarks))
     yield from ((f"ablations/{each.name}.png", ablation_picture(each)) for each in saved.ablations)
 
 

@@ -5,11 +5,15 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import Stemmer
+from bm25s.stopwords import STOPWORDS_EN
 
-from baselines.bm25.token_bm25 import TextBm25, text_words
+from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25.token_bm25 import text_words
 from modeling.ranker import Ranker
 from tests.evaluation.real_data import SHARED
 from tests.raw_pairs import read
@@ -42,13 +46,21 @@ def blocks(count: int, distractors: int = 99) -> np.ndarray:
     )
 
 
-def plain(texts, codes, k1=1.2, b=0.75) -> np.ndarray:
+PLAIN = Bm25Config(reads="text", stem=False, repeated=True)
+TREATED = Bm25Config(reads="text", k1=2.0, b=1.0, common_words=False)
+FORMS = pytest.mark.parametrize("config", [PLAIN, TREATED, replace(TREATED, distinct=True)])
+
+
+def plain(config: Bm25Config, texts, codes) -> np.ndarray:
     """The formula, code by code and word by word."""
-    counted = [Counter(text_words(code)) for code in codes]
+    stem, k1, b = Stemmer.Stemmer("english").stemWord if config.stem else str, config.k1, config.b
+    read = [list(map(stem, text_words(code))) for code in codes]
+    counted = [Counter(set(words) if config.distinct else words) for words in read]
     average = sum(code.total() for code in counted) / len(codes)
     scores = np.zeros((len(texts), len(codes)))
     for row, text in enumerate(texts):
-        for word in text_words(text):
+        words = [stem(word) for word in text_words(text) if config.common_words or word not in STOPWORDS_EN]
+        for word in words if config.repeated else set(words):
             holders = sum(word in code for code in counted)
             idf = math.log(1 + (len(codes) - holders + 0.5) / (holders + 0.5))
             for column, code in enumerate(counted):
@@ -67,24 +79,26 @@ def test_words_are_split_like_identifiers_in_any_language():
     assert text_words(" ~!@ ") == []
 
 
-def test_scores_are_those_of_the_plain_formula():
+@FORMS
+def test_scores_are_those_of_the_plain_formula(config):
     everything = np.tile(np.arange(len(CODES)), (len(TEXTS), 1))
-    found = TextBm25().over(*read(TEXTS, CODES))(np.arange(len(TEXTS)), everything)
-    np.testing.assert_allclose(found, plain(TEXTS, CODES), rtol=1e-5, atol=1e-7)
+    found = Bm25(config).over(*read(TEXTS, CODES))(np.arange(len(TEXTS)), everything)
+    np.testing.assert_allclose(found, plain(config, TEXTS, CODES), rtol=1e-5, atol=1e-7)
     assert found[0, 0] > 0
     assert not found[2:4].any()
 
 
-def test_scores_are_those_of_the_plain_formula_on_r_code():
+@FORMS
+def test_scores_are_those_of_the_plain_formula_on_r_code(config):
     texts, codes = pairs("statcodesearch/test_70.jsonl.gz")
     texts, codes = texts[:40], codes[:150]
     everything = np.tile(np.arange(150), (40, 1))
-    found = TextBm25().over(*read(texts, codes))(np.arange(40), everything)
-    np.testing.assert_allclose(found, plain(texts, codes), rtol=1e-4, atol=1e-6)
+    found = Bm25(config).over(*read(texts, codes))(np.arange(40), everything)
+    np.testing.assert_allclose(found, plain(config, texts, codes), rtol=1e-4, atol=1e-6)
 
 
 def test_candidates_are_scored_where_they_stand():
-    scores = TextBm25().over(*read(TEXTS, CODES))
+    scores = Bm25(PLAIN).over(*read(TEXTS, CODES))
     whole = scores(np.arange(len(TEXTS)), np.tile(np.arange(len(CODES)), (len(TEXTS), 1)))
     queries, candidates = np.array([1, 0, 1]), np.array([[5, 2, 2, 4], [3, 0, 1, 5], [0, 1, 2, 3]])
     expected = whole[queries[:, None], candidates]
@@ -95,18 +109,19 @@ def test_candidates_are_scored_where_they_stand():
 def test_the_known_number_of_the_released_cosqa_subset():
     texts, codes = pairs("cosqa/gencsn_mrr_test.jsonl.gz")
     candidates = blocks(len(texts))
-    found = TextBm25().over(*read(texts, codes))(np.arange(len(texts)), candidates)
+    found = Bm25(PLAIN).over(*read(texts, codes))(np.arange(len(texts)), candidates)
     assert mrr(found) == pytest.approx(0.7190, abs=0.005)
 
 
-def test_statcodesearch_stands_well_above_chance():
+@pytest.mark.parametrize(("config", "expected"), [(PLAIN, 0.6447), (TREATED, 0.729)])
+def test_the_known_numbers_of_statcodesearch(config, expected):
     texts, codes = pairs("statcodesearch/test_70.jsonl.gz")
-    found = TextBm25().over(*read(texts, codes))(np.arange(len(texts)), blocks(len(texts)))
-    assert mrr(found) == pytest.approx(0.6447, abs=0.005)
+    found = Bm25(config).over(*read(texts, codes))(np.arange(len(texts)), blocks(len(texts)))
+    assert mrr(found) == pytest.approx(expected, abs=0.001)
 
 
 def test_it_is_a_text_scorer_and_needs_no_torch():
-    assert isinstance(TextBm25(), Ranker)
-    assert TextBm25().natural_threshold is None
-    code = "import sys, baselines.bm25.token_bm25; sys.exit('torch' in sys.modules)"
+    assert isinstance(Bm25(PLAIN), Ranker)
+    assert Bm25(PLAIN).natural_threshold is None
+    code = "import sys, baselines.bm25.ranker; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_prep.gencodesearchnet.records import example, write_raw
-from data_prep.gencodesearchnet.subsets import EQUAL, SUBSETS, find_subsets
+from data_prep.gencodesearchnet.subsets import EQUAL, POOLS, SUBSETS, find_subsets
 from tests.data_prep.gencodesearchnet.shared_data import shared
 
 PAIRS = [example("a", "A"), example("b", "B")]
@@ -123,3 +123,49 @@ def test_real_subsets_have_the_known_counts() -> None:
     assert len(set(subsets["cosqa_fixed"].codes)) == 697
     assert all(text.endswith(" ") for subset in found for text in subset.texts)
     assert all(code.startswith(" ") for subset in found for code in subset.codes)
+
+
+def test_all_pairs_of_statcodesearch_belong_to_projects(tmp_path: Path) -> None:
+    rows = "Idx,Comment,Code,Source\n1 a.R 0,plot it,plot(x),osf/1\n1 b.R 0,fit it,lm(y),osf/1\n2 c.R 0,t,u,osf/2\n"
+    (tmp_path / "statcodesearch_1k_final.csv").write_text(rows)
+    write_raw(tmp_path / "test_go.jsonl", [*PAIRS, example("c", "A")])
+    (go, statistics), _ = find_subsets(tmp_path)
+    assert statistics.texts == ("plot it ", "fit it ", "t ")
+    assert statistics.groups == ("osf/1", "osf/1", "osf/2")
+    assert go.groups == go.codes == (" A", " B", " A")  # where no project is known, equal codes
+
+
+def pool_files(folder: Path, golds: tuple[object, ...]) -> Path:
+    """CoSQA's retrieval test in small: codes 10, 20 and 30, and a query for each of ``golds``."""
+    files = {
+        "codebase_6267": [{"retrieval_idx": 10 * n, "code": f"code {n}"} for n in (1, 2, 3)],
+        "retrieval_test_500": [{"query": f"q{gold}", "code": "", "retrieval_idx": gold} for gold in golds],
+    }
+    (folder / "cosqa").mkdir()
+    for name, rows in files.items():
+        content = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+        (folder / f"cosqa/{name}.jsonl.gz").write_bytes(gzip.compress(content))
+    return folder
+
+
+def test_a_pool_has_codes_that_no_text_asks_for(tmp_path: Path) -> None:
+    ((found,), missing) = find_subsets(pool_files(tmp_path, (30, 10, 30)), POOLS)
+    assert missing == ["android"]
+    assert (found.texts, found.codes) == (("q30 ", "q10 ", "q30 "), ("code 3", "code 1", "code 3"))
+    assert (found.pool, found.golds) == (("code 1", "code 2", "code 3"), (2, 0, 2))
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [(40, "no code with the retrieval_idx 40"), ("10", "expected a whole number in 'retrieval_idx")],
+)
+def test_a_row_whose_code_is_not_in_the_pool_is_named(tmp_path: Path, gold: object, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"retrieval_test_500.jsonl.gz:2: .*{message}"):
+        find_subsets(pool_files(tmp_path, (30, gold)), POOLS)
+
+
+def test_real_pools_have_the_known_sizes() -> None:
+    names = ("cosqa/retrieval_test_500", "cosqa/codebase_6267", "ncs_android/questions_287")
+    (cosqa, android), _ = find_subsets(shared(*(f"{name}.jsonl.gz" for name in names)), POOLS)
+    assert (len(cosqa.texts), len(cosqa.pool), len({*cosqa.golds})) == (500, 6267, 472)
+    assert (android.golds, android.pool) == (tuple(range(287)), android.codes)

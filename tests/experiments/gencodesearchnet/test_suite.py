@@ -1,7 +1,9 @@
 """The benchmark's runner, on real pairs of the JDK written in the form of the published files."""
 
+import gzip
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import ir_measures
@@ -9,8 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from baselines.bm25.token_bm25 import TextBm25
+from baselines.bm25.ranker import Bm25, Bm25Config
 from cli.main import main
+from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example, example, write_raw
 from data_prep.gencodesearchnet.sampling import ranking_blocks
 from data_prep.gencodesearchnet.subsets import find_subsets
@@ -22,15 +25,18 @@ from evaluation.result_store import ResultStore
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.report import learned_list, pages
-from experiments.gencodesearchnet.scorers import Chance, FusedScorer, learned_languages
+from experiments.gencodesearchnet.scorers import Chance, FusedScorer, learned_languages, load_ranker
 from experiments.gencodesearchnet.suite import find_data, run_benchmark
-from experiments.recipes.config import resolve
+from experiments.recipes.config import REPOSITORY, resolve
 from experiments.recipes.results_folder import RESULTS
 from experiments.run.training import build_model
 from modeling.pool_ranker import PoolRanker
+from search.models.packed_model import load_packed
+from tests.data_prep.gencodesearchnet.shared_data import shared
 from tests.raw_pairs import read
 
 ROWS = 150
+TREATED = Bm25Config(reads="text", k1=2.0, b=1.0, common_words=False)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +73,7 @@ def subset_of(found, name):
 
 def test_ranks_are_those_of_the_plain_definition(bm25, folder):
     java = next(each for each in find_subsets(folder)[0] if each.name == "java")
-    score = TextBm25().over(*read(java.texts, java.codes))
+    score = Bm25(TREATED).over(*read(java.texts, java.codes))
     (candidates,) = ranking_blocks(len(java.texts))
     expected = []
     for row in candidates.tolist():
@@ -103,6 +109,28 @@ def test_what_cannot_be_done_is_said(bm25, data):
     assert bm25.mrr_by_type.combined is None
 
 
+def test_a_pool_is_ranked_whole(tmp_path):
+    """Two queries ask for one code, and one for a code that is in no pair's place."""
+    asked = [("sort a list", 20), ("the size of a list", 0), ("size", 0), ("open", 10)]
+    codes = ["int size(List list)", "void close()", "sort(list)", "size()"]
+    (tmp_path / "cosqa").mkdir()
+    for name, rows in (
+        ("retrieval_test_500", [{"query": query, "code": "", "retrieval_idx": gold} for query, gold in asked]),
+        ("codebase_6267", [{"retrieval_idx": 10 * n, "code": code} for n, code in enumerate(codes)]),
+    ):
+        lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (tmp_path / f"cosqa/{name}.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    options = BenchmarkOptions(
+        path=str(tmp_path), subsets=("cosqa_search",), out=f"{tmp_path}/out", save=f"{tmp_path}/saved"
+    )
+    result = run_benchmark("bm25", find_data(options), options, "")
+    (found,) = result.subsets
+    assert (found.ranking.candidates, list(found.ranking.ranks)) == (4, [1, 1, 2, 4])  # ties against it
+    assert (found.groups, found.notes) == ([0, 1, 1, 2], ["no matching: it is a test of ranking"])
+    saved = ResultStore(tmp_path / "saved").get("bm25-cosqa_search")
+    assert to_json(from_json(BenchmarkResult, saved.content, saved.where)) == to_json(result)
+
+
 def test_a_threshold_of_validation_tells_most_pairs_apart(bm25):
     for name in ("java", "statcodesearch"):
         found = subset_of(bm25, name).matching
@@ -129,18 +157,46 @@ def test_chance_is_chance(data, options, tmp_path):
     assert subset_of(found, "java").matching.accuracy == pytest.approx(0.5, abs=0.12)
 
 
+def test_the_constants_of_bm25_are_the_best_on_validation_pairs():
+    """Of a grid, over the Python pairs that thresholds are chosen by."""
+    names = [f"code_docstring/{name}.jsonl.gz" for name in ("valid", "test", "repo_split_valid", "repo_split_test")]
+    tests = find_subsets(shared(*names, "statcodesearch/test_70.jsonl.gz"))[0]
+    pairs = as_split("validation", find_fine_tuning(shared(*names), tests).valid.examples)
+    blocks = [*ranking_blocks(len(pairs))]
+
+    def reached(setting):
+        found = replace(TREATED, k1=setting[0], b=setting[1])
+        return tasks.rank(blocks, tasks.count_by(Bm25(found).over(pairs, pairs)), len(pairs), "").mrr
+
+    assert max(product((1.2, 2.0, 4.0), (0.75, 1.0)), key=reached) == (TREATED.k1, TREATED.b)
+    assert load_ranker("bm25", BenchmarkOptions(), ())(None).config == TREATED
+
+
+def test_a_packed_model_is_tested_as_the_search_has_it(data, options, tmp_path):
+    name = str(REPOSITORY / "search/models/default")
+    few = replace(data, subsets=[subset for subset in data.subsets if subset.name == "java"])
+    found = run_benchmark(name, few, replace(options, out=str(tmp_path), tasks="ranking"), "", load_packed)
+    assert subset_of(found, "java").ranking.mrr > 0.4
+    assert found.trained
+    assert not run_benchmark("bm25", few, replace(options, out=str(tmp_path), tasks="ranking"), "").trained
+    with pytest.raises(ValueError, match="has a packed model"):
+        run_benchmark(name, few, options, "")
+
+
 def test_a_mixture_is_on_one_scale_and_no_worse_than_its_parts_on_validation(data):
     texts, codes = [pair.text for pair in data.valid], [pair.code for pair in data.valid]
-    mixed = FusedScorer.fitted(TextBm25(), Chance(0), data.valid, 42)
+    mixed = FusedScorer.fitted(Bm25(TREATED), Chance(0), data.valid, 42)
     assert mixed.weight >= 0.8  # the other one says nothing
     own, other = (FusedScorer(mixed.scorers, mixed.scales, weight).over(*read(texts, codes)) for weight in (1.0, 0.0))
     block = next(ranking_blocks(len(texts), 9))
-    plain = TextBm25().over(*read(texts, codes))(block[:, 0], block)
+    plain = Bm25(TREATED).over(*read(texts, codes))(block[:, 0], block)
     np.testing.assert_allclose(
         own(block[:, 0], block), (plain - mixed.scales[0].mean) / mixed.scales[0].spread, atol=1e-5
     )
     assert not np.allclose(other(block[:, 0], block), own(block[:, 0], block))
-    half = FusedScorer((TextBm25(), TextBm25()), (mixed.scales[0],) * 2, 0.5).over(*read(texts, codes))
+    half = FusedScorer((Bm25(TREATED), Bm25(TREATED)), (mixed.scales[0],) * 2, 0.5).over(*read(texts, codes))
+    everything = np.tile(np.arange(len(codes)), (len(texts), 1))
+    np.testing.assert_allclose(np.concatenate([*half.blocks()]), half(np.arange(len(texts)), everything), atol=1e-5)
     np.testing.assert_allclose(half(block[:, 0], block), own(block[:, 0], block), atol=1e-5)
 
 
