@@ -49,7 +49,7 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
 """File, in the form of JSON Lines -> the fields that are read besides ``query`` and ``eval_overlap``."""
 
 ENDING: Final = ".jsonl.gz"
-_NO_TYPE: Final = "_"
+NO_TYPE: Final = "_"
 """Placeholder for an unknown class of a method."""
 _WORD: Final = re.compile(r"[\w$]+")
 _PROSE: Final = (
@@ -163,7 +163,7 @@ class OpenJava(ReadyMade):
         return self._of_lists(name, number, row)
 
     def _of_code(self, name: str, row: dict[str, Any]) -> Pair | str:
-        code, (repo, path), type_name = with_literals(row["code"]), name.split("/"), _NO_TYPE
+        code, (repo, path), type_name = with_literals(row["code"]), name.split("/"), NO_TYPE
         if "repo" in FILES[name]:
             code, repo, path, type_name = row["code"], row["repo"], row["file"], PurePosixPath(row["file"]).stem
         method = {"func_name": f"{type_name}.", "code": laid_out(code), "docstring": prose(" ".join(row["query"]))}
@@ -171,7 +171,7 @@ class OpenJava(ReadyMade):
         found = extract(Chunk([file], self._config))
         if found.broken or found.methods != 1:
             return "not one Java method"
-        return _without_type(found.pairs[0]) if found.pairs else next(iter(found.dropped))
+        return without_type(found.pairs[0]) if found.pairs else next(iter(found.dropped))
 
     def _of_lists(self, name: str, number: int, row: dict[str, Any]) -> Pair | str:
         words, tokens = _split(row["name"]), [word for word in _split(row["tokens"]) if len(word) > 1]
@@ -206,13 +206,13 @@ def _split(words: Sequence[str]) -> list[str]:
     return list(chain.from_iterable(map(split_identifier, words)))
 
 
-def _without_type(pair: Pair) -> Pair:
+def without_type(pair: Pair) -> Pair:
     """``pair`` without calls of the placeholder class."""
     method = pair.method
-    if method.type_name != _NO_TYPE:
+    if method.type_name != NO_TYPE:
         return pair
-    api = method.fields["api"]
-    calls = [call for call in zip(api[::2], api[1::2], strict=True) if call[0] != _NO_TYPE]
+    api = method.fields.get("api", ())
+    calls = [call for call in zip(api[::2], api[1::2], strict=True) if call[0] != NO_TYPE]
     fields = {**method.fields, "api": tuple(chain.from_iterable(calls))}
     return replace(pair, method=replace(method, type_name="", fields=fields))
 

@@ -85,9 +85,9 @@ def published_tests(config: DataConfig, place: Path) -> tuple[dict[str, Publishe
 
 
 def overlap_of(row: Mapping[str, Any], tests: Mapping[str, PublishedTest]) -> list[str]:
-    """The names of the tests that have a row: its lists ``query`` and, where there is one, ``name``; its ``code``."""
+    """The names of the tests that have a row: its lists ``query`` and ``name``, its ``code``; one of the last two."""
     code = row.get("code", "")
-    name = name_in(code) if code else tuple(row["name"])
+    name = tuple(row.get("name", ())) or name_in(code)
     return [each for each, test in tests.items() if test.has(name, row["query"], code)]
 
 
