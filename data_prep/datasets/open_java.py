@@ -1,6 +1,7 @@
 """Additional open training pairs in Java: of DeepCS, TL-CodeSum and R252 (51,324 before filtering).
 
-Files are gzip-compressed JSON Lines, one object per line:
+They are read from clones of their repositories (:mod:`data_prep.sources.paper_files`), or from gzip-compressed JSON
+Lines with the same fields, one object per line:
 
 - ``deepcs_example/pairs.jsonl.gz``, the example data of DeepCS (Gu, Zhang and Kim 2018): ``query`` (a list of words),
   ``code``, ``repo`` and ``file`` (texts);
@@ -8,11 +9,12 @@ Files are gzip-compressed JSON Lines, one object per line:
   and ``_BOOL`` for literals;
 - ``r252/{train,valid}.jsonl.gz``, of R252: the lists ``query``, ``name``, ``tokens`` and ``api``.
 
-Each row has ``eval_overlap``, the published test sets that contain the same pair; rows with any are dropped. All others
-are for training. Code is read like that of any Java file, with its query as the comment, so that fields and filters are
-those of the other data sets; TL-CodeSum does not include a method's class, so calls without a receiver are not part of
-``api``. R252 has no code: identifiers are split as here, a call's class and method are lower-case, there are no syntax
-and no statement trees, and the query is the whole comment, since sentence ends are not marked.
+Pairs that a published test of TabCS has are dropped (:mod:`data_prep.datasets.published_tests`); each row of JSON Lines
+names those tests as ``eval_overlap``. All others are for training. Code is read like that of any Java file, with its
+query as the comment, so that fields and filters are those of the other data sets; TL-CodeSum does not include a
+method's class, so calls without a receiver are not part of ``api``. R252 has no code: identifiers are split as here, a
+call's class and method are lower-case, there are no syntax and no statement trees, and the query is the whole comment,
+since sentence ends are not marked.
 """
 
 import re
@@ -24,6 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from data_prep.config import DataConfig
+from data_prep.datasets.published_tests import NOT_COMPARED, TEST_NAMES, overlap_of, published_tests
 from data_prep.errors import UserError
 from data_prep.files.json_text import json_lines
 from data_prep.gencodesearchnet.records import HALF, NoText, counted, encodable
@@ -32,8 +35,9 @@ from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.pipeline.duplicates import COMPARED_FIELDS
 from data_prep.pipeline.filters import Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import Chunk, extract, wrap
-from data_prep.pipeline.stages import ReadyMade
+from data_prep.pipeline.stages import ReadyMade, papers_folder
 from data_prep.records import Method, Pair, SplitName
+from data_prep.sources.paper_files import CLONES, PARTS, TEXTS, files_below, where_to_get
 
 FILES: Final[dict[str, tuple[str, ...]]] = {
     "deepcs_example/pairs.jsonl.gz": ("code", "repo", "file"),
@@ -42,11 +46,10 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
     "r252/train.jsonl.gz": ("name", "tokens", "api"),
     "r252/valid.jsonl.gz": ("name", "tokens", "api"),
 }
-"""File -> the fields that are read besides ``query`` and ``eval_overlap``."""
+"""File, in the form of JSON Lines -> the fields that are read besides ``query`` and ``eval_overlap``."""
 
-_TEXTS: Final = frozenset(("code", "repo", "file"))
-"""The fields that are strings; all others are lists of words."""
-_NO_TYPE: Final = "_"
+ENDING: Final = ".jsonl.gz"
+NO_TYPE: Final = "_"
 """Placeholder for an unknown class of a method."""
 _WORD: Final = re.compile(r"[\w$]+")
 _PROSE: Final = (
@@ -79,24 +82,37 @@ class OpenJava(ReadyMade):
         if config.profile != "clean":
             raise UserError(f"open_java has no --data.profile={config.profile}: R252 has no code to parse")
         super().__init__(config)
+        self._place = papers_folder(config, self.cache_name)
+        self._clones: dict[str, dict[str, Path]] = {}  # part -> its files as published
 
     def inputs(self) -> list[Path]:
-        """The existing files.
+        """The existing files, and those of the published tests if rows have to be compared with them.
 
         Raises:
             UserError: there are none.
         """
-        found = [self._place / name for name in FILES if (self._place / name).is_file()]
-        if not found:
+        self._find()
+        found = [self._place / name for name in FILES if self._is_there(name)]
+        raw = [path for part in self._clones.values() for path in part.values()]
+        if not found and not raw:
             raise UserError(
-                f"open_java needs one or more of {', '.join(FILES)} in {self._place}: put them there, or name the "
-                "folder that has them by --data.path= (data_prep/datasets/open_java.py describes their format)"
+                f"open_java needs one or more of {', '.join(FILES)} in {self._place}, or the files as published "
+                + where_to_get([*CLONES])
             )
-        return found
+        return [*found, *raw, *(published_tests(self._config, self._place)[1] if raw else ())]
+
+    def _find(self) -> None:
+        """Find the published files of what is not there as JSON Lines."""
+        files = files_below(self._place)
+        parts = {name: PARTS[name.removesuffix(ENDING)] for name in FILES if not self._is_there(name)}
+        self._clones = {name: found for name, part in parts.items() if (found := part.found(files))}
+
+    def _is_there(self, name: str) -> bool:
+        return (self._place / name).is_file()
 
     def missing(self) -> list[str]:
         """The missing files."""
-        return [name for name in FILES if not (self._place / name).is_file()]
+        return [name for name in FILES if not self._is_there(name) and name not in self._clones]
 
     def origin(self) -> str:
         """The name of the data."""
@@ -108,20 +124,31 @@ class OpenJava(ReadyMade):
         Raises:
             UserError: a file is damaged, or a row lacks a field; the message names file and line.
         """
+        self._find()
         self.left_out[:] = [(name, "it is not there") for name in self.missing()]
         rows, dropped = Counter[str](), Counter[str]()
         kept: dict[tuple[tuple[str, ...], ...], Pair] = {}
-        for path in self.inputs():
-            name = path.relative_to(self._place).as_posix()
-            for number, row in json_lines(path, counted(dropped)):
-                rows[f"rows of {path.parent.name}"] += 1
-                found = self._pair(name, number, row)
-                if isinstance(found, str):
-                    dropped[found] += 1
-                elif kept.setdefault(_key(found), found) is not found:
-                    dropped["same query and code"] += 1
+        for name, number, row in self._rows(dropped):
+            rows[f"rows of {name.partition('/')[0]}"] += 1
+            found = self._pair(name, number, row)
+            if isinstance(found, str):
+                dropped[found] += 1
+            elif kept.setdefault(_key(found), found) is not found:
+                dropped["same query and code"] += 1
         self.counts = {**rows, **{f"left out ({reason})": count for reason, count in dropped.items()}}
         return {"train": list(kept.values())}
+
+    def _rows(self, dropped: Counter[str]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+        """File, number and fields of each row."""
+        tests = published_tests(self._config, self._place)[0] if self._clones else {}
+        if self._clones:
+            self.left_out += [(name, NOT_COMPARED) for name in TEST_NAMES if name not in tests]
+        for name in FILES:
+            if self._is_there(name):
+                for number, row in json_lines(self._place / name, counted(dropped)):
+                    yield name, number, row
+            for number, row in PARTS[name.removesuffix(ENDING)].rows(self._clones.get(name, {})):
+                yield name, number, row | {"eval_overlap": overlap_of(row, tests)}
 
     def _pair(self, name: str, number: int, row: dict[str, Any]) -> Pair | str:
         """The pair of a row, or why it is dropped."""
@@ -136,7 +163,7 @@ class OpenJava(ReadyMade):
         return self._of_lists(name, number, row)
 
     def _of_code(self, name: str, row: dict[str, Any]) -> Pair | str:
-        code, (repo, path), type_name = with_literals(row["code"]), name.split("/"), _NO_TYPE
+        code, (repo, path), type_name = with_literals(row["code"]), name.split("/"), NO_TYPE
         if "repo" in FILES[name]:
             code, repo, path, type_name = row["code"], row["repo"], row["file"], PurePosixPath(row["file"]).stem
         method = {"func_name": f"{type_name}.", "code": laid_out(code), "docstring": prose(" ".join(row["query"]))}
@@ -144,7 +171,7 @@ class OpenJava(ReadyMade):
         found = extract(Chunk([file], self._config))
         if found.broken or found.methods != 1:
             return "not one Java method"
-        return _without_type(found.pairs[0]) if found.pairs else next(iter(found.dropped))
+        return without_type(found.pairs[0]) if found.pairs else next(iter(found.dropped))
 
     def _of_lists(self, name: str, number: int, row: dict[str, Any]) -> Pair | str:
         words, tokens = _split(row["name"]), [word for word in _split(row["tokens"]) if len(word) > 1]
@@ -167,7 +194,7 @@ def _check(row: dict[str, Any], needed: Sequence[str], where: str) -> None:
     """Check that ``row`` has all fields that are read."""
     for field in ("query", *needed, "eval_overlap"):
         value = row.get(field)
-        if field in _TEXTS:
+        if field in TEXTS:
             if not isinstance(value, str):
                 raise UserError(f"{where}: expected a text in {field!r}, not {value!r:.40}")
         elif not isinstance(value, list) or not all(isinstance(word, str) for word in value):
@@ -179,13 +206,13 @@ def _split(words: Sequence[str]) -> list[str]:
     return list(chain.from_iterable(map(split_identifier, words)))
 
 
-def _without_type(pair: Pair) -> Pair:
+def without_type(pair: Pair) -> Pair:
     """``pair`` without calls of the placeholder class."""
     method = pair.method
-    if method.type_name != _NO_TYPE:
+    if method.type_name != NO_TYPE:
         return pair
-    api = method.fields["api"]
-    calls = [call for call in zip(api[::2], api[1::2], strict=True) if call[0] != _NO_TYPE]
+    api = method.fields.get("api", ())
+    calls = [call for call in zip(api[::2], api[1::2], strict=True) if call[0] != NO_TYPE]
     fields = {**method.fields, "api": tuple(chain.from_iterable(calls))}
     return replace(pair, method=replace(method, type_name="", fields=fields))
 

@@ -29,13 +29,13 @@ from data_prep.pipeline.splits import divided
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
 from data_prep.records import SPLITS, Method, Pair, SplitName
 from data_prep.sources.beir_files import BeirSource, is_beir
+from data_prep.sources.pair_columns import read_columns
 from data_prep.sources.pair_files import (
     UNKNOWN_SPLIT,
     PairRow,
     PairSource,
     named_files,
     query_text,
-    read_columns,
 )
 
 SAMPLE: Final = 60

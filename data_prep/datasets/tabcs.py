@@ -7,21 +7,25 @@ of jcg_tabcs's test methods, and all other pairs have none.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Final
 
 import numpy as np
 
+from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.reading import read_whole
 from data_prep.languages.java.javalang_trees import parse_published, statement_trees
-from data_prep.pipeline.stages import ReadyMade
+from data_prep.pipeline.stages import ReadyMade, papers_folder
 from data_prep.records import Pair, SplitName
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit
 
 VALID_PAIRS: Final = 5_000
 """Training pairs held out for validation if there are 100,000 or more; otherwise a twentieth."""
 
+LEAST_PAIRS: Final = 20
+"""For training."""
 _BLANK_FIELDS: Final = ("name", "tokens", "api", "query")
 """The fields that GALM reads."""
 _SOURCE_FILE: Final = "test_source.txt"
@@ -33,23 +37,38 @@ class Published(ReadyMade):
     folder_in_release: ClassVar[str]
     has_sources: ClassVar[bool]  # whether line i of test_source.txt is the method of test pair i
 
+    def __init__(self, config: DataConfig) -> None:
+        """Set the configuration, and find the folder: with the files, a clone that has it, or among those of papers."""
+        super().__init__(config)
+        place = papers_folder(config, self.cache_name)
+        folders = (clone / self.folder_in_release for clone in (place, place / "TabCS"))
+        self._place = next((folder for folder in folders if folder.is_dir()), self._place)
+
     def inputs(self) -> list[Path]:
         """The existing files.
 
         Raises:
             UserError: a vocabulary or test file is missing, or only some of the training files exist.
         """
+        tests, train, lacking = self.test_files(), _files_of("train"), self.missing()
+        if lacking and len(lacking) < len(train):
+            raise UserError(f"{self._place} has training files, but not {', '.join(lacking)}: all five, or none")
+        return [*tests, *(self._place / name for name in (() if lacking else train))]
+
+    def test_files(self) -> list[Path]:
+        """The files of the test.
+
+        Raises:
+            UserError: one is missing.
+        """
         needed = [*_files_of("vocab"), *_files_of("test")]
         if lacking := [name for name in needed if not (self._place / name).is_file()]:
             raise UserError(
                 f"{self.cache_name} needs {', '.join(lacking)} in {self._place}: put them there from "
-                f"{self.folder_in_release} of github.com/cqu-isse/TabCS, or name their folder by --data.path="
+                f"{self.folder_in_release} of github.com/cqu-isse/TabCS, or name them or a clone by --data.path="
             )
-        train, lacking = _files_of("train"), self.missing()
-        if lacking and len(lacking) < len(train):
-            raise UserError(f"{self._place} has training files, but not {', '.join(lacking)}: all five, or none")
         source = [_SOURCE_FILE] if self.has_sources and (self._place / _SOURCE_FILE).is_file() else []
-        return [self._place / name for name in (*needed, *(() if lacking else train), *source)]
+        return [self._place / name for name in (*needed, *source)]
 
     def missing(self) -> list[str]:
         """The missing training files."""
@@ -65,21 +84,22 @@ class Published(ReadyMade):
         Raises:
             UserError: a file is damaged or does not fit the others, or no test pair is left.
         """
-        splits: dict[SplitName, Sequence[Pair]] = {"test": self._test(ReleasedSplit.read(self._place, "test"))}
+        splits: dict[SplitName, Sequence[Pair]] = {"test": self.test_pairs()}
         if not self.missing():
             release = ReleasedSplit.read(self._place, "train")
             self.counts["released_training_pairs"] = len(release)
-            size = VALID_PAIRS if len(release) >= 100_000 else len(release) // 20
-            if not size:
-                raise UserError(f"{self._place}/train.*.pkl have {len(release)} pairs: expected 20 or more")
-            drawn = np.random.default_rng(self._config.split_seed).choice(len(release), size=size, replace=False)
-            rest = np.delete(np.arange(len(release)), drawn)
-            splits["train"] = ReleasedPairs(self.origin(), "train", release, rest)
-            splits["valid"] = ReleasedPairs(self.origin(), "valid", release, np.sort(drawn))
+            if len(release) < LEAST_PAIRS:
+                raise UserError(f"{self._place}/train.*.pkl have {len(release)} pairs: expected {LEAST_PAIRS} or more")
+            splits |= training_splits(ReleasedPairs(self.origin(), "train", release), self._config.split_seed)
         return splits
 
-    def _test(self, release: ReleasedSplit) -> ReleasedPairs:
-        rule = self._config.drop_empty
+    def test_pairs(self) -> ReleasedPairs:
+        """The pairs of the test.
+
+        Raises:
+            UserError: a file is damaged or does not fit the others, or no pair is left.
+        """
+        release, rule = ReleasedSplit.read(self._place, "test"), self._config.drop_empty
         blank = np.zeros(len(release), bool)
         if rule != "none":
             blank = release.blank(_BLANK_FIELDS, unknown_counts=rule == "empty")
@@ -108,6 +128,14 @@ class Published(ReadyMade):
             self.left_out.append((_SOURCE_FILE, f"{len(lines):,} lines for {rows:,} test pairs"))
             return ()
         return lines
+
+
+def training_splits(pairs: ReleasedPairs, seed: int) -> dict[SplitName, Sequence[Pair]]:
+    """The training pairs, :data:`LEAST_PAIRS` or more, without a sample that is for validation, and that sample."""
+    size = VALID_PAIRS if len(pairs) >= 100_000 else len(pairs) // LEAST_PAIRS
+    drawn = np.random.default_rng(seed).choice(len(pairs), size=size, replace=False)
+    rest = np.delete(np.arange(len(pairs)), drawn)
+    return {"train": pairs.take(rest), "valid": replace(pairs.take(np.sort(drawn)), split="valid")}
 
 
 def _files_of(part: str) -> list[str]:

@@ -17,7 +17,7 @@ from typing import IO, Any, Final, TypeVar
 
 from data_prep.errors import UserError
 from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular, read_whole
-from data_prep.files.text_rows import BLANK, LeftOut, utf8_lines, without_broken
+from data_prep.files.text_rows import BLANK, LeftOut, repeated, utf8_lines, without_broken
 
 Record = TypeVar("Record")
 _LONGEST_LINE: Final = 64 << 20  # bytes
@@ -26,18 +26,29 @@ _GZIP: Final = b"\x1f\x8b"  # JSON never begins with it
 _NOTHING: Final = b"\0\xef\xbb\xbf \t\r\n\v\f"
 
 
-def parse_json(text: bytes | str) -> Any:
+def parse_json(text: bytes | str, *, strict: bool = False) -> Any:
     """Parse a JSON text.
+
+    Args:
+        text: of one value.
+        strict: whether an object with a key twice is refused; else the last one counts.
 
     Raises:
         UserError: it is not JSON, not UTF-8, or nested too deeply.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once if strict else None)
     except ValueError as error:
         raise UserError(str(error)) from error
     except RecursionError:
         raise UserError("its lists and objects stand in each other too deep") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(f"it has {repeated(key for key, _ in pairs)!r:.40} twice")
+    return found
 
 
 def sorted_json(value: object) -> bytes:
@@ -138,7 +149,7 @@ def json_array(path: Path, left_out: LeftOut | None = None) -> Iterator[tuple[in
         OSError: it cannot be read, or is not a regular file.
     """
     try:
-        rows = parse_json(read_whole(path))
+        rows = parse_json(read_whole(path), strict=True)
     except UserError as error:
         raise UserError(f"{path} is no JSON: {error}") from error
     if not isinstance(rows, list):
@@ -175,7 +186,7 @@ def _object(line: bytes) -> dict[str, Any] | str:
     if not line.strip(_NOTHING):
         return BLANK
     try:
-        row = parse_json(line.decode("utf-8-sig"))
+        row = parse_json(line.decode("utf-8-sig"), strict=True)
     except ValueError as error:
         return f"no JSON: {error}"
     return row if isinstance(row, dict) else f"no JSON object: {line[:40]!r}"

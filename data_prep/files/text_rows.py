@@ -72,7 +72,7 @@ def csv_rows(
     """Number of the last line, and cells by the names of the first line, of each row of a CSV file.
 
     Raises:
-        UserError: its first line is none or lacks one of the ``needed`` columns, or no row is kept.
+        UserError: its first line is none, lacks one of the ``needed`` columns or names one twice, or no row is kept.
         OSError: it cannot be read, or is not a regular file.
     """
     with _decoded(open_regular(path), "") as file:
@@ -80,9 +80,21 @@ def csv_rows(
         names = next((row for _, row in rows if row != BLANK), [])
         if isinstance(names, str):
             raise UserError(f"{path}:1 is {names}")
+        if twice := repeated(filter(None, names)):
+            raise UserError(f"{path}:1 names the column {twice} twice: give each column a name of its own")
         if missing := [name for name in needed if name not in names]:
             raise UserError(f"{path} lacks the columns {', '.join(missing)}")
         yield from without_broken(str(path), ((line, _named(names, row)) for line, row in rows), left_out)
+
+
+def repeated(names: Iterable[str]) -> str:
+    """The first name that occurs again; "" if none does."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""
 
 
 def _cells(file: io.TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:

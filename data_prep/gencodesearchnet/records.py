@@ -18,6 +18,7 @@ from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import json_array, json_lines
 from data_prep.files.text_rows import LeftOut, csv_rows
+from data_prep.sources.pair_columns import UNKNOWN_LABEL, of_label
 
 T = TypeVar("T")
 SEPARATOR: Final = "[CODESPLIT]"
@@ -30,6 +31,10 @@ HALF: Final = "half a surrogate pair"
 
 class NoText(UserError):  # noqa: N818 - names a state
     """A string has half of a surrogate pair, which JSON's escapes can name."""
+
+
+class NoLabel(UserError):  # noqa: N818 - names a state
+    """A label says neither that a pair is a match nor that it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +145,17 @@ class Row:
             raise UserError(f"{self.where}: expected a text or a list of tokens in {_any(names)}, not {value!r:.40}")
         return encodable(value, self.where)
 
-    def label(self, name: str) -> int:
-        """The 0 or 1 in the field ``name``.
+    def is_match(self, name: str) -> bool:
+        """Whether the field ``name`` says that the row is a match.
 
         Raises:
-            UserError: there is something else.
+            NoLabel: it says neither.
         """
         value = self._value((name,))
-        if type(value) is not int or value not in (0, 1):
-            raise UserError(f"{self.where}: expected 0 or 1 in {name!r}, not {value!r:.40}")
-        return value
+        said = of_label(value) if value not in (None, "") else None
+        if said is None:
+            raise NoLabel(f"{self.where}: expected 0 or 1 in {name!r}, not {value!r:.40}")
+        return said
 
     def number(self, name: str) -> int:
         """The whole number in the field ``name``.
@@ -189,14 +195,25 @@ def _input(row: Row) -> str:
 
 
 def made_of(rows: Iterable[Row], make: Callable[[Row], T], dropped: Counter[str]) -> Iterator[tuple[Row, T]]:
-    """Each row with what ``make`` makes of it; rows with half a surrogate pair are dropped and counted."""
+    """Each row with what ``make`` makes of it; those whose text or label cannot be read are dropped and counted.
+
+    Raises:
+        NoLabel: of the first row, if there are no others.
+    """
+    first, kept = None, False
     for row in rows:
         try:
             made = make(row)
         except NoText:
             dropped[HALF] += 1
+        except NoLabel as error:
+            dropped[UNKNOWN_LABEL] += 1
+            first = first or error
         else:
+            kept = True
             yield row, made
+    if first and not kept:
+        raise first
 
 
 def source_rows(path: Path, dropped: Counter[str]) -> Iterator[Row]:

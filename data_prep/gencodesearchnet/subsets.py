@@ -69,7 +69,7 @@ def _cosqa_fixed_pair(row: Row) -> Example | str:
     Rows are CoSQA's own (query in ``doc``) or have the query in ``query``; one without a label is a match. The code is
     the tokens, not the source, which contains its documentation.
     """
-    if "label" in row.fields and row.label("label") == 0:
+    if "label" in row.fields and not row.is_match("label"):
         return "no match (label 0)"
     return example(row.text("doc", "query"), row.text("code_tokens", "code"))
 
@@ -81,7 +81,7 @@ def _cosqa_released_pair(row: Row) -> Example | str:
     """
     if "label" not in row.fields:
         return pair(row)
-    if row.label("label") == 1:
+    if row.is_match("label"):
         return "a match (label 1)"
     return example(row.text("docstring_tokens", "docstring"), row.text("code_tokens"))
 

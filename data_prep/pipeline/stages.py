@@ -152,6 +152,13 @@ def raw_folder(config: DataConfig, name: str) -> Path:
     return named_path(config.path) if config.path else Path(config.root) / "raw" / name
 
 
+def papers_folder(config: DataConfig, name: str) -> Path:
+    """The same of a data set of a paper, which may also be among the clones of all papers."""
+    place = raw_folder(config, name)
+    papers = place.with_name("papers")
+    return papers if not config.path and not place.is_dir() and papers.is_dir() else place
+
+
 def interned(pair: Pair) -> Pair:
     """The pair with interned words, which otherwise take most of the memory."""
     fields = {name: tuple(map(sys.intern, words)) for name, words in pair.method.fields.items()}

@@ -6,6 +6,7 @@ of the corpus are candidates of the test, but those that say other ``splits``, a
 """
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -18,7 +19,8 @@ from data_prep.files.json_text import json_lines
 from data_prep.files.reading import open_regular
 from data_prep.files.text_rows import LeftOut
 from data_prep.records import SPLITS, SplitName
-from data_prep.sources.pair_files import SPLIT_WORDS, PairFile, PairRow, bounded, chosen_columns
+from data_prep.sources.pair_columns import chosen_columns
+from data_prep.sources.pair_files import SPLIT_WORDS, PairFile, PairRow, bounded
 from data_prep.store.prepared_data import PairText, PreparedData, Split
 
 _PARTS: Final = ("corpus", "queries")
@@ -150,10 +152,9 @@ def _qrels(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str, str]]:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        return not math.isnan(float(text))
     except ValueError:
         return False
-    return True
 
 
 def write_beir(data: PreparedData, folder: Path) -> dict[str, int]:

@@ -3,47 +3,24 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.errors import UserError, printable
-from data_prep.files.json_text import json_array, json_lines, parse_json
+from data_prep.files.json_text import json_array, json_lines
 from data_prep.files.named_paths import named_path
-from data_prep.files.reading import open_regular, read_whole
+from data_prep.files.reading import open_regular
 from data_prep.files.text_rows import LeftOut, csv_rows
 from data_prep.records import SplitName
+from data_prep.sources.pair_columns import check_columns, chosen_columns, unusable
 from data_prep.sources.parquet_rows import parquet_columns, parquet_rows
 
 LONGEST_CODE: Final = 1 << 18
 """Characters of a code; the longest of CodeSearchNet's six languages are shorter."""
 LONGEST_QUERY: Final = 10_000
 """Characters of a query that are read."""
-NO_MATCH: Final = "no match, by its label"
 UNKNOWN_SPLIT: Final = "unknown split"
-NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "query": (
-        "query", "rewritten_intent", "intent", "question", "nl", "docstring", "func_documentation_string", "doc",
-        "description", "summary", "comment", "documentation", "title", "text", "prompt", "query_text",
-        "docstring_tokens", "func_documentation_tokens", "nl_tokens", "query_tokens",
-    ),
-    "code": (
-        "code", "snippet", "func_code_string", "function", "func", "code_string", "method", "original_string",
-        "whole_func_string", "source_code", "source", "body", "canonical_solution", "solution", "answer", "positive",
-        "code_tokens", "func_code_tokens", "tokens",
-    ),
-    "id": ("id", "_id", "idx", "uid", "task_id", "question_id"),
-    "language": ("language", "lang", "programming_language"),
-    "split": ("split", "partition", "split_name", "fold"),
-    "group": ("group", "repo", "repository", "repository_name", "repo_name", "project"),
-    "path": ("path", "file", "filename", "file_name", "file_path", "func_path_in_repository"),
-    "name": ("name", "func_name", "function_name", "method_name", "identifier"),
-    "url": ("url", "func_code_url", "source_url", "link"),
-    "licence": ("licence", "license"),
-    "label": ("label", "target", "match"),
-}  # fmt: skip
-"""Field of a pair -> names of columns, the best first; of several the first with a text counts."""
 SPLIT_WORDS: Final[Mapping[str, SplitName]] = MappingProxyType({
     "train": "train", "training": "train", "valid": "valid", "validation": "valid", "dev": "valid", "val": "valid",
     "development": "valid", "test": "test", "testing": "test", "eval": "test", "evaluation": "test",
@@ -166,35 +143,16 @@ def _split_in(path: Path) -> SplitName | None:
     return None
 
 
-def read_columns(text: str) -> dict[str, str]:
-    """Field of a pair -> column, of ``query=intent,code=snippet`` or of a JSON file with the same.
-
-    Raises:
-        UserError: it is neither, or names a field that there is not.
-    """
-    if not text.strip():
-        return {}
-    if "=" in text:
-        content: Any = dict(part.strip().split("=", 1) for part in text.split(",") if "=" in part)
-    else:
-        content = parse_json(read_whole(named_path(text)))
-    if (
-        not isinstance(content, dict)
-        or not content.keys() <= NAMES.keys()
-        or not {*map(type, content.values())} <= {str}
-    ):
-        raise UserError(f"--data.columns takes FIELD=COLUMN,... or a JSON file, with the fields {', '.join(NAMES)}")
-    return content
-
-
 def _rows_of(path: Path, left_out: LeftOut, columns: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The place and the cells of each row."""
     if path.suffix == ".parquet":
         wanted = {name for names in chosen_columns(parquet_columns(path), columns).values() for name in names}
-        _check_columns(path, wanted, columns)
+        check_columns(path, wanted, columns)
         rows: Iterable[tuple[int, Mapping[str, Any]]] = enumerate(parquet_rows(path, sorted(wanted)), 1)
     elif path.suffix in (".csv", ".tsv"):
-        rows = csv_rows(path, left_out, [*columns.values()], delimiter="\t" if path.suffix == ".tsv" else ",")
+        rows = csv_rows(
+            path, left_out, [*filter(None, columns.values())], delimiter="\t" if path.suffix == ".tsv" else ","
+        )
     elif path.suffix == ".json" and _begins_array(path):
         rows = json_array(path, left_out)
     else:
@@ -205,23 +163,6 @@ def _rows_of(path: Path, left_out: LeftOut, columns: Mapping[str, str]) -> Itera
 def _begins_array(path: Path) -> bool:
     with open_regular(path) as file:
         return file.read(_START).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-
-
-def _check_columns(path: Path, found: set[str], columns: Mapping[str, str]) -> None:
-    if missing := [name for name in columns.values() if name not in found]:
-        raise UserError(f"{path} lacks the columns {', '.join(missing)}")
-
-
-def chosen_columns(names: Iterable[str], columns: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Field of a pair -> the columns among ``names`` that may have it, the best first."""
-    return dict(_chosen(tuple(names), tuple(columns.items())))
-
-
-@lru_cache(maxsize=256)
-def _chosen(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[str, ...]]:
-    plain = {str(name).strip().lower().replace(" ", "_"): name for name in reversed(names)}
-    found = {each: tuple(plain[name] for name in known if name in plain) for each, known in NAMES.items()}
-    return {**found, **{each: (name,) * (name in names) for each, name in columns}}
 
 
 def pair_row(
@@ -239,8 +180,8 @@ def pair_row(
         return pair_row(
             {**row, "input": None, "query": text, "code": code.strip()}, where, split, columns, has_splits=has_splits
         )
-    if any(row[name] in (0, "0") and row[name] is not None for name in named["label"]):
-        return NO_MATCH
+    if reason := unusable(row, columns):
+        return reason
     query, code = (_first_text(row, named[each]) for each in ("query", "code"))
     for each, text in (("query", query), ("code", code)):
         if not isinstance(text, str) or not text.strip():

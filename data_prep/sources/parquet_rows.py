@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular, reason
+from data_prep.files.text_rows import repeated
 
 _BATCH: Final = 1024  # rows of a table
 
@@ -76,7 +77,10 @@ def _told(library: Any, path: Path) -> Iterator[None]:
 
 def _types(library: Any, path: Path) -> dict[str, Any]:
     with _told(library, path), open_regular(path) as file:
-        return {column.name: column.type for column in library.parquet.read_schema(file)}
+        columns = [*library.parquet.read_schema(file)]
+    if twice := repeated(column.name for column in columns):
+        raise UserError(f"{path} has the column {twice} twice: give each column a name of its own")
+    return {column.name: column.type for column in columns}
 
 
 def _is_text(library: Any, kind: Any) -> bool:

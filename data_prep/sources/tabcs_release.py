@@ -11,7 +11,8 @@ integer, as written by pickle's protocols 2 and 3. In addition, the unpickler it
 import io
 import pickle
 import re
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -39,11 +40,11 @@ _MOST_OBJECTS: Final = 1 << 23
 _STEP: Final = re.compile(
     rb"(?:K.|M..|J.{4}|[(aeus]|q.|h.|j.{4})++"  # numbers, adding to lists and dicts, reading the memo
     rb"|(?P<made>[\]}])"  # an empty list or dict
-    rb"|X(?P<length>.{4})"  # a string, its bytes follow
+    rb"|X(?P<length>.{4})|U(?P<short>.)"  # a string, its bytes follow
     rb"|r(?P<memo>.{4})",  # memo number of the previous object
     re.DOTALL,
 )
-_WITH_ARGUMENT: Final = b"KMJqhjXr"
+_WITH_ARGUMENT: Final = b"KMJqhjXUr"
 _FAILURES: Final = (
     pickle.UnpicklingError, EOFError, ValueError, TypeError, LookupError, AttributeError, OverflowError, MemoryError
 )  # fmt: skip
@@ -53,9 +54,9 @@ _FAILURES: Final = (
 class ReleasedSplit:
     """The training or test files of a release, with the words of their ids."""
 
-    name: Literal["train", "test"]
-    words: Mapping[str, Sequence[str]]  # FILE_FIELDS -> word of each id
-    ids: Mapping[str, Ragged]  # FILE_FIELDS -> ids of each row
+    name: str
+    words: Mapping[str, Sequence[str]]  # field, of FILE_FIELDS -> word of each id
+    ids: Mapping[str, Ragged]  # field -> ids of each row
 
     @classmethod
     def read(cls, folder: Path, name: Literal["train", "test"]) -> "ReleasedSplit":
@@ -79,6 +80,18 @@ class ReleasedSplit:
             raise UserError(f"{folder / name}.*.pkl have no pairs")
         return cls(name, words, ids)
 
+    @classmethod
+    def of_rows(cls, name: str, rows: Iterable[Mapping[str, Sequence[str]]], fields: Sequence[str]) -> "ReleasedSplit":
+        """The same of rows with their words."""
+        numbers = {field: {UNKNOWN: 0} for field in fields}
+        lists: dict[str, list[array[int]]] = {field: [] for field in fields}
+        for row in rows:
+            for field, known in numbers.items():
+                lists[field].append(array("i", (known.setdefault(word, len(known)) for word in row[field])))
+        return cls(name, {field: [*known] for field, known in numbers.items()}, {
+            field: Ragged.of(each) for field, each in lists.items()
+        })  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.ids["query"])
 
@@ -99,12 +112,16 @@ class ReleasedPairs(Sequence[Pair]):
     origin: str
     split: SplitName
     release: ReleasedSplit
-    rows: Int[np.ndarray, " rows"]
+    rows: Int[np.ndarray, " rows"] | None = None  # None: all
     sources: Sequence[str] = ()  # of every row of the release; () if there are none
     trees: Sequence[tuple[str, ...]] = ()  # statement trees of every row; () if there are none
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.release) if self.rows is None else len(self.rows)
+
+    def take(self, rows: Int[np.ndarray, " rows"]) -> "ReleasedPairs":
+        """Those at some places, in that order."""
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     @overload
     def __getitem__(self, place: int) -> Pair: ...
@@ -112,9 +129,9 @@ class ReleasedPairs(Sequence[Pair]):
     def __getitem__(self, place: slice) -> "ReleasedPairs": ...
     def __getitem__(self, place: int | slice) -> "Pair | ReleasedPairs":
         if isinstance(place, slice):
-            return replace(self, rows=self.rows[place])
-        row = int(self.rows[place])
-        words = {field: self._words(field, row) for field in FILE_FIELDS}
+            return self.take(np.arange(len(self))[place])
+        row = range(len(self))[place] if self.rows is None else int(self.rows[place])
+        words = {field: self._words(field, row) for field in self.release.ids}
         query = words.pop("query")
         method = Method(
             origin=self.origin,
@@ -200,7 +217,7 @@ def load_plain(path: Path) -> Any:
         raise UserError(f"{path} is refused: it has more than {LARGEST >> 20} MiB")
     try:
         _walk(data)
-        return PlainUnpickler(io.BufferedReader(io.BytesIO(data))).load()
+        return PlainUnpickler(io.BufferedReader(io.BytesIO(data)), encoding="utf-8").load()
     except _FAILURES as error:
         what = " ".join(str(error).split()) or type(error).__name__
         raise UserError(
@@ -217,8 +234,8 @@ def _walk(data: bytes) -> None:
         step = _STEP.match(data, place)
         if step is None:
             raise UserError(_stray(data[place : place + 1], place))
-        place = step.end() + int.from_bytes(step["length"] or b"", "little")
-        objects += step.lastgroup in ("made", "length")
+        place = step.end() + int.from_bytes(step["length"] or step["short"] or b"", "little")
+        objects += step.lastgroup in ("made", "length", "short")
         if step["memo"] and int.from_bytes(step["memo"], "little") >= objects:
             raise UserError(f"it numbers more objects than it has, at byte {step.start()}")
         if objects > _MOST_OBJECTS:

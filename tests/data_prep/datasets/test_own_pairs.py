@@ -10,7 +10,8 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.datasets.pairs import Pairs
 from data_prep.records import SPLITS
-from data_prep.sources.pair_files import PairSource, named_files, read_columns
+from data_prep.sources.pair_columns import read_columns
+from data_prep.sources.pair_files import PairSource, named_files
 from tests.data_prep.datasets.own_pairs import prepared, python_rows, queries, write_lines, write_table
 
 ROWS = python_rows(100)

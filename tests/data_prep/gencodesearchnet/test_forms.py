@@ -120,9 +120,13 @@ def test_cosqa_in_the_shared_rows(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("label", [2, None, "1", True])
-def test_a_label_is_0_or_1(tmp_path: Path, label: Any) -> None:
-    path = write(tmp_path / "rows.jsonl", COSQA | {"label": label})
+@pytest.mark.parametrize("label", ["maybe", None, "", [1], float("nan")])
+def test_a_label_that_says_nothing_is_counted(tmp_path: Path, label: Any) -> None:
+    rows = [COSQA | {"label": each} for each in (label, 1, "0")]
+    path = write(tmp_path / "some.jsonl", *rows)
+    assert read_pairs("cosqa_fixed", path).dropped == {"unknown label": 1, "no match (label 0)": 1}
+    assert read_pairs("cosqa_released", path).dropped == {"unknown label": 1, "a match (label 1)": 1}
+    path = write(tmp_path / "rows.jsonl", rows[0])
     for form in ("cosqa_fixed", "cosqa_released"):
         with pytest.raises(ValueError, match=r"rows.jsonl:1: expected 0 or 1 in 'label', not"):
             read_pairs(form, path)

@@ -44,6 +44,66 @@ def test_columns_of_numbers_and_lists_of_a_table_are_read(tmp_path: Path) -> Non
     assert (row.query, row.code, row.id, left_out) == ("a b", "x = 1", "7", ["no match, by its label"])
 
 
+@pytest.mark.parametrize(
+    ("label", "reason"),
+    [
+        *((label, "") for label in (1, True, "1", "1.0", "TRUE", "yes", " Match ", 2, None, "")),
+        *((label, "no match, by its label") for label in (0, False, "0", "0.0", -1, "No", "no match", "no-match")),
+        ("maybe", "unknown label: 'maybe'"),
+        ("not sure", "unknown label: 'not sure'"),
+        ("nan", "unknown label: 'nan'"),
+        ([1], "unknown label: [1]"),
+    ],
+)
+def test_labels_say_match_or_none_and_others_are_no_rows(tmp_path: Path, label: object, reason: str) -> None:
+    rows = [{"query": "a", "code": "x"}, *({"query": "b", "code": "y", name: label} for name in ("label", "match"))]
+    source = PairSource(named_files(str(write_lines(tmp_path / "a.jsonl", rows))))
+    left_out: list[str] = []
+    assert len([*source.rows(lambda _, why: left_out.append(why))]) + len(left_out) == 3
+    assert left_out == [reason] * (2 if reason else 0)
+    source.columns = {"label": ""}  # it is said that there is none
+    assert len([*source.rows(lambda *_: None)]) == 3
+
+
+def test_a_text_called_target_is_no_label(tmp_path: Path) -> None:
+    rows = [{"query": "a", "code": "x", "target": "public void x"}, {"query": "b", "code": "y", "target": "perhaps"}]
+    left_out: list[str] = []
+    source = PairSource(named_files(str(write_lines(tmp_path / "a.jsonl", rows))))
+    assert [row.query for row in source.rows(lambda _, why: left_out.append(why))] == ["a"]
+    assert left_out == ["unknown label: 'perhaps'"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet"])
+def test_a_column_twice_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    if name.endswith(".parquet"):
+        parquet = pytest.importorskip("pyarrow.parquet", reason="needs requirements-parquet.txt")
+        import pyarrow as pa
+
+        table = pa.table([["a"], ["x"], ["b"]], names=["query", "code", "query"])
+        parquet.write_table(table, tmp_path / name)
+    else:
+        between = "\t" if name.endswith(".tsv") else ","
+        (tmp_path / name).write_text("query,code,query,,\na,x,b,,\n".replace(",", between))
+    with pytest.raises(ValueError, match=r"the column query twice: give each column a name of its own$"):
+        rows_of(tmp_path / name)
+
+
+def test_columns_that_differ_in_capitals_and_text_are_told(tmp_path: Path) -> None:
+    rows = [
+        {"query": "a", "code": "x", "Code": "y"},
+        {"query": "b", "code": "x", "Code": "x", "ID": 1, "id": 2},
+    ]
+    path = write_lines(tmp_path / "a.jsonl", rows)
+    with path.open("a") as file:
+        file.write('{"query": "c", "query": "d", "code": "x"}\n')
+    left_out: list[str] = []
+    source = PairSource(named_files(str(path)))
+    assert [row.query for row in source.rows(lambda _, why: left_out.append(why))] == ["b"]
+    assert left_out == ["two columns of one name, code and Code", "no JSON: it has 'query' twice"]
+    source.columns = {"code": "Code"}
+    assert [row.code for row in source.rows(lambda *_: None)] == ["y", "x"]
+
+
 def test_names_of_the_field_are_known(tmp_path: Path) -> None:
     rows = [
         {"intent": "one", "rewritten_intent": None, "snippet": "x"},
