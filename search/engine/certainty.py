@@ -133,11 +133,15 @@ class Judge:
     def certainty(self, query: str, hits: Hits) -> Certainty:
         """How certain it is that ``hits``, the first for ``query``, answer it."""
         found = self._certainty(query, hits)
+        if hits.pattern and hits and found.level == "none":  # what was asked for is there
+            found = replace(found, level="weak", why=_WHY["weak"])
         beyond = repositories_in_words(self._index.repositories) if found.level != "strong" else ""
         return replace(found, beyond=beyond)
 
     def _certainty(self, query: str, hits: Hits) -> Certainty:
         words, whole = asked_words(query), query.strip().removesuffix("()")
+        if hits.pattern and not (hits and words):
+            return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
         stems, names = stemmed(words), symbols(query)
         absent = [_typed(word, query) for word in self.absent(words)]
         unknown = [name for name in names if not self._exists(name)]

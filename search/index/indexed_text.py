@@ -12,7 +12,7 @@ from data_prep.files.reading import raise_if_passing, read_regular, reason
 from data_prep.records import LARGEST_SOURCE
 from search.files.encodings import text_of
 from search.files.tree import is_blob
-from search.index.code_index import Index, IndexedFile
+from search.index.code_index import WHOLE_FILE, Index, IndexedFile
 from search.joint.joint_index import JointIndex
 
 
@@ -60,6 +60,19 @@ def text_at(index: Index, place: int, root: Path | None) -> str:
         return read_indexed(*file_source(index, place, root))
     except ChangedFileError:
         return ""
+
+
+def text_or_units(index: Index, place: int, root: Path | None) -> str:
+    """The same, or else what the index itself has of the file: its functions and types, each at its lines."""
+    if text := text_at(index, place, root):
+        return text
+    lines: dict[int, str] = {}
+    for row in range(*index.file_edges[place : place + 2].tolist()):
+        if index.kinds[row] == WHOLE_FILE:
+            continue
+        unit = index.split.text(row)
+        lines |= dict(enumerate(unit.source.split("\n")[: unit.end_line - unit.start_line + 1], unit.start_line))
+    return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
 
 
 def reader_of(root: Path | None) -> Callable[[Index, int], str]:

@@ -48,14 +48,25 @@ def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line
     return _around(own[first:], scores[first:], text.start_line + first, rarity)
 
 
-def file_lines(lines: Sequence[str], first: int, rarity: Mapping[str, float]) -> list[Line]:
-    """Lines of a file around the one that matches best; ``first``: the number of its first line, 0 if not known."""
-    return _around(lines, line_scores(lines, rarity), first, rarity)
+def file_lines(lines: Sequence[str], first: int, rarity: Mapping[str, float], matched: int = 0) -> list[Line]:
+    """Lines of a file around the one that matches best.
+
+    Args:
+        lines: of the file.
+        first: the number of its first line; 0: not known.
+        rarity: as of :func:`unit_lines`.
+        matched: the number of the line that is the best whatever the question is; 0: none.
+    """
+    scores = line_scores(lines, rarity)
+    if 0 < matched <= len(lines):
+        scores[matched - 1] = 1.0 + max(scores)
+    return _around(lines, scores, first, rarity)
 
 
 def _around(lines: Sequence[str], scores: Sequence[float], start: int, rarity: Mapping[str, float]) -> list[Line]:
     """The line that matches best, marked, and those beside it that say something."""
-    shown = [place for place, line in enumerate(lines) if any(map(str.isalnum, line))]
+    sure = max(scores, default=0.0)
+    shown = [place for place, line in enumerate(lines) if any(map(str.isalnum, line)) or scores[place] == sure > 0]
     best = max(shown, key=lambda place: (scores[place], -place), default=-1)
     if best < 0:
         return []
