@@ -13,7 +13,6 @@ from data_prep.records import LARGEST_SOURCE
 from search.files.encodings import text_of
 from search.files.tree import is_blob
 from search.index.code_index import WHOLE_FILE, Index, IndexedFile
-from search.joint.joint_index import JointIndex
 
 
 class ChangedFileError(UserError):
@@ -46,18 +45,14 @@ def read_indexed(root: Path | None, file: IndexedFile) -> str:
         text = text_of(data).data
     except UserError as error:
         raise ChangedFileError(str(error)) from error
-    return text.decode("utf-8", "replace").replace("\r\n", "\n")
-
-
-def file_source(index: Index, place: int, root: Path | None) -> tuple[Path | None, IndexedFile]:
-    """The folder and the name there of the file at a place of an index of ``root``, or of several folders."""
-    return index.source(place) if isinstance(index, JointIndex) else (root, index.files[place])
+    found = text.decode("utf-8", "replace")
+    return found.replace("\r\n", "\n") if "\r" in found else found
 
 
 def text_at(index: Index, place: int, root: Path | None) -> str:
     """The text of the file at a place of an index of ``root`` as it was indexed; "" if that cannot be had."""
     try:
-        return read_indexed(*file_source(index, place, root))
+        return read_indexed(*index.source(place, root))
     except ChangedFileError:
         return ""
 

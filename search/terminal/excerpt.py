@@ -11,7 +11,7 @@ from data_prep.files.named_paths import named_path
 from search.engine.preview import indentation, line_scores, word_places
 from search.engine.show import body
 from search.index.code_index import Index
-from search.index.indexed_text import file_source, text_at
+from search.index.indexed_text import text_at
 
 LINES: Final = 3
 """Lines that are shown of a hit."""
@@ -98,7 +98,7 @@ class Places:
 
     def path(self, row: int) -> str:
         """The path of the file of a row."""
-        root, file = file_source(self._index, self._index.file_number(row), self._root)
+        root, file = self._index.source(self._index.file_number(row), self._root)
         return from_here(root / file.path) if root else file.path
 
     def text(self, row: int) -> str:
