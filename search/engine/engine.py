@@ -59,6 +59,7 @@ class Engine:
         """
         self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
         self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
+        self._owners = LineOwners(index)
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
         """The same engine with other settings and scores of whole files; what is known of the index is shared."""
@@ -160,7 +161,9 @@ class Engine:
         lexical = self.index.lexical.scores(words)
         allowed = np.ones(len(self.index), dtype=np.bool_)
         also = best_of_files(self.index, self._of_files(words, query), lexical, allowed)
-        return self._shortlist(words, lexical, allowed, [*self._also(spelt), *also, *self._passages(words, query)])
+        return self._shortlist(
+            words, lexical, allowed, [*self._also(spelt, lexical), *also, *self._passages(words, query)]
+        )
 
     def asked(self, query: str, *, alone: bool = False) -> tuple[Sequence[str], Spelt]:
         """The words of ``query`` to search for, without those of a type's name, and what it names.
@@ -188,7 +191,7 @@ class Engine:
         """The candidates, ``also`` some rows that are allowed, and their scores."""
         ranking, lexical = self.ranking, self.index.lexical.scores(words)
         of_files, passages = self._of_files(words, query, for_tests=for_tests), self._passages(words, query)
-        named = [row for row in [*self._also(spelt), *passages] if allowed[row]]
+        named = [row for row in [*self._also(spelt, lexical), *passages] if allowed[row]]
         also = [*also, *named, *best_of_files(self.index, of_files, lexical, allowed)]
         rows = self._shortlist(words, lexical, allowed, also, context)
         known, neural, near = self._judge.known, None, None
@@ -233,10 +236,11 @@ class Engine:
         for_tests, comments = for_tests or asks_for_tests(asked), self.ranking.comments > 0
         return self._files.scores(asked, query, for_tests=for_tests, comments=comments)
 
-    def _also(self, spelt: Spelt) -> list[int]:
-        """The rows that are candidates because the query names them, or the type that they are members of."""
-        members = spelt.inside if len(spelt.inside) <= 2 * self.ranking.shortlist else ()
-        return [*{*spelt.own, *members}]
+    def _also(self, spelt: Spelt, lexical: Float32[np.ndarray, " rows"]) -> list[int]:
+        """The rows that the query names, and of those in the types or files that it names the best by BM25."""
+        members = np.fromiter(spelt.inside, np.int64, len(spelt.inside))
+        best = members[np.argsort(-lexical[members], kind="stable")[: 2 * self.ranking.shortlist]]
+        return [*{*spelt.own, *best.tolist()}]
 
     def _shortlist(
         self,
@@ -269,10 +273,6 @@ class Engine:
     @cached_property
     def _phrases(self) -> Phrases:
         return Phrases(self.index, self._owners)
-
-    @cached_property
-    def _owners(self) -> LineOwners:
-        return LineOwners(self.index)
 
     @cached_property
     def _penalties(self) -> Penalties:

@@ -8,7 +8,7 @@ from typing import Final
 
 from data_prep.languages.registry import LANGUAGES
 from data_prep.languages.registry import language as language_named
-from search.engine.name_reading import GATHERING
+from search.engine.path_reading import GATHERING
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.index.indexed_text import text_or_units
 from search.usages.occurrences import Occurrence, occurrences
