@@ -11,6 +11,7 @@ from data_prep.errors import UserError
 from data_prep.files.named_paths import check_file_place, named_path
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.matching import Pattern
 from search.engine.show import result
 from search.engine.signals import Stage
 from search.index.build import refresh, sole_maker
@@ -61,6 +62,8 @@ class SearchHit:
     """Permanent link to its lines, "" if the file as it is now is not in a public commit."""
     copies: Sequence[Mapping[str, Any]] = ()
     """Where else its text is: ``path``, ``start_line`` and ``end_line``."""
+    match_line: int = 0
+    """The first line that a regular expression matches, from 1; 0 if none was asked for."""
 
 
 class CodeIndex:
@@ -96,7 +99,9 @@ class CodeIndex:
         """Paths of the files in the folder, in order."""
         return [file.path for file in self._engine().index.files]
 
-    def search(self, question: str, top: int = 10, *, path: str = "", by_file: bool = False) -> list[SearchHit]:
+    def search(
+        self, question: str, top: int = 10, *, path: str = "", by_file: bool = False, regex: str = ""
+    ) -> list[SearchHit]:
         """The best methods and types for a question, best first; fewer than ``top`` if there are not as many.
 
         Args:
@@ -105,16 +110,19 @@ class CodeIndex:
             top: how many.
             path: a pattern that the paths of hits must match, such as ``src/*``; empty: all.
             by_file: only the best of each file.
+            regex: an expression of RE2 that their text must match; the question may then be empty. Empty: none.
 
         Raises:
-            UserError: the question is empty, longer than 2,000 characters or without words, or ``top`` is below 1.
+            UserError: the question is empty, longer than 2,000 characters or without words, ``regex`` is no expression,
+                or ``top`` is below 1.
         """
         if top < 1:
             raise UserError(f"expected top to be 1 or more, got {top}")
-        engine = self._engine()
-        found = engine.search(question, top=top, path=path, by_file=by_file)
+        pattern, engine = Pattern(regex, self._root) if regex else None, self._engine()
+        found = engine.search(question, top=top, path=path, by_file=by_file, pattern=pattern)
         results = [result(engine, question, hit, explain=False) for hit in found]
-        return [SearchHit(**{each.name: told[each.name] for each in fields(SearchHit)}) for told in results]
+        names = [each.name for each in fields(SearchHit)]
+        return [SearchHit(**{name: told[name] for name in names if name in told}) for told in results]
 
     def usages(self, name: str, top: int = USUAL, *, path: str = "") -> dict[str, Any]:
         """Who calls or mentions a name, by name and not by type, with the fields of ``search --usages --json``.
@@ -129,9 +137,14 @@ class CodeIndex:
         """
         if top < 1:
             raise UserError(f"expected top to be 1 or more, got {top}")
-        engine, record = self._engine(), read_record(self.path)
-        root = record.folder if record else None
-        return as_record(engine.index, find_usages(engine, name, root, path=path), top)
+        engine = self._engine()
+        return as_record(engine.index, find_usages(engine, name, self._root, path=path), top)
+
+    @property
+    def _root(self) -> Path | None:
+        """The indexed folder, if it is known."""
+        record = read_record(self.path)
+        return record.folder if record else None
 
     def certainty(self, question: str, *, path: str = "", by_file: bool = False) -> Certainty:
         """How certain it is that the hits of :meth:`search` answer a question: strong, weak or none, and why.

@@ -40,17 +40,19 @@ def check_guesses(arguments: Sequence[str]) -> None:
             raise UserError(f"--{name} is no option: the folder comes last, {_EXPECTED.replace('DIR', value or 'DIR')}")
 
 
-def question_and_folder(words: Sequence[str]) -> tuple[str, Path | None, str]:
+def question_and_folder(words: Sequence[str], *, alone: bool = False) -> tuple[str, Path | None, str]:
     """The question, the folder if one is named, and what was understood if that was not plain.
 
     Args:
         words: as typed; several that are not a folder are a question that was not quoted.
+        alone: whether a folder may stand without a question, since something else is asked for.
 
     Raises:
         UserError: the last one is meant as a folder, and is none.
     """
     if len(words) < 2:
-        return " ".join(words), None, ""
+        is_folder = alone and any(map(os.path.isdir, words))
+        return "" if is_folder else " ".join(words), named_folder(words[0]) if is_folder else None, ""
     *before, last = words
     plain = any(len(each.split()) > 1 for each in before)
     if os.path.isdir(os.path.expanduser(last)):  # noqa: PTH111, PTH112 - which know no errors
@@ -61,8 +63,8 @@ def question_and_folder(words: Sequence[str]) -> tuple[str, Path | None, str]:
     if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last)):
         raise UserError(_no_folder(last))
     question = " ".join(words)
-    alone = f"; to ask that file alone: {_of_file(last)}" if os.path.isfile(last) else ""  # noqa: PTH113
-    return question, None, f"asked {question!r}{alone}"
+    hint = f"; to ask that file alone: {_of_file(last)}" if os.path.isfile(last) else ""  # noqa: PTH113
+    return question, None, f"asked {question!r}{hint}"
 
 
 def _no_folder(typed: str) -> str:

@@ -37,14 +37,15 @@ def search(arguments: Sequence[str]) -> bool:
 
         named = words[1:] if words[:1] == ["-"] else words
         return search_code(options, named_folder(" ".join(named)) if named else None)
-    if (not words and not options.at) or options.snippet:
+    if not (words or options.at or options.regex) or options.snippet:
         raise UserError(
             'expected one question: bash run.sh search "read all lines of a file", a comment `# search: ...`, by '
-            "--at=FILE:LINE, or code, by - or --snippet=FILE"
+            "--at=FILE:LINE, code, by - or --snippet=FILE, or --regex=PATTERN"
         )
-    asked, folder, understood = question_and_folder(words)
+    asked, folder, understood = question_and_folder(words, alone=bool(options.regex))
     if understood:
         console.complain(understood)
+    from search.engine.matching import Pattern
     from search.engine.question import words_of
     from search.files.languages import chosen_languages
     from search.opening import check_answers
@@ -53,7 +54,9 @@ def search(arguments: Sequence[str]) -> bool:
 
     cursor = _cursor(options.at, asked) if options.at else None
     question = cursor.query if cursor else asked
-    words_of(question)  # a bad query is reported before anything is opened
+    pattern = Pattern(options.regex) if options.regex else None
+    if question or not pattern:
+        words_of(question)  # what is bad is reported before anything is opened
     engine, freshness, root = _engine(options, folder, cursor.file.parent if cursor else None)
     languages = chosen_languages(options.language or (cursor.language if cursor else ""))
     check_answers(engine.index, options.path, languages)
@@ -66,6 +69,7 @@ def search(arguments: Sequence[str]) -> bool:
         by_file=options.files or options.by == "file",
         context=cursor.context if cursor else (),
         files=changed_files(engine.index, root) if options.changed else None,
+        pattern=pattern and Pattern(options.regex, root),
     )
     seconds = time.perf_counter() - started
     if freshness.line:

@@ -54,6 +54,8 @@ class SearchOptions(AnswerOptions):
     such as # search: retry with backoff; the index is that of the file's folder or of the nearest one above it."""
     by: str = "method"
     """method: every function, method, type, constant or file; file: the best hit of each file."""
+    regex: str = ""
+    """Regular expression (RE2) that the text of hits must match, with a question or without; (?i) ignores case."""
     usages: bool = False
     """Show who calls or mentions a name: --usages NAME, Type.method or module.function; --top is then the number of
     usages, 50 if it is not given."""

@@ -45,7 +45,7 @@ class Certainty:
     nearest: Sequence[str] = ()
     """Names that exist, nearest to a name or word that does not."""
     name: str = ""
-    """The name that the question is, if nothing is called so."""
+    """The name that the question is, or a path in it, if nothing is called so."""
     misspelt: bool = False
     """Whether all that is not there is near to something that is, so that it may be misspelt."""
     why: str = ""
@@ -133,22 +133,30 @@ class Judge:
     def certainty(self, query: str, hits: Hits) -> Certainty:
         """How certain it is that ``hits``, the first for ``query``, answer it."""
         found = self._certainty(query, hits)
+        if unknown := self._names.paths.mentioned(query).unknown:
+            near = chain(*map(self._names.paths.near, unknown), found.nearest)
+            found = replace(found, name=unknown[0], nearest=list(dict.fromkeys(near))[:_SHOWN])
+        if hits.pattern and hits and found.level == "none":  # what was asked for is there
+            found = replace(found, level="weak", why=_WHY["weak"])
         beyond = repositories_in_words(self._index.repositories) if found.level != "strong" else ""
         return replace(found, beyond=beyond)
 
     def _certainty(self, query: str, hits: Hits) -> Certainty:
         words, whole = asked_words(query), query.strip().removesuffix("()")
-        stems, names = stemmed(words), symbols(query)
+        if hits.pattern and not (hits and words):
+            return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
+        is_path = self._names.paths.ends_as_file(whole)
+        stems, names = stemmed(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
         absent = [_typed(word, query) for word in self.absent(words)]
         unknown = [name for name in names if not self._exists(name)]
         reading = self._names.read(query)
         is_there = reading is not None and not reading.is_near
-        if is_there or self._is_path(whole) or (whole in names and whole not in unknown):
+        if is_there or self._names.paths.is_file(whole) or (whole in names and whole not in unknown):
             hidden = not hits or self._is_hidden([*self._names.spelt(whole, _RANKING).own], hits)
             hidden = hidden and not (hits and not is_named(whole) and self._has_words([*stems.values()], hits))
             return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
         nearest, misspelt = self._nearest(unknown, absent)
-        if self._names.ends_as_file(whole) or (whole in unknown and (reading is not None or is_named(whole))):
+        if is_path or (whole in unknown and (reading is not None or is_named(whole))):
             return self._unknown_name(whole, absent, nearest, misspelt, hits, [*stems.values()])
         if len(absent) == len(stems) or not hits:
             why = _NEAREST if hits else "" if absent else _HIDDEN
@@ -190,7 +198,7 @@ class Judge:
     def _has_name(self, name: str) -> bool:
         """Whether something is called so, or a row's text has it."""
         spelt = self._names.called(name, _RANKING)
-        if spelt.own or spelt.inside or self._is_path(name):
+        if spelt.own or spelt.inside or self._names.paths.is_file(name):
             return True
         last = name.replace("#", ".").rpartition(".")[2].lower()
         return (last == name.lower() and last in self._defined) or self._is_written(name)
@@ -205,11 +213,6 @@ class Judge:
         written = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])", re.IGNORECASE)
         return any(written.search(self._index.text(row).source) for row in sorted(rows)[:_LITERAL])
 
-    def _is_path(self, typed: str) -> bool:
-        """Whether a file has this path, or its path ends so."""
-        wanted = typed.lower().removeprefix("./")
-        return bool(re.search(r"[./]", wanted)) and any(f"/{path}".endswith(f"/{wanted}") for path in self._paths)
-
     def _nearest(self, names: Sequence[str], absent: Sequence[str]) -> tuple[list[str], bool]:
         """What is nearest to ``names``, or else to words that are ``absent``; whether all these may be misspelt."""
         found = [self._names.near(name) for name in names]
@@ -218,10 +221,6 @@ class Judge:
             found = [self._near_words.near(word) for word in absent]
             misspelt = bool(found) and all(found)
         return list(dict.fromkeys(chain.from_iterable(found)))[:_SHOWN], misspelt
-
-    @cached_property
-    def _paths(self) -> Sequence[str]:
-        return [file.path.lower() for file in self._index.files]
 
     @cached_property
     def _defined(self) -> frozenset[str]:

@@ -16,6 +16,7 @@ from search.engine.copies import folded, without_doubles
 from search.engine.evidence import Hits
 from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, read_question
+from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
 from search.engine.penalties import Penalties
 from search.engine.phrases import Phrases, gains_of_passages
@@ -58,6 +59,7 @@ class Engine:
         """
         self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
         self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
+        self._owners = LineOwners(index)
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
         """The same engine with other settings and scores of whole files; what is known of the index is shared."""
@@ -75,28 +77,38 @@ class Engine:
         languages: Collection[str] = (),
         context: Sequence[str] = (),
         files: Collection[str] | None = None,
+        pattern: Pattern | None = None,
     ) -> list[Hit]:
         """The best rows for ``query``, best first; one whose text another has too stands behind it (``Hit.copies``).
 
         Args:
-            query: a question in words, or a name; perhaps with filters (:mod:`search.engine.filters`).
+            query: a question in words, or a name; perhaps with filters (:mod:`search.engine.filters`). With a pattern
+                it may be empty: hits are then in the order of their places, tests and what is old last.
             top: how many.
             path: a pattern such as ``src/*`` that the paths of hits must match; empty: all.
             by_file: only the best hit of each file.
             languages: names of languages, such as python, that hits must be in; empty: all.
             context: the words above the cursor (:func:`search.cursor.words_above`), nearest last; empty: none.
             files: paths of files that hits must be in; None: all.
+            pattern: what the text of hits must match; None: anything.
 
         Raises:
-            QueryError: the query is empty or too long, or its filters leave nothing.
+            QueryError: the query is empty or too long, its filters leave nothing, or the pattern takes too long.
             ValueError: ``path`` is too long.
         """
-        asked = read_question(query, self.index)
-        words, spelt = self.asked(asked.text)
+        asked = read_question(query, self.index, alone=pattern is not None)
         allowed = self.allowed(path, languages, files) & asked.rows(self.index)
+        words, spelt = self.asked(asked.text, alone=pattern is not None)
         if asked.quoted:
             allowed &= self._phrases.having(asked_words(asked.text), comments=self.ranking.comments > 0)
-        found = self._closely(words, allowed, spelt, asked.text, context=context, for_tests=asked.with_tests)
+        lines = pattern.lines(self.index, self._owners, allowed) if pattern else {}
+        if pattern:
+            allowed = np.isin(np.arange(len(allowed)), [*lines])
+        if words:
+            also, tests = [*lines][: 2 * self.ranking.shortlist], asked.with_tests
+            found = self._closely(words, allowed, spelt, asked.text, context=context, for_tests=tests, also=also)
+        else:
+            found = self._unasked(np.flatnonzero(allowed), for_tests=asked.with_tests)
         found = found if by_file else without_doubles(self.index, found)
         order = found.order
         if by_file:
@@ -113,19 +125,20 @@ class Engine:
                 of_file=float(found.of_file[place]),
                 stage="name" if found.rows[place] in spelt.own else "words" if found.neural is None else "model",
                 copies=found.rows[copies].tolist(),
+                match_line=lines.get(int(found.rows[place]), 0),
             )
             for rank, (place, copies) in enumerate(groups, start=1)
         ]
-        return Hits(hits, found, order)
+        return Hits(hits, found, order, pattern.typed if pattern else "")
 
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
-        query = read_question(query, self.index).text
-        return self._judge.certainty(query, hits if isinstance(hits, Hits) else Hits(hits))
+        found = hits if isinstance(hits, Hits) else Hits(hits)
+        return self._judge.certainty(read_question(query, self.index, alone=bool(found.pattern)).text, found)
 
     def known_to_model(self, query: str) -> Sequence[str]:
         """The words of ``query`` that the model is asked with (:meth:`search.engine.certainty.Judge.known`)."""
-        return self._judge.known(self.asked(query)[0], self.reranker)
+        return self._judge.known(self.asked(query, alone=True)[0], self.reranker)
 
     def rank(self, words: Sequence[str], row: int, query: str = "", context: Sequence[str] = ()) -> int:
         """The rank of ``row`` for the words of a query, among all rows; ties count against it.
@@ -148,15 +161,19 @@ class Engine:
         lexical = self.index.lexical.scores(words)
         allowed = np.ones(len(self.index), dtype=np.bool_)
         also = best_of_files(self.index, self._of_files(words, query), lexical, allowed)
-        return self._shortlist(words, lexical, allowed, [*self._also(spelt), *also, *self._passages(words, query)])
+        return self._shortlist(
+            words, lexical, allowed, [*self._also(spelt, lexical), *also, *self._passages(words, query)]
+        )
 
-    def asked(self, query: str) -> tuple[Sequence[str], Spelt]:
+    def asked(self, query: str, *, alone: bool = False) -> tuple[Sequence[str], Spelt]:
         """The words of ``query`` to search for, without those of a type's name, and what it names.
 
         Raises:
-            QueryError: the query is empty or too long.
+            QueryError: the query is too long, or empty, which one that may be left out (``alone``) may be.
         """
-        query = read_question(query, self.index).text
+        query = read_question(query, self.index, alone=alone).text
+        if alone and not query.strip():
+            return (), Spelt()
         words, spelt = words_of(query), self.names.spelt(query, self.ranking)
         return self._judge.telling(asked_words(spelt.rest) or words), spelt
 
@@ -169,12 +186,13 @@ class Engine:
         *,
         context: Sequence[str] = (),
         for_tests: bool = False,
+        also: Sequence[int] = (),
     ) -> Candidates:
-        """The candidates and their scores."""
+        """The candidates, ``also`` some rows that are allowed, and their scores."""
         ranking, lexical = self.ranking, self.index.lexical.scores(words)
         of_files, passages = self._of_files(words, query, for_tests=for_tests), self._passages(words, query)
-        named = [row for row in [*self._also(spelt), *passages] if allowed[row]]
-        also = [*named, *best_of_files(self.index, of_files, lexical, allowed)]
+        named = [row for row in [*self._also(spelt, lexical), *passages] if allowed[row]]
+        also = [*also, *named, *best_of_files(self.index, of_files, lexical, allowed)]
         rows = self._shortlist(words, lexical, allowed, also, context)
         known, neural, near = self._judge.known, None, None
         if self.reranker and len(rows):
@@ -197,6 +215,10 @@ class Engine:
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
+    def _unasked(self, rows: Int64[np.ndarray, " found"], *, for_tests: bool) -> Candidates:
+        """Rows for which nothing speaks: in the order of their places, tests and what is old last."""
+        return Candidates.ordered(rows, -self._penalties.of(rows, (), self.ranking, for_tests=for_tests))
+
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:
         """The rows that have words of the question in their order, and what that weighs."""
         if not (self.ranking.phrases or self.ranking.phrases_of_file):
@@ -214,10 +236,11 @@ class Engine:
         for_tests, comments = for_tests or asks_for_tests(asked), self.ranking.comments > 0
         return self._files.scores(asked, query, for_tests=for_tests, comments=comments)
 
-    def _also(self, spelt: Spelt) -> list[int]:
-        """The rows that are candidates because the query names them, or the type that they are members of."""
-        members = spelt.inside if len(spelt.inside) <= 2 * self.ranking.shortlist else ()
-        return [*{*spelt.own, *members}]
+    def _also(self, spelt: Spelt, lexical: Float32[np.ndarray, " rows"]) -> list[int]:
+        """The rows that the query names, and of those in the types or files that it names the best by BM25."""
+        members = np.fromiter(spelt.inside, np.int64, len(spelt.inside))
+        best = members[np.argsort(-lexical[members], kind="stable")[: 2 * self.ranking.shortlist]]
+        return [*{*spelt.own, *best.tolist()}]
 
     def _shortlist(
         self,
@@ -249,7 +272,7 @@ class Engine:
 
     @cached_property
     def _phrases(self) -> Phrases:
-        return Phrases(self.index)
+        return Phrases(self.index, self._owners)
 
     @cached_property
     def _penalties(self) -> Penalties:

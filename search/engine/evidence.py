@@ -63,9 +63,19 @@ LIMITS: Final = Limits(
 class Hits(list[Hit]):
     """The hits of an answer, with the rows that its certainty depends on, however few hits are asked for."""
 
-    def __init__(self, hits: Iterable[Hit], found: Candidates | None = None, order: Places | None = None) -> None:
-        """``found``: the candidates; ``order``: their places, best first; None: ``hits`` are all there is."""
+    def __init__(
+        self, hits: Iterable[Hit], found: Candidates | None = None, order: Places | None = None, pattern: str = ""
+    ) -> None:
+        """The hits of an answer.
+
+        Args:
+            hits: best first.
+            found: the candidates; None: ``hits`` are all there is.
+            order: places of the candidates, best first.
+            pattern: the regular expression that all of them match; "": none.
+        """
         super().__init__(hits)
+        self.pattern: Final = pattern
         self.rows = [hit.row for hit in self[:FIRST]]
         self.of_file = max((hit.of_file for hit in self[:FIRST]), default=0.0)
         if found is not None and order is not None:

@@ -85,12 +85,13 @@ class Question:
         return rows
 
 
-def read_question(typed: str, index: Index | None = None) -> Question:
+def read_question(typed: str, index: Index | None = None, *, alone: bool = False) -> Question:
     """A question and its filters.
 
     Args:
         typed: both, in one line.
         index: what is asked, whose folders and files ``path:`` may name by one word; None: such a word is no filter.
+        alone: whether filters may stand without a question, since something else is asked for.
 
     Raises:
         QueryError: the value of a filter is not known, or there is no question besides the filters.
@@ -111,7 +112,7 @@ def read_question(typed: str, index: Index | None = None) -> Question:
         return " "
 
     text = _FILTER.sub(taken, typed)
-    if filters and not text.strip():
+    if filters and not (text.strip() or alone):
         raise QueryError(f"{shown(typed.strip())} only says where to search: add a question in words, or a name")
     return _unquoted(Question(text.strip(), filters) if filters else Question(typed))
 

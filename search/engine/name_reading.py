@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from search.engine.near_names import MOST, NearNames, distance
+from search.engine.path_reading import PathReader
 from search.engine.question import Names, Spelt, asked_words, dotted_name, is_named
 from search.engine.settings import RankingSettings
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
@@ -33,8 +34,6 @@ _BODILESS: Final = frozenset(("c", "cpp", "typescript", "javascript"))
 """Languages in which a function without a body is declared beside its definition."""
 _OVERLOAD: Final = re.compile(r"@(?:[\w.]+\.)?overload\b")
 _EMPTY: Final = re.compile(r"(?::|\"\"\"|''')\s*(?:\.\.\.|pass|raise NotImplementedError(?:\([^\n]*\))?)\s*\Z")
-GATHERING: Final = frozenset(("__init__", "index", "mod", "lib", "main", "init"))
-"""Names of files that stand for their folder."""
 _HIGHEST: Final = 3
 """Steps up from a type to those that it extends."""
 _HEAD: Final = 400
@@ -66,13 +65,18 @@ class NameReader(Names):
     def __init__(self, index: Index) -> None:
         """``index``: of the rows."""
         super().__init__(index.names)
-        self._index = index
+        self._index, self.paths = index, PathReader(index)
         self.read = lru_cache(maxsize=16)(self._read)
         """What a question means as one name; None: it is none, or nothing is called like it."""
 
     def called(self, query: str, ranking: RankingSettings) -> Spelt:
-        """As :meth:`Names.spelt`: what is called so, and nothing else."""
-        return super().spelt(query, ranking)
+        """As :meth:`Names.spelt`: what is called so, and the rows of the files that are named among other words."""
+        mentioned = self.paths.mentioned(query)
+        found = super().spelt(mentioned.rest, ranking)
+        gains = (mentioned.others, ranking.mention_boost), (mentioned.files, ranking.exact_name_boost)
+        edges = self._index.file_edges
+        rows = {row: gain for files, gain in gains for file in files for row in range(*edges[file : file + 2].tolist())}
+        return replace(found, inside={**found.inside, **rows}) if rows else found
 
     def spelt(self, query: str, ranking: RankingSettings) -> Spelt:
         """As :meth:`Names.spelt`, with the best reading of a question that is one name."""
@@ -184,29 +188,21 @@ class NameReader(Names):
         )
 
     def _of_path(self, typed: str) -> dict[int, float]:
-        """The whole files whose paths end in a typed one, with or without their suffix, or that gather its folder."""
-        wanted = typed.lower().replace("\\", "/").removeprefix("./").strip("/")
-        if not re.fullmatch(r"[^\s:]*[./][^\s:]*", wanted):
-            return {}
-        found: dict[int, float] = {}
-        for place, file in enumerate(self._index.files):
-            path = f"/{file.path.lower()}"
-            fit = 3.0 * path.endswith(f"/{wanted}")
-            if not fit and "/" in wanted:
-                folder, _, name = path.rpartition("/")
-                fit = 2.0 * f"{folder}/{name.split('.')[0]}".endswith(f"/{wanted}") + 1.0 * folder.endswith(
-                    f"/{wanted}"
-                )
-            row = int(self._index.file_edges[place])
-            if fit and file.units and self._index.is_whole_file(row):
-                gathers = path.rpartition("/")[2].split(".")[0] in GATHERING
-                found[row] = fit + 0.5 * (not file.test) + 0.3 * gathers - 0.01 * path.count("/")
-        return {row: fit for row, fit in found.items() if fit > max(found.values()) - 1}
+        """The whole files of a path, or that gather its folder."""
+        return self._whole(self.paths.files(typed))
 
     def _of_near_path(self, typed: str) -> dict[int, float]:
         """The whole files that are called nearly so, if it has the suffix of a file."""
-        near = self.near_files.near(typed.rpartition("/")[2]) if self.ends_as_file(typed) else ()
-        return {row: good - place for place, each in enumerate(near) for row, good in self._of_path(each).items()}
+        near = self.paths.near(typed) if self.paths.ends_as_file(typed) else ()
+        found = {path: -float(number) for number, path in enumerate(near)}
+        return self._whole(
+            {place: found[file.path] for place, file in enumerate(self._index.files) if file.path in found}
+        )
+
+    def _whole(self, files: Mapping[int, float]) -> dict[int, float]:
+        """The rows of whole files."""
+        rows = {int(self._index.file_edges[place]): fit for place, fit in files.items()}
+        return {row: fit for row, fit in rows.items() if self._index.is_whole_file(row)}
 
     def _near(self, name: str) -> dict[int, float]:
         """The rows that are called nearly so; if the name exists, those of what is called nearly as its owner."""
@@ -226,24 +222,10 @@ class NameReader(Names):
     def _owner(self, row: int) -> str:
         return self._owners[row].rpartition(".")[2].lower()
 
-    def ends_as_file(self, typed: str) -> bool:
-        """Whether it is a path or name of a file, by its suffix, which others have."""
-        return not re.search(r"\s", typed) and typed.rpartition(".")[2].lower() in self._suffixes
-
-    @cached_property
-    def _suffixes(self) -> frozenset[str]:
-        names = (file.path.rpartition("/")[2] for file in self._index.files)
-        return frozenset(name.rpartition(".")[2].lower() for name in names if "." in name)
-
-    @cached_property
-    def near_files(self) -> NearNames:
-        """The names of all files."""
-        return NearNames(file.path.rpartition("/")[2] for file in self._index.files)
-
     def near(self, name: str) -> list[str]:
         """Names that exist and are nearest to one that does not, which may be that of a file."""
-        if self.ends_as_file(name):
-            return self.near_files.near(name.rpartition("/")[2])
+        if self.paths.ends_as_file(name):
+            return self.paths.near(name)
         reading, plain = self.read(name), dotted_name(name)
         if reading and reading.is_near and "." in plain and plain.rpartition(".")[2].lower() in self._by_last:
             best = sorted(reading.rows, key=lambda row: -reading.rows[row])

@@ -27,11 +27,11 @@ class Penalties:
 
         Args:
             rows: some rows.
-            words: of the question.
+            words: of the question; none: nothing is asked, and constants lose nothing.
             ranking: how much each kind loses.
             for_tests: whether tests are ranked as other code is.
         """
-        lost = ranking.constant * (self._index.kinds[rows] == CONSTANT)
+        lost = ranking.constant * (self._index.kinds[rows] == CONSTANT) if words else np.zeros(len(rows))
         if not (for_tests or asks_for_tests(words)):
             lost += ranking.test * self._tests[rows]
         asked = {*map(stem_of, words)}

@@ -11,7 +11,7 @@ A passage has FEWEST words, or all of a shorter question.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from baselines.bm25.formula import idf
 from data_prep.array_types import Bool, Float, Int32, Int64
 from search.engine.chains import Chains, Word, ending
 from search.engine.file_ranking import is_common
+from search.engine.matching import LineOwners
 from search.engine.settings import RankingSettings
 from search.files.word_stems import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
@@ -74,7 +75,7 @@ class Phrases:
     """Finds passages in the files of an index."""
 
     index: Index
-    _spans: dict[int, Int64[np.ndarray, "rows 2"]] = field(default_factory=dict)
+    owners: LineOwners
 
     def rows(self, words: Sequence[str], *, comments: bool = True, typed: str = "") -> Mapping[int, float]:
         """The rows that have passages with words of a question, and what the best of each weighs.
@@ -159,26 +160,7 @@ class Phrases:
 
     def _row(self, passage: Passage) -> int:
         """The innermost row that a passage is in, or in the comment above it; -1: none."""
-        line = self.index.whole.line(passage.file, passage.last)
-        first = int(self.index.file_edges[passage.file])
-        if passage.file not in self._spans:
-            self._spans[passage.file] = self._lines_of_rows(passage.file)
-        spans = self._spans[passage.file]
-        around = np.flatnonzero((spans[:, 0] <= line) & (line <= spans[:, 1]))
-        inner = around[::-1]  # of equal ones the last is inside of the others
-        return first + int(inner[np.argmin(spans[inner, 1] - spans[inner, 0])]) if len(inner) else -1
-
-    def _lines_of_rows(self, file: int) -> Int64[np.ndarray, "rows 2"]:
-        """The first and the last line of each row of a file, with the comment above it."""
-        first, end = self.index.file_edges[file : file + 2].tolist()
-        code = self.index.whole.lines_of_code(file).tolist()
-        spans = []
-        for each in map(self.index.split.text, range(first, end)):
-            start = min(each.start_line, len(code))
-            while start > 1 and not code[start - 2]:
-                start -= 1
-            spans.append((min(start, each.start_line), each.end_line))
-        return np.array(spans, np.int64).reshape(-1, 2)
+        return self.owners.at(passage.file, self.index.whole.line(passage.file, passage.last))
 
     def _raising(self, message: Passage, row: int) -> list[int]:
         """The functions that name a message, which is given to a name outside of functions."""

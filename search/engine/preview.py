@@ -79,6 +79,7 @@ def preview(
     name: str = "",
     sentence: str = "",
     most: int = LINES,
+    matched: int = 0,
 ) -> Preview:
     """The lines around the one that has most of a question's rare words, or else the first ones.
 
@@ -90,10 +91,11 @@ def preview(
         name: of the hit, with the enclosing types.
         sentence: of its documentation, which is shown beside the lines.
         most: lines.
+        matched: the file's line that is the best whatever the question is; 0: none.
     """
     lost, lines = indentation(source, path, name), source[:_READ].rstrip().split("\n")
     scores = line_scores(lines, rarity, sentence)
-    best = scores.index(max(scores))
+    best = min(max(0, matched - start_line), len(lines) - 1) if matched else scores.index(max(scores))
     first, end = _window(lines, best, most)
     begins = sum(map(len, lines[:first])) + first
     shown, places = [], []

@@ -70,7 +70,8 @@ class RankingSettings:
     exact_name_boost: float = 100.0
     """Added to the score of what has the whole query as its name."""
     mention_boost: float = 5.0
-    """Added to the scores of the members of a type that the query names, and of a method named among other words."""
+    """Added to the scores of the members of a type that the query names, of a method named among other words, and of
+    what is in a file or folder that is named among them. For a path of a file it is exact_name_boost."""
     comments: int = 3
     """How many times each word of a comment counts in BM25, if comments are searched."""
 

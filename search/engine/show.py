@@ -93,6 +93,8 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
     }
     if repository := index.repository(hit.row):
         found["repository"] = repository
+    if hit.match_line:
+        found["match_line"] = hit.match_line
     if explain and (alignment := aligned(engine, query, hit)):
         found["alignment"] = explained(alignment)
     return found

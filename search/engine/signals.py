@@ -83,6 +83,7 @@ class Hit:
     of_file: float  # the score of its whole file
     stage: Stage
     copies: Sequence[int] = ()  # rows with the same text, which stand behind it and are no hits of their own
+    match_line: int = 0  # the first line that a regular expression matches, from 1; 0: none was asked for
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -100,6 +101,11 @@ class Candidates:
     neural: Float32[np.ndarray, " found"] | None
     near: Float32[np.ndarray, " found"] | None
     of_file: Float[np.ndarray, " found"]
+
+    @classmethod
+    def ordered(cls, rows: Int64[np.ndarray, " found"], scores: Float[np.ndarray, " found"]) -> "Candidates":
+        """Rows that no question was asked of."""
+        return cls(rows, scores, np.zeros(len(rows), np.float32), None, None, np.zeros(len(rows)))
 
     @property
     def order(self) -> Int64[np.ndarray, " found"]:

@@ -74,7 +74,9 @@ def is_blob(data: bytes, names: str) -> bool:
 
 
 def _blob(algorithm: str, content: bytes) -> str:
-    return hashlib.new(algorithm, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    found = hashlib.new(algorithm, b"blob %d\0" % len(content), usedforsecurity=False)
+    found.update(content)
+    return found.hexdigest()
 
 
 class Checkout(NamedTuple):

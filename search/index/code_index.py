@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Final, get_args
 from urllib.parse import quote
 
@@ -139,6 +140,10 @@ class Index:
     def repository(self, row: int) -> str:  # noqa: ARG002 - several have names (search/joint)
         """The name of a row's repository, if several are searched together; "": this is the index of one."""
         return ""
+
+    def source(self, place: int, root: Path | None) -> tuple[Path | None, IndexedFile]:
+        """The folder of the file at a place in ``files``, here the ``root``, and the file as it is called there."""
+        return root, self.files[place]
 
     @property
     def lexicon(self) -> Iterable[str]:

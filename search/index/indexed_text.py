@@ -12,8 +12,7 @@ from data_prep.files.reading import raise_if_passing, read_regular, reason
 from data_prep.records import LARGEST_SOURCE
 from search.files.encodings import text_of
 from search.files.tree import is_blob
-from search.index.code_index import Index, IndexedFile
-from search.joint.joint_index import JointIndex
+from search.index.code_index import WHOLE_FILE, Index, IndexedFile
 
 
 class ChangedFileError(UserError):
@@ -46,20 +45,29 @@ def read_indexed(root: Path | None, file: IndexedFile) -> str:
         text = text_of(data).data
     except UserError as error:
         raise ChangedFileError(str(error)) from error
-    return text.decode("utf-8", "replace").replace("\r\n", "\n")
-
-
-def file_source(index: Index, place: int, root: Path | None) -> tuple[Path | None, IndexedFile]:
-    """The folder and the name there of the file at a place of an index of ``root``, or of several folders."""
-    return index.source(place) if isinstance(index, JointIndex) else (root, index.files[place])
+    found = text.decode("utf-8", "replace")
+    return found.replace("\r\n", "\n") if "\r" in found else found
 
 
 def text_at(index: Index, place: int, root: Path | None) -> str:
     """The text of the file at a place of an index of ``root`` as it was indexed; "" if that cannot be had."""
     try:
-        return read_indexed(*file_source(index, place, root))
+        return read_indexed(*index.source(place, root))
     except ChangedFileError:
         return ""
+
+
+def text_or_units(index: Index, place: int, root: Path | None) -> str:
+    """The same, or else what the index itself has of the file: its functions and types, each at its lines."""
+    if text := text_at(index, place, root):
+        return text
+    lines: dict[int, str] = {}
+    for row in range(*index.file_edges[place : place + 2].tolist()):
+        if index.kinds[row] == WHOLE_FILE:
+            continue
+        unit = index.split.text(row)
+        lines |= dict(enumerate(unit.source.split("\n")[: unit.end_line - unit.start_line + 1], unit.start_line))
+    return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
 
 
 def reader_of(root: Path | None) -> Callable[[Index, int], str]:

@@ -223,7 +223,7 @@ class JointIndex(Index):
         number, own = self._place(row)
         return self.members[number].index.url(own, text)
 
-    def source(self, place: int) -> tuple[Path, IndexedFile]:
+    def source(self, place: int, root: Path | None = None) -> tuple[Path, IndexedFile]:  # noqa: ARG002 - of one folder
         """The folder of the repository of a file, and the file as its own index has it; ``place``: in ``files``."""
         number, own = Numbering([len(member.index.files) for member in self.members]).place(place)
         return self.members[number].repository.folder, self.members[number].index.files[own]

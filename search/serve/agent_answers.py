@@ -15,11 +15,11 @@ _ESCAPED: Final = re.compile("[\x7f-\x9f]")
 """Control characters that json does not escape, some of which begin a terminal's sequences."""
 _FIELDS: Final[Sequence[Sequence[str]]] = (
     (
-        *("rank", "path", "start_line", "end_line", "name", "signature", "documentation", "license", "url"),
-        *("copy", "changed", "copies", "more_copies"),
+        *("rank", "path", "start_line", "end_line", "match_line", "name", "signature", "documentation"),
+        *("license", "url", "copy", "changed", "copies", "more_copies"),
     ),
-    ("rank", "path", "start_line", "end_line", "name", "signature", "copy", "changed", "more_copies"),
-    ("rank", "path", "start_line", "end_line", "name"),
+    ("rank", "path", "start_line", "end_line", "match_line", "name", "signature", "copy", "changed", "more_copies"),
+    ("rank", "path", "start_line", "end_line", "match_line", "name"),
     ("rank", "path", "start_line"),
 )
 """Fields of a hit, and of one if there is less and less room."""

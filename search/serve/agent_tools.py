@@ -10,6 +10,7 @@ from data_prep.bounds import shown
 from data_prep.errors import UserError, one_line
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.matching import Pattern
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
 from search.engine.signals import Hit
@@ -41,6 +42,7 @@ LIMITS: Final = {"top": (1, 50), "usages.top": (1, 1000), "line": (0, 1 << 31), 
 LENGTHS: Final = {
     "question": LONGEST_QUERY,
     "name": LONGEST_QUERY,
+    "regex": LONGEST_QUERY,
     "snippet": 2 << 20,
     "path": 4096,
     "language": LONGEST_PATTERN,
@@ -61,6 +63,7 @@ class AgentTools:
         self,
         question: str = "",
         snippet: str = "",
+        regex: str = "",
         top: int = 10,
         by: Literal["method", "file"] = "method",
         path: str = "",
@@ -71,13 +74,15 @@ class AgentTools:
 
         Use it first, where you do not know the file or the words: "where do sessions expire", "retry with backoff",
         JsonReader.nextName. Give a question or a snippet, and not both. If the snippet is a stack trace, the answer
-        also has the functions of this folder that it went through. To list each place that has an exact text, use grep
-        instead. Look at "certainty" first: "none" means that nothing was found, "weak" that perhaps nothing answers.
+        also has the functions of this folder that it went through. With regex, alone or beside a question, hits are the
+        functions, types and files whose own text matches. To list each line that does, use grep instead. Look at
+        "certainty" first: "none" means that nothing was found, "weak" that perhaps nothing answers.
 
         Args:
             question: What is looked for, in a few English words, or an identifier, or an error message. Filters may
                 stand in it: lang:go, path:src/, type:class (function, method, constant, file), test:no, -path:docs.
             snippet: Instead of a question, code that hits shall be like, or a stack trace.
+            regex: Regular expression (RE2) that the text of hits must match; (?i) ignores case; empty for all.
             top: How many hits.
             by: "method" for the best functions, methods and types; "file" for the best files, one hit each.
             path: Only files of this folder (src/), path (pool/impl.py) or pattern (src/*, *.py), which may be absolute;
@@ -86,16 +91,19 @@ class AgentTools:
             budget: Most tokens of the answer, of 4 characters each. Sources are cut to it, and what is left out is
                 counted.
         """
-        _check(question=question, snippet=snippet, top=top, path=path, language=language, budget=budget)
+        _check(question=question, snippet=snippet, regex=regex, top=top, path=path, language=language, budget=budget)
         if by not in ("method", "file"):
             raise UserError(f"by takes method or file, not {shown(by)}")
-        if bool(question.strip()) == bool(snippet.strip()):
-            raise UserError("expected a question in words or a name, or a snippet of code, and not both")
+        if bool(question.strip() or regex) == bool(snippet.strip()):
+            raise UserError("expected a question in words or a name, a regex, or both, or else a snippet of code")
+        pattern = Pattern(regex, self._index.root) if regex else None
         now = self._index.current(question or snippet[:LONGEST_QUERY])
         languages, path = _languages(now.engine, language), pattern_of(self._index.root, path)
         if snippet.strip():
             return self._of_code(now, answer_text(now.engine, snippet, Wanted(top, path, languages)), budget)
-        hits = now.engine.search(question, top=top, path=path, languages=languages, by_file=by == "file")
+        hits = now.engine.search(
+            question, top=top, path=path, languages=languages, by_file=by == "file", pattern=pattern
+        )
         certainty = now.engine.certainty(question, hits)
         records = [self._record(now, result(now.engine, question, hit, explain=False)) for hit in hits]
         return with_hits(self._head(now, certainty), records, budget * CHARACTERS)

@@ -15,7 +15,7 @@ from search.engine.preview import indentation
 from search.engine.show import licence_of
 from search.files.languages import language_name
 from search.index.code_index import Index
-from search.index.indexed_text import ChangedFileError, file_source, read_indexed
+from search.index.indexed_text import ChangedFileError, read_indexed
 from search.serve.agent_paths import place_of
 from search.serve.highlighting import Span, highlighted
 from search.serve.requests import Turns, line_of, parameters
@@ -63,7 +63,7 @@ class FileApi:
         file, row = index.files[place], FrameLocator(index).row_at(place, line)
         path, note = file.path, file.trouble
         try:
-            source = around(read_indexed(*file_source(index, place, self._root)), path, line, parsed=file.parsed)
+            source = around(read_indexed(*index.source(place, self._root)), path, line, parsed=file.parsed)
         except ChangedFileError as trouble:
             note, source = str(trouble), _from_index(index, row)
         rows = [row for row in range(*index.file_edges[place : place + 2].tolist()) if not index.is_whole_file(row)]

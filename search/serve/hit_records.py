@@ -34,17 +34,20 @@ def previewed(
         coloured: whether what is coloured is told, for which each hit is parsed.
     """
     rarity = rarities(words, engine.index.lexical)
-    shown = (_preview_record(engine.index, each["row"], rarity, read, coloured=coloured) for each in records)
+    shown = (_preview_record(engine.index, each, rarity, read, coloured=coloured) for each in records)
     return [{**each, **more} for each, more in zip(records, shown, strict=True)]
 
 
 def _preview_record(
-    index: Index, row: int, rarity: Mapping[str, float], read: Read, *, coloured: bool
+    index: Index, hit: Mapping[str, Any], rarity: Mapping[str, float], read: Read, *, coloured: bool
 ) -> dict[str, Any]:
+    row, matched = hit["row"], hit.get("match_line", 0)
     text, name, is_file = index.text(row), index.names[row], index.is_whole_file(row)
-    whole = read(index, row) if is_file and rarity else ""
+    whole = read(index, row) if is_file and (rarity or matched) else ""
     source, start_line = (whole, 1) if whole else (text.source, text.start_line)
-    found = preview(source, start_line, rarity, path=text.path, name="" if is_file else name, sentence=text.query_text)
+    name = "" if is_file else name
+    matched = 0 if is_file and not whole else matched
+    found = preview(source, start_line, rarity, path=text.path, name=name, sentence=text.query_text, matched=matched)
     told = {
         "start_line": found.start_line,
         "end_line": found.end_line,

@@ -21,6 +21,7 @@ class Result(TypedDict):
     path: Annotated[str, Field(description="Relative to folder.")]
     start_line: Annotated[int, Field(description="From 1.")]
     end_line: NotRequired[int]
+    match_line: NotRequired[Annotated[int, Field(description="The first line that regex matches.")]]
     name: NotRequired[Annotated[str, Field(description="With the enclosing types.")]]
     signature: NotRequired[str]
     documentation: NotRequired[Annotated[str, Field(description="The first sentence of its comment.")]]

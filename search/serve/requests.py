@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -17,6 +18,7 @@ from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.named_paths import named_places
 from data_prep.store.prepared_data import DamagedStore
+from search.engine.matching import Pattern
 from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.index.freshness import CURRENT, Freshness
@@ -114,6 +116,14 @@ def languages(asked: Mapping[str, str]) -> frozenset[str]:
         return chosen_languages(short(asked, "language"))
     except UserError as error:
         raise HTTPException(400, f"language: {error}") from error
+
+
+def pattern_in(asked: Mapping[str, str], root: Path | None) -> Pattern | None:
+    """The parameter ``regex``, for the files of ``root``; None for ""."""
+    try:
+        return Pattern(asked["regex"], root) if asked["regex"] else None
+    except UserError as error:
+        raise HTTPException(400, str(error)) from error
 
 
 def short(asked: Mapping[str, str], name: str) -> str:

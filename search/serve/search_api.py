@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -18,9 +19,10 @@ from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_names
 from search.index.code_index import Index
+from search.index.indexed_text import reader_of
 from search.serve.examples import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
-from search.serve.hit_records import Read, previewed
+from search.serve.hit_records import previewed
 from search.serve.live_index import Opened
 from search.serve.requests import (
     MOST_HITS,
@@ -31,6 +33,7 @@ from search.serve.requests import (
     languages,
     number,
     parameters,
+    pattern_in,
     posted_fields,
     short,
 )
@@ -45,7 +48,7 @@ _IN_CONTEXT: Final = {"query": "", "context": "", "language": "", "top": USUAL}
 class SearchApi:
     """Questions, explanations, and what there is."""
 
-    def __init__(self, turns: Turns, model: str, about: Mapping[str, Any], feedback: str, read: Read) -> None:
+    def __init__(self, turns: Turns, model: str, about: Mapping[str, Any], feedback: str, root: Path | None) -> None:
         """The API.
 
         Args:
@@ -53,9 +56,9 @@ class SearchApi:
             model: the name that is reported for the model.
             about: what else is reported of the server.
             feedback: address of a form for what users think of answers; "": there is none.
-            read: of files that are hits.
+            root: the indexed folder; None: not known.
         """
-        self._turns, self._model, self._about, self._read = turns, model, about, read
+        self._turns, self._model, self._about, self._root = turns, model, about, root
         self._told_to_editors = {name: about[name] for name in about if name != "posts"}
         self._told_to_editors |= {"feedback_url": feedback} if feedback else {}
         self._exemplified: tuple[str, dict[str, Any]] = "", {}
@@ -91,21 +94,24 @@ class SearchApi:
 
     async def search(self, request: Request) -> Response:
         """The best hits for a question."""
-        known = {"q": "", "top": "10", "path": "", "language": "", "by": "method"}
+        known = {"q": "", "top": "10", "path": "", "language": "", "by": "method", "regex": ""}
         known |= dict.fromkeys(("explain", "colours"), "false")
         asked = parameters(request, known)
-        check_query(asked["q"])
+        pattern = pattern_in(asked, self._root)
+        if asked["q"].strip() or not pattern:
+            check_query(asked["q"])
         top, explain = number(asked, "top", 1, MOST_HITS), _is_wanted(asked, "explain")
         by_file = choice(asked, "by", ("method", "file")) == "file"
         path, chosen, colours = short(asked, "path"), languages(asked), _is_wanted(asked, "colours")
 
         def answer(now: Opened) -> dict[str, Any]:
             started = time.perf_counter()
-            hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file)
+            hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file, pattern=pattern)
             certainty = now.engine.certainty(asked["q"], hits).record
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
-            results = previewed(now.engine, now.engine.asked(asked["q"])[0], results, self._read, coloured=colours)
+            words, read = now.engine.asked(asked["q"], alone=pattern is not None)[0], reader_of(self._root)
+            results = previewed(now.engine, words, results, read, coloured=colours)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer)
@@ -140,7 +146,7 @@ class SearchApi:
         asked = parameters(request, {"q": "", "row": "", "index": ""})
         check_query(asked["q"])
         row = number(asked, "row", 0, 1 << 40)
-        answer = lambda now: {"row": row, **_explanation(now.engine, now.engine.asked(asked["q"])[0], row)}  # noqa: E731
+        answer = lambda now: {"row": row, **_explanation(now.engine, asked["q"], row)}  # noqa: E731
         return await self._turns.answer(request, answer, asked["index"], row)
 
 
@@ -154,9 +160,10 @@ def coloured(index: Index, row: int) -> list[Span]:
     return highlighted(text.source, text.path) if index.file(row).parsed else []
 
 
-def _explanation(engine: Engine, words: tuple[str, ...], row: int) -> dict[str, Any]:
+def _explanation(engine: Engine, query: str, row: int) -> dict[str, Any]:
     """The full alignment of each query word with a row; without a model that aligns, the positions of equal words."""
-    alignment = engine.reranker.alignment(words, row) if engine.reranker else None
+    words = engine.asked(query, alone=True)[0]
+    alignment = engine.reranker.alignment(words, row) if engine.reranker and words else None
     code = list(alignment.code) if alignment else []
     text = engine.index.text(row)
     return {

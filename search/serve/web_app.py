@@ -30,7 +30,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from data_prep.errors import UserError
 from data_prep.files.reading import open_regular, reason
 from data_prep.languages.registry import languages
-from search.index.indexed_text import reader_of
 from search.joint.repository_list import USER
 from search.quality.query_file import Judgements
 from search.serve.code_api import CodeApi, PostsApi
@@ -164,7 +163,7 @@ def web_app(
     turns = Turns(live)
     found_posts = PostsApi(turns, posts) if posts else None
     about: dict[str, Any] = {"shared": True} if proxy else {"folder": str(root or "")}
-    api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about}, feedback, reader_of(root))
+    api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about}, feedback, root)
     by_code, quality = CodeApi(turns, root), QualityApi(turns, judgements, model)
     answers = {
         ("GET", "/health"): api.health,

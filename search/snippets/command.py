@@ -65,8 +65,8 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
     """
     from search.snippets.answer import answer_text
 
-    if options.by != "method" or options.at:
-        raise UserError("--by and --at are for questions in words, not for code")
+    if options.by != "method" or options.at or options.regex:
+        raise UserError("--by, --at and --regex are for questions in words, not for code")
     path = named_path(options.snippet) if options.snippet else None
     text = pasted_text(path)
     if not text.strip():

@@ -38,7 +38,6 @@ from search.engine.question import LONGEST_QUERY
 from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.index.index_file import open_index
-from search.joint.joint_index import JointIndex
 from search.joint.opening import opened_list
 from search.opening import index_path
 from search.quality.questions import of_comments
@@ -118,8 +117,8 @@ def bodies(index: Index, folder: Path, options: SpeedOptions) -> list[Body]:
 
 def _above(index: Index, folder: Path, number: int, line: int) -> str:
     """The text above a line of a file, as an editor sends it."""
-    folder, file = index.source(number) if isinstance(index, JointIndex) else (folder, index.files[number])
-    text = read_regular(folder / file.path, LARGEST_SOURCE)[0].decode("utf-8", "replace")
+    root, file = index.source(number, folder)
+    text = read_regular((root or folder) / file.path, LARGEST_SOURCE)[0].decode("utf-8", "replace")
     return nearest("".join(f"{each}\n" for each in text.split("\n")[: line - 1]))
 
 

@@ -34,8 +34,9 @@ def show_answer(answer: Answer, options: SearchOptions) -> None:
     if options.json:
         console.show(as_json(engine, answer.question, hits, answer.seconds, explain=options.explain, more=answer.more))
         return
-    question = read_question(answer.question, engine.index).text
-    view = View.of(engine, question, answer.root, explain=options.explain)
+    question = read_question(answer.question, engine.index, alone=bool(options.regex)).text
+    matched = {hit.row: hit.match_line for hit in hits}
+    view = View.of(engine, question, answer.root, explain=options.explain, matched=matched)
     if options.files or options.vimgrep:
         if sure.level != "strong":
             console.complain(sure.line)

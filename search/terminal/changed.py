@@ -9,7 +9,6 @@ from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.sources.own_git import GitError
 from search.files.tree import blob_names, checkout_of, modified_at
 from search.index.code_index import Index, IndexedFile
-from search.joint.joint_index import JointIndex
 
 _LARGEST: Final = 64 << 20
 """Bytes of a file whose content is compared."""
@@ -27,6 +26,8 @@ def changed_files(index: Index, root: Path | None) -> frozenset[str]:
     Raises:
         UserError: none is changed, the folder is in no git checkout, or that cannot be read.
     """
+    from search.joint.joint_index import JointIndex  # which takes a while to import
+
     if isinstance(index, JointIndex):
         parts = [(each.repository.name, _changed(each.index, each.repository.folder)) for each in index.members]
         found = frozenset(f"{name}/{path}" for name, paths in parts for path in paths)

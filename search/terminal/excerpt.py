@@ -11,7 +11,7 @@ from data_prep.files.named_paths import named_path
 from search.engine.preview import indentation, line_scores, word_places
 from search.engine.show import body
 from search.index.code_index import Index
-from search.index.indexed_text import file_source, text_at
+from search.index.indexed_text import text_at
 
 LINES: Final = 3
 """Lines that are shown of a hit."""
@@ -48,14 +48,25 @@ def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line
     return _around(own[first:], scores[first:], text.start_line + first, rarity)
 
 
-def file_lines(lines: Sequence[str], first: int, rarity: Mapping[str, float]) -> list[Line]:
-    """Lines of a file around the one that matches best; ``first``: the number of its first line, 0 if not known."""
-    return _around(lines, line_scores(lines, rarity), first, rarity)
+def file_lines(lines: Sequence[str], first: int, rarity: Mapping[str, float], matched: int = 0) -> list[Line]:
+    """Lines of a file around the one that matches best.
+
+    Args:
+        lines: of the file.
+        first: the number of its first line; 0: not known.
+        rarity: as of :func:`unit_lines`.
+        matched: the number of the line that is the best whatever the question is; 0: none.
+    """
+    scores = line_scores(lines, rarity)
+    if 0 < matched <= len(lines):
+        scores[matched - 1] = 1.0 + max(scores)
+    return _around(lines, scores, first, rarity)
 
 
 def _around(lines: Sequence[str], scores: Sequence[float], start: int, rarity: Mapping[str, float]) -> list[Line]:
     """The line that matches best, marked, and those beside it that say something."""
-    shown = [place for place, line in enumerate(lines) if any(map(str.isalnum, line))]
+    sure = max(scores, default=0.0)
+    shown = [place for place, line in enumerate(lines) if any(map(str.isalnum, line)) or scores[place] == sure > 0]
     best = max(shown, key=lambda place: (scores[place], -place), default=-1)
     if best < 0:
         return []
@@ -87,7 +98,7 @@ class Places:
 
     def path(self, row: int) -> str:
         """The path of the file of a row."""
-        root, file = file_source(self._index, self._index.file_number(row), self._root)
+        root, file = self._index.source(self._index.file_number(row), self._root)
         return from_here(root / file.path) if root else file.path
 
     def text(self, row: int) -> str:

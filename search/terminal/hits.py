@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.errors import one_line
@@ -39,9 +40,18 @@ class View:
     paint: Paint
     width: int
     explain: bool
+    matched: Mapping[int, int]  # row -> the line that a regular expression matches; 0: none
 
     @classmethod
-    def of(cls, engine: Engine, question: str, root: Path | None, *, explain: bool = False) -> "View":
+    def of(
+        cls,
+        engine: Engine,
+        question: str,
+        root: Path | None,
+        *,
+        explain: bool = False,
+        matched: Mapping[int, int] = MappingProxyType({}),
+    ) -> "View":
         """On this terminal or into a pipe.
 
         Args:
@@ -49,10 +59,11 @@ class View:
             question: in words, without filters; "": there is none in words.
             root: the indexed folder; None: not known.
             explain: whether scores, licences and copies are shown too.
+            matched: row -> the line that a regular expression matches, which is shown as the best one.
         """
         index = engine.index
         rarity = rarities(asked_words(question), index.lexical)
-        return cls(engine, Places(index, root), rarity, painter(), line_width(), explain)
+        return cls(engine, Places(index, root), rarity, painter(), line_width(), explain, matched)
 
     def place(self, row: int, line: int = 0) -> str:
         """The path of a row from where one stands and a line: by default its first."""
@@ -60,11 +71,12 @@ class View:
 
     def lines(self, row: int) -> list[Line]:
         """The lines of a row that match the question best."""
-        index = self.engine.index
-        if not index.is_whole_file(row):
+        index, matched = self.engine.index, self.matched.get(row, 0)
+        whole = self.places.text(row) if matched or index.is_whole_file(row) else ""
+        if not index.is_whole_file(row) and not (whole and matched):
             return unit_lines(index, row, self.rarity)
-        if whole := self.places.text(row):
-            return file_lines(whole.split("\n"), 1, self.rarity)
+        if whole:
+            return file_lines(whole.split("\n"), 1, self.rarity, matched)
         return file_lines(index.split.text(row).source.split("\n"), 0, self.rarity)  # behind its licence
 
 
@@ -81,7 +93,8 @@ def hit_lines(view: View, rank: int, row: int, copies: Sequence[int], note: str,
     """
     index, paint, width = view.engine.index, view.paint, view.width - 4
     text, code, whole = index.split.text(row), view.lines(row), index.is_whole_file(row)
-    number = next((line.number for line in code if line.best), 0) if whole else text.start_line
+    at_best = whole or view.matched.get(row)
+    number = next((line.number for line in code if line.best), 0) if at_best else text.start_line
     name = cut(index.names[row], width)
     repository = index.repository(row)
     where = f"{paint(CYAN, view.place(row, number))}{paint(DIM, f'  {repository}') if repository else ''}"
@@ -181,10 +194,10 @@ def _word(row: dict[str, Any], paint: Paint) -> str:
 def _vimgrep_line(view: View, row: int) -> str:
     index = view.engine.index
     text, whole = index.split.text(row), view.places.text(row).split("\n")
-    number = text.start_line
-    if index.is_whole_file(row):
-        number = next((line.number for line in view.lines(row) if line.best), 1)
+    number, matched = text.start_line, view.matched.get(row, 0)
+    if matched or index.is_whole_file(row):
+        number = matched or next((line.number for line in view.lines(row) if line.best), 1)
     line = whole[number - 1] if number <= len(whole) else ""
-    shown = line.strip() if index.is_whole_file(row) else signature(text.source, text.path)
+    shown = line.strip() if matched or index.is_whole_file(row) else signature(text.source, text.path)
     column = len(line) - len(line.lstrip()) + 1
     return f"{one_line(view.places.path(row))}:{number}:{column}:{cut(shown, _LONGEST)}"

@@ -28,7 +28,7 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
     Raises:
         UserError: there is no name, or an option has no part in it.
     """
-    for name in ("at", "snippet", "explain"):
+    for name in ("at", "snippet", "explain", "regex"):
         if getattr(options, name):
             raise UserError(f"--{name} has no part in --usages: leave it out")
     if not words:

@@ -44,6 +44,8 @@ _DECLARED: Final = re.compile(
     r"|enum|union|type|record|object|module|(?<!using )namespace|protocol|extension|actor|macro_rules!|#\s*define|val"
     r"|var|let|(?<![*\]])const|macro)|^\s*(?:unsafe\s+)?(?P<implemented>impl)(?:<[^{}\n]*>)?)\s+(?:\([^()\n]*\)\s*|<[^<>\n]*>\s*|self\.|[\w$]+(?:<[^<>\n]*>)?[.:?]+)*+\Z"
 )
+_NOT_DECLARED: Final = frozenset("=(,[{+-/%&|;\"'<^~@]}")
+"""What ends what stands before a name that no word declares, as most are: it need not be searched."""
 _USED: Final = {
     **dict.fromkeys(("let", "val", "var"), re.compile(r"\s*(?:[({]|::)")),
     "type": re.compile(r"\s*(?:[,}]|from\b|as\b)"),
@@ -250,7 +252,8 @@ def bracketless(found: Occurrence, name: str, language: str) -> bool:
 
 
 def _is_declared(before: str, after: str, language: Language) -> bool:
-    if (found := _DECLARED.search(before)) and not _is_used(found["word"] or found["implemented"], after, language):
+    found = None if before.rstrip()[-1:] in _NOT_DECLARED else _DECLARED.search(before)
+    if found and not _is_used(found["word"] or found["implemented"], after, language):
         return True
     if language.name == "bash":
         return bool(re.match(r"\s*\(\s*\)", after)) or bool(re.search(r"\bfunction\s+\Z", before))

@@ -8,9 +8,9 @@ from typing import Final
 
 from data_prep.languages.registry import LANGUAGES
 from data_prep.languages.registry import language as language_named
-from search.engine.name_reading import GATHERING
+from search.engine.path_reading import GATHERING
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
-from search.index.indexed_text import text_at
+from search.index.indexed_text import text_or_units
 from search.usages.occurrences import Occurrence, occurrences
 
 _GIVEN: Final = re.compile(
@@ -45,7 +45,7 @@ class UsingFile:
         self._index, self.place = index, place
         file = index.files[place]
         self.path, self.language = file.path, file.language
-        self.text = text_at(index, place, root) or _of_rows(index, self.rows)
+        self.text = text_or_units(index, place, root)
         self._types: dict[str, list[tuple[int, str, bool]]] = {}  # of values whose types were asked for
 
     @cached_property
@@ -92,17 +92,6 @@ class UsingFile:
         """Row, first and last line of each function and type."""
         inner = [row for row in self.rows if self._index.kinds[row] not in (WHOLE_FILE, CONSTANT)]
         return [(row, text.start_line, text.end_line) for row in inner for text in (self._index.split.text(row),)]
-
-
-def _of_rows(index: Index, rows: Sequence[int]) -> str:
-    """What the index itself has of a file: its functions, each at its lines."""
-    lines: dict[int, str] = {}
-    for row in rows:
-        if index.kinds[row] == WHOLE_FILE:
-            continue
-        text = index.split.text(row)
-        lines |= dict(enumerate(text.source.split("\n")[: text.end_line - text.start_line + 1], text.start_line))
-    return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
 
 
 def _types(text: str, name: str) -> Iterator[tuple[int, str, bool]]:

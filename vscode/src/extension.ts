@@ -8,6 +8,7 @@ import { Server, folderOf } from "./server.ts";
 import { ServerProcess } from "./server_process.ts";
 import { SCHEME, ResultsView } from "./results_view.ts";
 import { information, reported, withProgress } from "./telling.ts";
+import { showUsages } from "./usages.ts";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Neural Code Search");
@@ -18,6 +19,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const near = (): vscode.Uri | undefined => vscode.window.activeTextEditor?.document.uri;
   const commands: Readonly<Record<string, (...words: never[]) => unknown>> = {
     search: () => searchByCommand(searching),
+    usages: () => showUsages(searching.server),
     startServer: () => withProgress("Starting the search server", (signal) => searching.server.start(near(), signal)),
     stopServer: () => {
       const told = process.stop() ? "The search server was stopped." : "This editor has not started a search server.";

@@ -2,13 +2,13 @@
 
 import * as vscode from "vscode";
 
-import type { Result } from "./core/answers.ts";
+import type { Spot } from "./core/answers.ts";
 import { filesOf, lineOf } from "./core/places.ts";
 import { safeUrl } from "./core/plain.ts";
 import { warning } from "./telling.ts";
 
 /** Show the source of a result, in a folder of the workspace or in `indexed`, the folder that the server names. */
-export async function gotoSource(result: Result, indexed: string, from: vscode.Uri | undefined): Promise<void> {
+export async function gotoSource(result: Spot, indexed: string, from: vscode.Uri | undefined): Promise<void> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
   if (from) folders.push(vscode.Uri.joinPath(from, ".."));
   for (const folder of folders.filter(({ scheme }) => scheme === "file")) {
@@ -22,7 +22,7 @@ export async function gotoSource(result: Result, indexed: string, from: vscode.U
 }
 
 /** Show a file at a result, if it has it. */
-async function showed(uri: vscode.Uri, result: Result): Promise<boolean> {
+async function showed(uri: vscode.Uri, result: Spot): Promise<boolean> {
   let document: vscode.TextDocument;
   try {
     document = await vscode.workspace.openTextDocument(uri);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answerOf, explanationOf } from "../src/core/answers.ts";
+import { answerOf, explanationOf, usagesOf } from "../src/core/answers.ts";
 
 test("what is missing or of another type in an answer has a value of its own", () => {
   const odd = { code: "x", identifier: 3, url: null, license: [], score: null, path: {}, start_line: 1.5, row: "3" };
@@ -119,4 +119,24 @@ test("spans that overlap or lead out of the code are left out, and all of the co
     assert.equal(pieces.map(({ text }) => text).join(""), "code", JSON.stringify(spans));
   }
   assert.throws(() => explanationOf([], "code"), /no explanation/);
+});
+
+test("usages are taken as far as they have their form, declarations first, and no more than were asked for", () => {
+  const definitions = [{ path: "pool.py", start_line: 3, end_line: 9, signature: "def take(n)" }, null, { path: 7 }];
+  const used = [{ line: 5, kind: "call", text: "take(3)", name: "Bar.serve" }, 3, { line: "x", kind: "odd", text: 1 }];
+  const body = {
+    text: "take: 1 definition",
+    definitions,
+    files: [{ path: "bar.py", usages: used }, "x", { usages: 3 }],
+  };
+  const { text, notice, usages } = usagesOf(body, 10);
+  assert.deepEqual([text, notice], ["take: 1 definition", ""]);
+  const said = usages.map(({ kind, path, startLine, shown, around }) => [kind, path, startLine, shown, around]);
+  assert.deepEqual(said, [
+    ["definition", "pool.py", 3, "def take(n)", ""],
+    ["call", "bar.py", 5, "take(3)", "Bar.serve"],
+    ["mention", "bar.py", 0, "", ""],
+  ]);
+  assert.equal(usagesOf(body, 1).usages.length, 1);
+  for (const odd of [null, [], "x", { files: {} }]) assert.throws(() => usagesOf(odd, 9), /no usages/);
 });

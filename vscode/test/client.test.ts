@@ -75,6 +75,16 @@ test("a judgement and a question for an explanation", async () => {
   assert.deepEqual(seen, [`POST /api/judgements ${judged}`, "GET /api/explain?q=a%26b%3D%C3%BC&row=3&index=abc "]);
 });
 
+test("a question for usages", async () => {
+  let url = "";
+  const handler: Handler = (request, body, response) =>
+    answers(200, { text: "none", files: [] })(request, body, ((url = request.url ?? ""), response));
+  await asked(handler, async (client) => {
+    assert.deepEqual(await client.usages("A::b&c=\ud800", 9), { text: "none", notice: "", usages: [] });
+  });
+  assert.equal(url, "/api/usages?name=A%3A%3Ab%26c%3D%EF%BF%BD&top=9");
+});
+
 const STATUSES: readonly [number, ServerError["kind"], RegExp][] = [
   [400, "refused", /^The server refused the search: why\.$/],
   [404, "refused", /older than this extension, or another program \(status 404: why\)\.$/],

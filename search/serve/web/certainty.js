@@ -14,11 +14,11 @@ export function levelOf({ certainty, results }) {
 /** The parts of the line: `filters` are those that the question was asked with. */
 export function answerLine(q, told, filters) {
   const { certainty, results, milliseconds } = told, count = results.length;
-  const narrowed = !count && Object.keys(filters).length > 0;
+  const { regex, ...within } = filters, narrowed = !count && Object.keys(within).length > 0;
   const parts = [make("b", { class: "level" }, narrowed ? "nothing found in this path or language" : saidOf(told))];
   if (count) parts.push(` · ${count} ${count === 1 ? "result" : "results"} in ${Math.round(milliseconds)} ms`);
   if (count && levelOf(told) === "none" && !saidOf(told).includes(BY_MEANING)) parts.push(`, ${BY_MEANING}`);
-  if (narrowed) parts.push(" · ", viewLink("search everything", { q }));
+  if (narrowed) parts.push(" · ", viewLink("search everything", { q, ...(regex && { regex }) }));
   const nearest = certainty?.nearest ?? [];
   if (nearest.length) parts.push(make("span", { class: "nearest" }, "Nearest: ", ...nearest.flatMap((name, place) => [place ? ", " : "", viewLink(seen(name), { q: name, ...filters })])));
   return parts;

@@ -9,7 +9,7 @@ const PAUSE = 150; // milliseconds after the last key
 const FIRST = 20; // hits, and as many more each time
 const MOST = 100;
 
-const query = byId("query"), path = byId("path"), language = byId("language"), byFile = byId("by-file");
+const query = byId("query"), path = byId("path"), regex = byId("regex"), language = byId("language"), byFile = byId("by-file");
 const hits = byId("hits"), more = byId("more"), statusLine = byId("status"), trouble = byId("trouble"), noticed = byId("notice"), intro = byId("intro");
 
 let top = FIRST;
@@ -26,14 +26,15 @@ function pattern(text) {
 async function search() {
   asked?.abort();
   const mine = (asked = new AbortController());
-  const q = query.value.trim(), within = path.value.trim(), by = byFile.checked && "file", chosen = language.value;
-  keepInAddress({ ...(q && { q }), ...(within && { path: within }), ...(chosen && { language: chosen }), ...(by && { by }) });
+  const q = query.value.trim(), within = path.value.trim(), matched = regex.value, by = byFile.checked && "file", chosen = language.value;
+  const more = { ...(matched && { regex: matched }), ...(chosen && { language: chosen }), ...(by && { by }) };
+  keepInAddress({ ...(q && { q }), ...(within && { path: within }), ...more });
   complain(trouble, "");
-  intro.hidden = q !== "";
-  if (!q) return show("", { results: [] });
+  intro.hidden = q !== "" || matched !== "";
+  if (!q && !matched) return show("", { results: [] });
   hits.setAttribute("aria-busy", "true");
   try {
-    const parameters = { q, top, colours: true, ...(within && { path: pattern(within) }), ...(chosen && { language: chosen }), ...(by && { by }) };
+    const parameters = { q, top, colours: true, ...(within && { path: pattern(within) }), ...more };
     const told = await ask("/api/search", parameters, mine.signal);
     if (mine === asked) show(q, told);
   } catch (error) {
@@ -57,7 +58,7 @@ function soon() {
 function keepInAddress(asked) {
   const kept = new URLSearchParams(asked).toString();
   history.replaceState(null, "", kept ? `#${kept}` : location.pathname);
-  entitle(asked.q ?? "");
+  entitle(asked.q ?? asked.regex ?? "");
 }
 
 /** Offers the languages of the index; one that the address names is offered whatever the index has. */
@@ -87,6 +88,7 @@ export function openSearch(kept) {
   if (opened || kept.has("q")) query.value = kept.get("q") ?? "";
   opened = true;
   path.value = kept.get("path") ?? "";
+  regex.value = kept.get("regex") ?? "";
   const chosen = kept.get("language") ?? "";
   if (chosen && ![...language.options].some((each) => each.value === chosen)) language.append(new Option(NAMES[chosen] ?? seen(chosen), chosen));
   language.value = chosen;
@@ -112,13 +114,14 @@ function show(q, told) {
   const count = told.results.length;
   more.hidden = count < top || top >= MOST;
   complain(noticed, told.notice ?? "");
-  const filters = { ...(path.value.trim() && { path: path.value.trim() }), ...(language.value && { language: language.value }) };
-  statusLine.dataset.level = q ? levelOf(told) : "";
-  tell(...(q ? answerLine(q, told, filters) : []));
+  const filters = { ...(path.value.trim() && { path: path.value.trim() }), ...(regex.value && { regex: regex.value }), ...(language.value && { language: language.value }) };
+  statusLine.dataset.level = told.certainty ? levelOf(told) : "";
+  tell(...(told.certainty ? answerLine(q, told, filters) : []));
 }
 
 query.addEventListener("input", soon);
 path.addEventListener("input", soon);
+regex.addEventListener("input", soon);
 language.addEventListener("change", again);
 byFile.addEventListener("change", again);
 more.addEventListener("click", () => {

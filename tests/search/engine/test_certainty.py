@@ -120,7 +120,7 @@ def test_words_that_no_file_has_do_not_change_the_order(engine):
         ("QueuePol", "QueuePool"),
         ("cancel_ordr", "cancel_order"),
         ("QueuePool.checkuot", "checkout"),
-        ("queue_poll.py", "queue_pool.py"),
+        ("queue_poll.py", "pool/queue_pool.py"),
     ],
 )
 def test_a_misspelt_name_is_said_not_to_exist_beside_the_nearest(engine, query, name):

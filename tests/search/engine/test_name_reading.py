@@ -108,7 +108,7 @@ def test_a_name_leads_to_its_best_reading(engine, query, place, name):
         ("get_or_craete", "Pool.get_or_create", "get_or_create"),
         ("Contxt.JSON", "Context.JSON", "Context.JSON"),
         ("QueuePool.chekcout", "QueuePool.checkout", "checkout"),
-        ("imple.py", "impl", "impl.py"),
+        ("imple.py", "impl", "lib/pool/impl.py"),
         ("recyled", "recycled", "recycled"),
     ],
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from search.engine.engine import Engine
+from search.engine.matching import LineOwners
 from search.engine.phrases import Phrases
 from search.engine.question import asked_words
 from search.index.build import refresh
@@ -88,7 +89,7 @@ def test_a_message_leads_to_the_function_that_has_it(index: Index, message: str,
 
 def test_words_count_in_their_order_and_near_each_other(index: Index):
     def weight(question: str) -> float:
-        return max(Phrases(index).rows(asked_words(question)).values(), default=0.0)
+        return max(Phrases(index, LineOwners(index)).rows(asked_words(question)).values(), default=0.0)
 
     whole = weight("Marmot depot limit of size 7 exceeded")
     assert 0.9 < whole <= 1.2
@@ -113,7 +114,8 @@ def test_a_question_in_quotes_leaves_what_has_its_words_one_after_the_other(inde
 def test_comments_are_left_out_if_they_are_hidden(tmp_path):
     (tmp_path / "a.py").write_text('def f():\n    """Newts gather under wet stones."""\n    return 1\n')
     refresh(tmp_path, tmp_path / "index", processes=0, tell=lambda *_: None)
-    phrases, words = Phrases(open_index(tmp_path / "index")), asked_words("newts gather under wet stones")
+    index = open_index(tmp_path / "index")
+    phrases, words = Phrases(index, LineOwners(index)), asked_words("newts gather under wet stones")
     assert phrases.rows(words)
     assert not phrases.rows(words, comments=False)
 

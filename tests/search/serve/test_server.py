@@ -109,7 +109,11 @@ def test_a_search_gives_what_the_command_gives(port, live, explain, by, path):
         ("/api/search", "", "expected a question in words or a name, got ''"),
         ("/api/search", "q=%21%21", "expected a question in words or a name, got '!!'"),
         ("/api/search", "q=" + "a" * (LONGEST_QUERY + 1), "a query has at most 2,000 characters, this one has 2,001"),
-        ("/api/search", "q=a&tip=3", "unknown parameter 'tip'; known: q, top, path, language, by, explain, colours"),
+        (
+            "/api/search",
+            "q=a&tip=3",
+            "unknown parameter 'tip'; known: q, top, path, language, by, regex, explain, colours",
+        ),
         ("/api/search", "q=a&q=b", "q is given twice"),
         ("/api/search", "q=a&top=101", "top takes a whole number from 1 to 100, not '101'"),
         ("/api/search", "q=a&top=0", "top takes a whole number from 1 to 100, not '0'"),

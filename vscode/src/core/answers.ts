@@ -9,11 +9,33 @@ export interface Place {
   readonly endLine: number;
 }
 
-export interface Result extends Place {
+/** Where code stands, by which it is found in its file. */
+export interface Spot extends Place {
   readonly code: string;
-  readonly identifier: string;
   /** "" if there is none. */
   readonly url: string;
+}
+
+/** A line that uses a name, or that declares it. */
+export interface Usage extends Spot {
+  readonly kind: "definition" | "call" | "import" | "mention" | "text";
+  /** The line, or the head of a declaration. */
+  readonly shown: string;
+  /** What is around it; "" at the top level. */
+  readonly around: string;
+}
+
+export interface Usages {
+  /** What was found, in a line. */
+  readonly text: string;
+  /** Why it may be old; "" if it is not. */
+  readonly notice: string;
+  /** Declarations first, then by file, tests last. */
+  readonly usages: readonly Usage[];
+}
+
+export interface Result extends Spot {
+  readonly identifier: string;
   /** "" if it is not known. */
   readonly license: string;
   /** The similarity of vectors, from 0 to 1; undefined if the index has none. */
@@ -103,6 +125,30 @@ export function answerOf(body: unknown, query: string, top: number): Answer {
     notice: text(body["notice"]),
     results: body["results"].slice(0, top).map(resultOf),
   };
+}
+
+/** The answer to a question for usages, of which at most `most` are taken; as {@link answerOf}. */
+export function usagesOf(body: unknown, most: number): Usages {
+  if (!isObject(body) || !Array.isArray(body["files"])) throw new Error("it has no usages");
+  const told = { code: "", url: "", kind: "definition" as const, around: "" };
+  const declared = list(body["definitions"]).map((each) => ({
+    ...told,
+    ...placeOf(each),
+    shown: isObject(each) ? text(each["signature"]) : "",
+  }));
+  const used = body["files"].flatMap((file) =>
+    isObject(file) ? usedIn(text(file["path"]), list(file["usages"])) : [],
+  );
+  const usages = [...declared, ...used].filter(({ path }) => path).slice(0, most);
+  return { text: text(body["text"]), notice: text(body["notice"]), usages };
+}
+
+function usedIn(path: string, usages: readonly unknown[]): Usage[] {
+  return usages.filter(isObject).map((each) => {
+    const [line, code] = [whole(each["line"], 0), text(each["text"])];
+    const kind = (["call", "import", "definition", "text"] as const).find((one) => one === each["kind"]) ?? "mention";
+    return { path, startLine: line, endLine: line, code, url: "", kind, shown: code, around: text(each["name"]) };
+  });
 }
 
 function certaintyOf(value: unknown): Certainty {

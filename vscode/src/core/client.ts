@@ -4,7 +4,15 @@ import * as http from "node:http";
 import * as https from "node:https";
 
 import { type Address, shown } from "./address.ts";
-import { type Answer, answerOf, type Explanation, explanationOf, type Result } from "./answers.ts";
+import {
+  type Answer,
+  answerOf,
+  type Explanation,
+  explanationOf,
+  type Result,
+  type Usages,
+  usagesOf,
+} from "./answers.ts";
 import { titleOf } from "./languages.ts";
 import { oneLine, wellFormed } from "./plain.ts";
 
@@ -59,6 +67,13 @@ export class Client {
     const asked = new URLSearchParams({ q: wellFormed(query), row: String(result.row), index });
     const body = await this.ask("GET", `/api/explain?${asked}`, undefined, signal);
     return this.checked(() => explanationOf(body, result.code, result.indent));
+  }
+
+  /** Who calls or mentions a name, at most `most` places; as {@link search}. */
+  async usages(name: string, most: number, signal?: AbortSignal): Promise<Usages> {
+    const asked = new URLSearchParams({ name: wellFormed(name), top: String(most) });
+    const body = await this.ask("GET", `/api/usages?${asked}`, undefined, signal);
+    return this.checked(() => usagesOf(body, most));
   }
 
   /** Save whether a result answers a query; null: neither any more. As {@link search}. */

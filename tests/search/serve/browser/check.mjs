@@ -334,6 +334,24 @@ await check("a path narrows the answers, and the address keeps both", async () =
   assert.equal(await path.inputValue(), "");
 });
 
+await check("a regular expression leaves what matches, with a question and alone", async () => {
+  await fresh("#q=read all lines of a file");
+  await head(lines).waitFor();
+  const regex = page.getByRole("searchbox", { name: "Text that matches" });
+  await regex.fill("return twice");
+  await page.waitForFunction(() => document.querySelectorAll(".hit").length === 1);
+  assert.deepEqual(await heads.allTextContents(), ["fourfold"]);
+  await query.fill("");
+  await page.waitForFunction(() => location.hash === "#regex=return+twice" && !document.querySelector("#hits[aria-busy]"));
+  await head("fourfold").click();
+  await page.locator(".code .line").first().waitFor();
+  assert.match(await page.getByRole("status").first().textContent(), /^strong match · 1 result in \d+ ms$/);
+  await regex.fill("(");
+  await page.waitForFunction(() => document.querySelector("#trouble").textContent.includes("missing )"));
+  await regex.fill("nowhere");
+  await page.waitForFunction(() => document.querySelector("#status").textContent.includes("nothing matches 'nowhere'"));
+});
+
 await check("one result a file, by the switch and by a key; the address keeps it", async () => {
   await fresh("#q=lines");
   await head(lines).waitFor();

@@ -1,0 +1,146 @@
+"""What the paths and names of files in a question mean: files of an index, or those that are called nearly so.
+
+``lib/pool/impl.py``, ``impl.py``, ``pool/impl`` and ``pool.impl`` are files, and ``lib/pool`` is a folder. A path that
+does not exist is near to those with the same parts in another order, with the same name in other folders, or with a
+name that is nearly the same.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, reduce
+from typing import Final
+
+from search.engine.near_names import MOST, NearNames
+from search.index.code_index import Index
+
+GATHERING: Final = frozenset(("__init__", "index", "mod", "lib", "main", "init"))
+"""Names of files that stand for their folder."""
+_BEFORE: Final = "\"'`([{<"
+_BEHIND: Final = "\"'`)]}>,;:.!?"
+"""What may stand around a path in a sentence."""
+_LINE: Final = re.compile(r"(?::\d[\d:-]*|#L\d[-L\d]*)\Z")
+_PATH: Final = re.compile(r"[^\s:]*[./][^\s:]*")
+_MODULE: Final = re.compile(r"[a-z_][a-z\d_]*(?:\.[a-z_][a-z\d_]*)+")
+"""What may be a module."""
+_ELSEWHERE: Final = re.compile(r"[/~]|\.\./|\w+:")
+"""What begins a path on some machine, or a link, of which the end alone may be a path of the index."""
+_EXACT, _STEM, _FOLDER = 3, 2, 1
+"""How a file fits: its path ends so, or does so without its suffix, or it gathers a folder whose path ends so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """The paths among other words of a question."""
+
+    rest: str  # the question with blanks in the place of those that exist
+    files: frozenset[int] = frozenset()  # those of paths
+    others: frozenset[int] = frozenset()  # those of names of files, of modules and of folders
+    unknown: Sequence[str] = ()  # paths of files that do not exist
+
+    @property
+    def words(self) -> str:
+        """The question without them."""
+        return reduce(lambda text, path: text.replace(path, " "), self.unknown, self.rest)
+
+
+class PathReader:
+    """Reads paths by those of an index; case does not matter."""
+
+    def __init__(self, index: Index) -> None:
+        """``index``: of the files."""
+        self._index = index
+        self.mentioned = lru_cache(maxsize=16)(self._mentioned)
+        """The paths in a question that has other words too."""
+
+    def files(self, typed: str) -> dict[int, float]:
+        """How well files fit: their paths end in a typed one, with a suffix or without, or they gather its folder."""
+        fits = {place: float(fit) for place, fit in self._fits(_plain(typed)).items()}
+        for place in fits:
+            path = self._paths[place]
+            gathers = path.rpartition("/")[2].split(".")[0] in GATHERING
+            fits[place] += 0.5 * (not self._index.files[place].test) + 0.3 * gathers - 0.01 * path.count("/")
+        return {place: fit for place, fit in fits.items() if fit > max(fits.values()) - 1}
+
+    def is_file(self, typed: str) -> bool:
+        """Whether the path of a file ends so."""
+        return _EXACT in self._fits(_plain(typed)).values()
+
+    def _fits(self, wanted: str) -> Mapping[int, int]:
+        """How the files fit that do."""
+        found: dict[int, int] = {}
+        for place, path in enumerate(self._paths if _PATH.fullmatch(wanted) else ()):
+            fit = _EXACT * path.endswith(f"/{wanted}")
+            if not fit and "/" in wanted:
+                folder, _, name = path.rpartition("/")
+                is_stem = f"{folder}/{name.split('.')[0]}".endswith(f"/{wanted}")
+                fit = _STEM * is_stem or _FOLDER * folder.endswith(f"/{wanted}")
+            if fit and self._index.files[place].units:
+                found[place] = fit
+        return found
+
+    def near(self, typed: str) -> list[str]:
+        """The paths of the files, at most MOST, that are nearest to one that does not exist, the nearest first."""
+        *folders, name = _plain(typed).split("/")
+        stem, found = name.split(".")[0], []
+        is_there = any(path.endswith(f"/{name}") for path in self._paths)
+        named = {each.lower(): number for number, each in enumerate(() if is_there else self._near_names.near(name))}
+        for place, path in enumerate(self._paths):
+            *above, last = path[1:].split("/")
+            parts = {*above, last.split(".")[0]}
+            shared = len(parts.intersection(folders))
+            if folders and stem in parts and shared == len({*folders}):
+                found.append((0, 0, len(parts), place))
+            elif last == name or last in named:
+                found.append((1, named.get(last, -1), len(parts) - 2 * shared, place))
+        found = sorted(each for each in found if self._index.files[each[-1]].units)
+        return [self._index.files[place].path for how, *_, place in found[:MOST] if how == found[0][0]]
+
+    def ends_as_file(self, typed: str) -> bool:
+        """Whether it is a path or name of a file, by its suffix, which others have."""
+        return not re.search(r"\s", typed) and "." in typed and typed.rpartition(".")[2].lower() in self._suffixes
+
+    def _mentioned(self, query: str) -> Mentioned:
+        rest, files, others, unknown = list(query), set[int](), set[int](), list[str]()
+        for word in re.finditer(r"\S*[./\\]\S*", query):
+            if word[0] == query.strip():
+                continue
+            typed = _LINE.sub("", word[0].lstrip(_BEFORE).rstrip(_BEHIND))
+            found, is_path = self._meant(typed)
+            (files if is_path else others).update(found)
+            if found:
+                rest[word.start() : word.end()] = " " * len(word[0])
+            elif "/" in _plain(typed) and self.ends_as_file(typed) and not _ELSEWHERE.match(typed):
+                unknown.append(typed)
+        return Mentioned("".join(rest), frozenset(files), frozenset(others), unknown)
+
+    def _meant(self, typed: str) -> tuple[Sequence[int], bool]:
+        """The files that a word means, and whether it is a path of theirs, and no name, module or folder."""
+        wanted, is_elsewhere, is_file = _plain(typed), _ELSEWHERE.match(typed) is not None, self.ends_as_file(typed)
+        if not is_file and _MODULE.fullmatch(typed):
+            wanted = wanted.replace(".", "/")
+        parts = wanted.split("/")
+        for first in range(len(parts) - 1 if is_elsewhere else 1) if len(parts) > 1 or is_file else ():
+            fits = self._fits("/".join(parts[first:]))
+            if found := [place for place, fit in fits.items() if fit >= _STEM]:
+                return found, "/" in _plain(typed) and not is_elsewhere
+        is_folder = not is_elsewhere and (len(parts) > 1 or typed.endswith(("/", "\\")))
+        return [place for place, path in enumerate(self._paths) if f"/{wanted}/" in path] if is_folder else [], False
+
+    @cached_property
+    def _paths(self) -> Sequence[str]:
+        """In lower case, with a slash in front."""
+        return [f"/{file.path.lower()}" for file in self._index.files]
+
+    @cached_property
+    def _suffixes(self) -> frozenset[str]:
+        names = (path.rpartition("/")[2] for path in self._paths)
+        return frozenset(name.rpartition(".")[2] for name in names if "." in name)
+
+    @cached_property
+    def _near_names(self) -> NearNames:
+        return NearNames(file.path.rpartition("/")[2] for file in self._index.files)
+
+
+def _plain(typed: str) -> str:
+    return typed.lower().replace("\\", "/").removeprefix("./").strip("/")
