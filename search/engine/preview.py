@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
@@ -91,8 +91,8 @@ def preview(
         sentence: of its documentation, which is shown beside the lines.
         most: lines.
     """
-    lost, lines = indentation(source, path, name), source[:_READ].rstrip().split("\n")
-    scores = line_scores(lines, rarity, sentence)
+    lost, text = indentation(source, path, name), source[:_READ].rstrip()
+    lines, scores = _read(text).lines, line_scores(text, rarity, sentence)
     best = scores.index(max(scores))
     first, end = _window(lines, best, most)
     begins = sum(map(len, lines[:first])) + first
@@ -106,33 +106,76 @@ def preview(
     return Preview(start_line + first, start_line + best, shown, places, lost)
 
 
-def line_scores(lines: Sequence[str], rarity: Mapping[str, float], sentence: str = "") -> list[float]:
+def line_scores(text: str, rarity: Mapping[str, float], sentence: str = "") -> list[float]:
     """How much of a question each line of a declaration or file says, by the question's words that are in it.
 
     A parameter says less than what is done with it, a comment less than code. A line that repeats the ``sentence``,
     which is shown beside them, says nothing.
     """
-    scores = [0.0] * len(lines)
-    text, asked = "\n".join(lines), frozenset(rarity)
-    telling = {word: own for word in _kept_words(text) if not asked.isdisjoint(own := _STEMS[word])}
-    if not telling:
-        return scores
-    shown, quoted = frozenset(_WORD.findall(sentence)), _quoted(lines, text)
-    for place in _lines_with(telling, text):
-        words = _WORD.findall(lines[place])
-        found = {stem for word in words if word in telling for stem in telling[word]}
-        if found and not _repeats(words, shown):
-            is_comment = place in quoted or lines[place].lstrip().startswith(_COMMENTS)
-            said = sum([weight for stem, weight in rarity.items() if stem in found])
-            scores[place] = said * _COMMENT if is_comment else said
-    open_brackets = 0
-    for place, line in enumerate(lines):
-        open_brackets += line.count("(") - line.count(")")
-        if place:
+    read = _read(text)
+    scores = [0.0] * len(read.lines)
+    for stem, weight in rarity.items():
+        for place in read.having(stem):
+            scores[place] += weight
+    found = [place for place, score in enumerate(scores) if score]
+    shown = frozenset(_WORD.findall(sentence)) if found else frozenset()
+    for place in found:
+        if _repeats(read.words(place), shown):
+            scores[place] = 0.0
+            continue
+        if place in read.quoted or read.lines[place].lstrip().startswith(_COMMENTS):
+            scores[place] *= _COMMENT
+        if 0 < place <= read.parameters:
             scores[place] *= _PARAMETER
-        if open_brackets <= 0:
-            break
     return scores
+
+
+class _Read:
+    """What is known of a text whatever the question is."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.lines = text, text.split("\n")
+        self._words: dict[int, list[str]] = {}
+        self._having: dict[str, list[int]] = {}
+        self._by_stem: dict[str, list[str]] = {}
+        for word in _words_in(text):
+            for stem in _STEMS[word]:
+                self._by_stem.setdefault(stem, []).append(word)
+
+    def telling(self, stems: Iterable[str]) -> set[str]:
+        """The words that have one of some stems."""
+        return {word for stem in stems for word in self._by_stem.get(stem, ())}
+
+    def having(self, stem: str) -> Sequence[int]:
+        """The lines, from 0, with a word that has this stem."""
+        if stem not in self._by_stem:
+            return ()
+        if stem not in self._having:
+            words = frozenset(self._by_stem[stem])
+            lines = sorted(_lines_with(words, self.text))
+            self._having[stem] = [place for place in lines if not words.isdisjoint(self.words(place))]
+        return self._having[stem]
+
+    def words(self, place: int) -> Sequence[str]:
+        """The words of a line, in order."""
+        if place not in self._words:
+            self._words[place] = _WORD.findall(self.lines[place])
+        return self._words[place]
+
+    @cached_property
+    def quoted(self) -> frozenset[int]:
+        """The lines of documentation in quotes."""
+        return frozenset(_quoted(self.lines, self.text))
+
+    @cached_property
+    def parameters(self) -> int:
+        """The last line of those that parameters are on."""
+        open_brackets = 0
+        for place, line in enumerate(self.lines):
+            open_brackets += line.count("(") - line.count(")")
+            if open_brackets <= 0:
+                return place
+        return len(self.lines)
 
 
 def _words_in(text: str) -> set[str]:
@@ -144,7 +187,7 @@ def _words_in(text: str) -> set[str]:
     return found.difference(joined).union(_WORD.findall(" ".join(joined))) if joined else found
 
 
-_kept_words: Final = kept_if_short(8_000, 1024)(_words_in)
+_read: Final = kept_if_short(8_000, 2048)(_Read)
 """The same of a hit, which is often one of another question too."""
 
 
@@ -257,8 +300,7 @@ def _cut(line: str) -> str:
 
 def word_places(text: str, rarity: Mapping[str, float]) -> Iterator[tuple[int, int]]:
     """Start and end of each identifier or word of a text that has one of a question's words."""
-    asked = rarity.keys()
-    telling = {word for word in _words_in(text) if not asked.isdisjoint(_STEMS[word])}
+    telling = _read(text).telling(rarity)
     return (found.span() for found in _WORD.finditer(text) if found[0] in telling) if telling else iter(())
 
 

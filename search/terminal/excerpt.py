@@ -39,7 +39,7 @@ def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line
     """
     text = index.text(row)
     own = text.source.split("\n")
-    scores = line_scores(own, rarity, text.query_text)
+    scores = line_scores(text.source, rarity, text.query_text)
     count = _body_lines(text.source, text.path)
     first = len(own) - count if count else 0
     if first == 0:
@@ -50,7 +50,7 @@ def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line
 
 def file_lines(lines: Sequence[str], first: int, rarity: Mapping[str, float]) -> list[Line]:
     """Lines of a file around the one that matches best; ``first``: the number of its first line, 0 if not known."""
-    return _around(lines, line_scores(lines, rarity), first, rarity)
+    return _around(lines, line_scores("\n".join(lines), rarity), first, rarity)
 
 
 def _around(lines: Sequence[str], scores: Sequence[float], start: int, rarity: Mapping[str, float]) -> list[Line]:
