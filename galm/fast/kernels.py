@@ -129,8 +129,8 @@ def word_lists(
 
 
 def query_input(
-    query: bytes, codes: bytes, query_weights: Any, code_weights: Any, *, dim: int, blocks: int, width: int, layers: int,
-    count: int,
+    query: bytes, codes: bytes, query_weights: Any, code_weights: Any,
+    *, dim: int, blocks: int, width: int, layers: int, count: int,
 ) -> bytes:  # fmt: skip
     """``query_input`` of the kernels; ``query`` and ``codes``: one and two :func:`word_lists`."""
     weights = addresses(query_weights, code_weights)

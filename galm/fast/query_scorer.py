@@ -17,7 +17,7 @@ from data_prep.array_types import Float32, Int, Int32, Int64
 from data_prep.store.ragged_lists import Ragged, edges, slices, spread
 from galm.config import GalmConfig
 from galm.fast import in_numpy, kernels
-from galm.fast.in_numpy import softmax
+from galm.fast.in_numpy import shares_in_lists, softmax
 from galm.fast.kernels import ANY, WIDTHS, not_computed, one_thread_kernels, say_once
 
 _FIELDS: Final = ("name", "tokens", "api")
@@ -172,9 +172,7 @@ class QueryScorer:
         of_codes = self._side("code", codes.names, query.lists)[0]
         return of_query + of_codes
 
-    def _by_kernel(
-        self, query: Graphs, codes: Codes, rows: Int32[np.ndarray, " rows"]
-    ) -> Float32[np.ndarray, " rows"]:
+    def _by_kernel(self, query: Graphs, codes: Codes, rows: Int32[np.ndarray, " rows"]) -> Float32[np.ndarray, " rows"]:
         config, found = self.config, np.empty(len(rows), np.float32)
         width = config.gcn_dim if config.layers else config.num_blocks
         sizes = {"dim": config.dim, "blocks": config.num_blocks, "width": width, "layers": config.layers}
@@ -232,27 +230,15 @@ class QueryScorer:
         first = {"edge_weights": graphs.edges, "places": lists.places} if self.config.layers else {}
         found = cosines if first else cosines[:, lists.places]
         for number in range(self.config.layers):
-            above = _product(found, weights[f"{prefix}.layers.{number}.lin.weight"])
+            above = in_numpy.product(found, weights[f"{prefix}.layers.{number}.lin.weight"])
             bias = f"{prefix}.layers.{number}.bias"
             given = {"states": found} if number else first
             found = in_numpy.convolved(above, weights[bias], lists.offsets, **given)
         read = in_numpy.readings(
-            _product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
+            in_numpy.product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
-        return _pooled(read, graphs.shares, lists.offsets)
-
-
-def _product(
-    rows: Float32[np.ndarray, "contexts nodes width"], weights: Float32[np.ndarray, "to width"]
-) -> Float32[np.ndarray, "contexts nodes to"]:
-    """``rows`` by ``weights``, as one product: for each context apart numpy takes three times as long.
-
-    The sums are the same but for a single node, which numpy multiplies as a vector.
-    """
-    if rows.shape[1] == 1:
-        return np.asarray(rows @ weights.T)
-    return np.asarray(rows.reshape(-1, rows.shape[-1]) @ weights.T).reshape(*rows.shape[:-1], len(weights))
+        return in_numpy.pooled(read, graphs.shares, lists.offsets)
 
 
 def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " keys"]]:
@@ -273,6 +259,8 @@ def interleaved(words: Float32[np.ndarray, "words dim"], blocks: int) -> Float32
 def first_edges(lists: WordLists, cells: Int64[np.ndarray, " edges"]) -> Float32[np.ndarray, " cells"]:
     """The edges of eq. 10 of each graph, row by row: the softmax of its words' products."""
     lengths = np.diff(lists.offsets)
+    if len(lengths) == 1:
+        return softmax((own := lists.states) @ own.T).ravel()
     found = np.empty(cells[-1], np.float32)
     for length in np.flatnonzero(np.bincount(lengths)).tolist():  # graphs of one size together
         graphs = np.flatnonzero(lengths == length)
@@ -281,26 +269,4 @@ def first_edges(lists: WordLists, cells: Int64[np.ndarray, " edges"]) -> Float32
             rows = lists.vectors[lists.places[lists.offsets[own][:, None] + np.arange(length)]]  # [graphs, length, dim]
             weights = softmax(rows @ rows.transpose(0, 2, 1)).reshape(len(own), -1)
             found[cells[own][:, None] + np.arange(length * length)] = weights
-    return found
-
-
-def shares_in_lists(
-    logits: Float32[np.ndarray, " words"], offsets: Int32[np.ndarray, " edges"]
-) -> Float32[np.ndarray, " words"]:
-    """The softmax of ``logits`` within each list."""
-    starts, counts = offsets[:-1][np.diff(offsets) > 0], (lengths := np.diff(offsets))[lengths > 0]
-    if not len(starts):
-        return logits
-    shares = np.exp(logits - np.repeat(np.maximum.reduceat(logits, starts), counts))
-    return np.asarray(shares / np.repeat(np.add.reduceat(shares, starts), counts), np.float32)
-
-
-def _pooled(
-    values: Float32[np.ndarray, "contexts nodes"],
-    shares: Float32[np.ndarray, " nodes"],
-    offsets: Int32[np.ndarray, " edges"],
-) -> Float32[np.ndarray, "contexts graphs"]:
-    """The mean over each graph's nodes, weighted by their ``shares``; 0 without nodes."""
-    lengths, found = np.diff(offsets), np.zeros((len(values), len(offsets) - 1), np.float32)
-    found[:, lengths > 0] = np.add.reduceat(values * shares, offsets[:-1][lengths > 0], axis=1)
     return found

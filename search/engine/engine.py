@@ -6,7 +6,7 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -58,11 +58,13 @@ class Engine:
         """
         self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
         self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
+        self._asked = lru_cache(maxsize=16)(self._asked_of)  # each is asked for several times for an answer
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
         """The same engine with other settings and scores of whole files; what is known of the index is shared."""
         other = copy(self)
         other.ranking, other._files = ranking, files
+        other._asked = lru_cache(maxsize=16)(other._asked_of)
         return other
 
     def search(
@@ -156,6 +158,9 @@ class Engine:
         Raises:
             QueryError: the query is empty or too long.
         """
+        return self._asked(query)
+
+    def _asked_of(self, query: str) -> tuple[Sequence[str], Spelt]:
         query = read_question(query, self.index).text
         words, spelt = words_of(query), self.names.spelt(query, self.ranking)
         return self._judge.telling(asked_words(spelt.rest) or words), spelt

@@ -8,7 +8,8 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from search.engine.preview import indentation, line_scores, word_places
+from search.engine.line_scores import line_scores, word_places
+from search.engine.preview import indentation
 from search.engine.show import body
 from search.index.code_index import Index
 from search.index.indexed_text import file_source, text_at
@@ -35,7 +36,7 @@ def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line
     Args:
         index: of the row.
         row: the unit.
-        rarity: stem of each word of the question -> how much it says (:func:`search.engine.preview.rarities`).
+        rarity: stem of each word of the question -> how much it says (:func:`search.engine.line_scores.rarities`).
     """
     text = index.text(row)
     own = text.source.split("\n")
