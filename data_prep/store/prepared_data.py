@@ -104,8 +104,12 @@ class Texts:
         return len(self.rows)
 
     def __getitem__(self, row: int) -> PairText:
+        return _read_text(self.line(row))
+
+    def line(self, row: int) -> bytes:
+        """The text of a row as JSON."""
         line = self.rows[row]
-        return _read_text(self.data[self.offsets[line] : self.offsets[line + 1]].tobytes())
+        return self.data[self.offsets[line] : self.offsets[line + 1]].tobytes()
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> "Texts":
         """The texts of ``rows``, in that order."""
@@ -140,6 +144,10 @@ class Split:
     def text(self, row: int) -> PairText:
         """The display text of pair ``row``."""
         return self.texts[row]
+
+    def has(self, row: int, part: bytes) -> bool:
+        """Whether the text of pair ``row`` has a part of JSON, as it is stored: decoding it takes much longer."""
+        return part in self.texts.line(row)
 
     def word_list(self, field: str, row: int) -> list[str]:
         """The words of ``field`` (one of WORD_FIELDS) of pair ``row``."""

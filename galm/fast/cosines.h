@@ -81,15 +81,17 @@ INLINE void align(cosine_room r, one_context at, int u, int group) {
     }
 }
 
-INLINE void cosines_of(float *out, cosine_room r, one_context at) {
-    for (int u = 0; u < at.in->words; u += GROUP) {
-        int group = at.in->words - u < GROUP ? at.in->words - u : GROUP;
-        align(r, at, u, group);
-        for (int i = 0; i < group * at.blocks; i++) {
-            float both = r.norms[i] * at.in->node_norms[(size_t)u * at.blocks + i];
-            *out++ = r.values[i] / __builtin_sqrtf(both > CLAMP ? both : CLAMP);
-        }
+INLINE void cosines_from(float *out, cosine_room r, one_context at, int u, int group) {
+    align(r, at, u, group);
+    for (int i = 0; i < group * at.blocks; i++) {
+        float both = r.norms[i] * at.in->node_norms[(size_t)u * at.blocks + i];
+        out[i] = r.values[i] / __builtin_sqrtf(both > CLAMP ? both : CLAMP);
     }
+}
+
+INLINE void cosines_of(float *out, cosine_room r, one_context at) {
+    for (int u = 0; u < at.in->words; u += GROUP)
+        cosines_from(out + (size_t)u * at.blocks, r, at, u, at.in->words - u < GROUP ? at.in->words - u : GROUP);
 }
 
 /* out: [contexts, words, blocks] */

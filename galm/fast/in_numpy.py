@@ -78,3 +78,38 @@ def softmax(logits: Float32[np.ndarray, "*rows columns"]) -> Float32[np.ndarray,
         return logits
     shares = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True), np.float32)
+
+
+def product(
+    rows: Float32[np.ndarray, "contexts nodes width"], weights: Float32[np.ndarray, "to width"]
+) -> Float32[np.ndarray, "contexts nodes to"]:
+    """``rows`` by ``weights``, as one product: for each context apart numpy takes three times as long.
+
+    The sums are the same but for a single node, which numpy multiplies as a vector.
+    """
+    if rows.shape[1] == 1:
+        return np.asarray(rows @ weights.T)
+    return np.asarray(rows.reshape(-1, rows.shape[-1]) @ weights.T).reshape(*rows.shape[:-1], len(weights))
+
+
+def shares_in_lists(
+    logits: Float32[np.ndarray, " words"], offsets: Int32[np.ndarray, " edges"]
+) -> Float32[np.ndarray, " words"]:
+    """The softmax of ``logits`` within each list."""
+    if not len(logits):
+        return logits
+    lengths = np.diff(offsets)
+    starts, counts = offsets[:-1][lengths > 0], lengths[lengths > 0]
+    shares = np.exp(logits - np.repeat(np.maximum.reduceat(logits, starts), counts))
+    return np.asarray(shares / np.repeat(np.add.reduceat(shares, starts), counts), np.float32)
+
+
+def pooled(
+    values: Float32[np.ndarray, "contexts nodes"],
+    shares: Float32[np.ndarray, " nodes"],
+    offsets: Int32[np.ndarray, " edges"],
+) -> Float32[np.ndarray, "contexts graphs"]:
+    """The mean over each graph's nodes, weighted by their ``shares``; 0 without nodes."""
+    lengths, found = np.diff(offsets), np.zeros((len(values), len(offsets) - 1), np.float32)
+    found[:, lengths > 0] = np.add.reduceat(values * shares, offsets[:-1][lengths > 0], axis=1)
+    return found

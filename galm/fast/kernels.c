@@ -4,6 +4,4 @@
  * every block, then entry k + 1 of every block), so that sums over a block need no sum across lanes. Work is divided
  * by contexts in fixed shares, and each thread adds up in a place of its own: as many threads, the same numbers.
  */
-#include "cosines.h"
-#include "convolutions.h"
-#include "readings.h"
+#include "queries.h"

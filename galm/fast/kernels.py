@@ -120,11 +120,28 @@ def reading_input(inner: Any, weights: Any, *, threads: int) -> bytes:
     return addresses(inner, weights) + struct.pack("3i", rows, width, threads)
 
 
+def word_lists(
+    vectors: Any, norms: Any, places: Any, offsets: Any, edges: Any = None, cells: Any = None, shares: Any = None
+) -> bytes:
+    """``word_lists`` of the kernels."""
+    arrays = addresses(vectors, norms, places, offsets, edges, cells, shares)
+    return arrays + struct.pack("2i", len(vectors), len(offsets) - 1)
+
+
+def query_input(
+    query: bytes, codes: bytes, query_weights: Any, code_weights: Any,
+    *, dim: int, blocks: int, width: int, layers: int, count: int,
+) -> bytes:  # fmt: skip
+    """``query_input`` of the kernels; ``query`` and ``codes``: one and two :func:`word_lists`."""
+    weights = addresses(query_weights, code_weights)
+    return query + codes + weights + struct.pack("5i4x", dim, blocks, width, layers, count)
+
+
 def _address(array: Any) -> int:
-    """The address of a contiguous numpy array or torch tensor of 32-bit numbers; 0 of None."""
+    """The address of a contiguous numpy array or torch tensor of 32-bit numbers, or 64-bit places; 0 of None."""
     if array is None:
         return 0
-    assert array.itemsize == 4
+    assert array.itemsize == 4 or array.dtype == np.int64
     if isinstance(array, np.ndarray):
         assert array.flags.c_contiguous
         return int(array.__array_interface__["data"][0])  # half the time of .ctypes.data

@@ -1,12 +1,13 @@
 """GALM's scores of one query against many methods without torch, on one thread.
 
-The steps are those of :mod:`galm.fast.with_kernels` or, without them, of :mod:`galm.fast.in_numpy`. Equal to the
+One kernel computes all of it, or without the kernels the steps of :mod:`galm.fast.in_numpy`. Equal to the
 plain equations within float32 rounding, for the configurations of ``QUERY_FORM``: those of the recipe ``galm_plus``,
 with and without a graph. Vectors are read from their tables for the words that occur, once each.
 """
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 from typing import Final, Protocol, runtime_checkable
 
@@ -15,8 +16,8 @@ import numpy as np
 from data_prep.array_types import Float32, Int, Int32, Int64
 from data_prep.store.ragged_lists import Ragged, edges, slices, spread
 from galm.config import GalmConfig
-from galm.fast import in_numpy, with_kernels
-from galm.fast.in_numpy import softmax
+from galm.fast import in_numpy, kernels
+from galm.fast.in_numpy import shares_in_lists, softmax
 from galm.fast.kernels import ANY, WIDTHS, not_computed, one_thread_kernels, say_once
 
 _FIELDS: Final = ("name", "tokens", "api")
@@ -33,6 +34,7 @@ QUERY_FORM: Final[Mapping[str, Container[object]]] = {
 """Option -> the values that are computed here, as ``KERNEL_FORM`` lists them: those of ``galm_plus``."""
 
 
+_SIDES: Final = ("query", "code")
 _AT_ONCE: Final = 1024
 """Graphs whose edges are computed at a time, so that memory does not grow with their number."""
 
@@ -83,6 +85,11 @@ class WordLists:
         """The vector of each word."""
         return self.vectors[self.places]
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All that they are."""
+        return self.vectors, self.norms, self.places, self.offsets
+
     def take(self, rows: Int[np.ndarray, " rows"]) -> "WordLists":
         """The lists ``rows``, in that order."""
         own, offsets = slices(self.offsets, rows)
@@ -97,20 +104,28 @@ class Graphs:
     lists: WordLists
     edges: Float32[np.ndarray, " cells"]  # of eq. 10, graph by graph and row by row
     cells: Int64[np.ndarray, " edges"]  # where those of each graph begin; lists + 1
+    shares: Float32[np.ndarray, " words"]  # of each word in the mean of its graph
 
     @classmethod
-    def of(cls, lists: WordLists) -> "Graphs":
-        """Graphs over all words of each list."""
+    def of(cls, lists: WordLists, importance: Float32[np.ndarray, " dim"]) -> "Graphs":
+        """Graphs over all words of each list, in whose mean a word weighs by its ``importance``."""
         cells = edges(np.square(np.diff(lists.offsets)).astype(np.int64))
-        return cls(lists, first_edges(lists, cells), cells)
+        logits = (lists.vectors @ importance)[lists.places]
+        return cls(lists, first_edges(lists, cells), cells, shares_in_lists(logits, lists.offsets))
 
     def take(self, rows: Int[np.ndarray, " rows"]) -> "Graphs":
         """The graphs ``rows``, in that order."""
         own, cells = slices(self.cells, rows)
-        return Graphs(self.lists.take(rows), self.edges[own], cells)
+        words, _ = slices(self.lists.offsets, rows)
+        return Graphs(self.lists.take(rows), self.edges[own], cells, self.shares[words])
+
+    @property
+    def packed(self) -> bytes:
+        """As the kernel takes them."""
+        return kernels.word_lists(*self.lists.arrays, self.edges, self.cells, self.shares)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Codes:
     """Methods: their words, field by field, and the graphs of their names (eq. 5)."""
 
@@ -121,6 +136,11 @@ class Codes:
         """The methods ``rows``, in that order."""
         return Codes(self.words.take(rows), self.names.take(rows))
 
+    @cached_property
+    def packed(self) -> bytes:
+        """As the kernel takes them."""
+        return kernels.word_lists(*self.words.arrays) + self.names.packed
+
 
 class QueryScorer:
     """A model's weights, and what it computes from them for one query."""
@@ -129,24 +149,45 @@ class QueryScorer:
         """Take the weights in float32, without those of ``tables``, which are by field, and ``shared``."""
         self.config, self._weights, self._tables = config, weights, tables
         self._importance = {
-            side: interleaved(weights[f"importance.{side}.weight"], config.num_blocks)[0] for side in ("query", "code")
+            side: interleaved(weights[f"importance.{side}.weight"], config.num_blocks)[0] for side in _SIDES
         }
+        self._in_a_row = [self._weights_of(side) for side in _SIDES]
 
     def query(self, ids: Sequence[int]) -> Graphs:
         """A query's words, all of which are nodes (eq. 6)."""
         words, places = _distinct(np.array(ids, np.int64))
-        return Graphs.of(self._word_lists(self._vectors("query", words), places, np.array([0, len(ids)])))
+        lists = self._word_lists(self._vectors("query", words), places, np.array([0, len(ids)]))
+        return Graphs.of(lists, self._importance["query"])
 
     def codes(self, fields: Mapping[str, Ragged]) -> Codes:
         """Methods, by the words of their fields."""
         words = self._lists({field: fields[field] for field in self.config.code_fields})
-        return Codes(words, Graphs.of(self._lists({"name": fields["name"]})))
+        return Codes(words, Graphs.of(self._lists({"name": fields["name"]}), self._importance["code"]))
 
-    def scores(self, query: Graphs, codes: Codes) -> Float32[np.ndarray, " codes"]:
-        """The score of each method."""
+    def scores(self, query: Graphs, codes: Codes, rows: Int[np.ndarray, " rows"]) -> Float32[np.ndarray, " rows"]:
+        """The scores of the methods ``rows`` of ``codes``."""
+        if one_thread_kernels():
+            return self._by_kernel(query, codes, rows.astype(np.int32))
+        codes = codes.take(rows)
         of_query = self._side("query", query, codes.words)[:, 0]
         of_codes = self._side("code", codes.names, query.lists)[0]
         return of_query + of_codes
+
+    def _by_kernel(self, query: Graphs, codes: Codes, rows: Int32[np.ndarray, " rows"]) -> Float32[np.ndarray, " rows"]:
+        config, found = self.config, np.empty(len(rows), np.float32)
+        width = config.gcn_dim if config.layers else config.num_blocks
+        sizes = {"dim": config.dim, "blocks": config.num_blocks, "width": width, "layers": config.layers}
+        given = kernels.query_input(query.packed, codes.packed, *self._in_a_row, **sizes, count=len(rows))
+        kernels.call(kernels.one_thread_kernels(), "query_scores", given, rows, found)
+        return found
+
+    def _weights_of(self, side: str) -> Float32[np.ndarray, " weights"]:
+        """The weights of one side's graphs, one after the other: matrices turned, as the kernel multiplies by them."""
+        parts = ("weight", "bias")
+        names = [f"layers.{number}.{part}" for number in range(self.config.layers) for part in ("lin.weight", "bias")]
+        names += [f"{place}.{part}" for place in ("head_in", "head_out") for part in parts]
+        own = [self._weights[f"graphs.{side}.{name}"].T.ravel() for name in names]
+        return np.concatenate(own).astype(np.float32, copy=False)
 
     def attention(self, query: Graphs, code: Codes) -> Float32[np.ndarray, "querywords codewords"]:
         """The attention of a query's words to those of one method, eq. 7."""
@@ -185,33 +226,20 @@ class QueryScorer:
         weights, prefix, lists = self._weights, f"graphs.{side}", graphs.lists
         if not len(lists.places):
             return np.zeros((len(context.offsets) - 1, len(lists.offsets) - 1), np.float32)
-        steps = with_kernels if one_thread_kernels() else in_numpy
         # each distinct word is a row of Y
-        cosines = steps.cosines(lists.vectors, lists.norms, context.vectors, context.offsets, context.places)
+        cosines = in_numpy.cosines(lists.vectors, lists.norms, context.vectors, context.offsets, context.places)
         first = {"edge_weights": graphs.edges, "places": lists.places} if self.config.layers else {}
         found = cosines if first else cosines[:, lists.places]
         for number in range(self.config.layers):
-            above = _product(found, weights[f"{prefix}.layers.{number}.lin.weight"])
+            above = in_numpy.product(found, weights[f"{prefix}.layers.{number}.lin.weight"])
             bias = f"{prefix}.layers.{number}.bias"
             given = {"states": found} if number else first
-            found = steps.convolved(above, weights[bias], lists.offsets, **given)
-        read = steps.readings(
-            _product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
+            found = in_numpy.convolved(above, weights[bias], lists.offsets, **given)
+        read = in_numpy.readings(
+            in_numpy.product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
-        return _pooled(read, lists.states @ self._importance[side], lists.offsets)
-
-
-def _product(
-    rows: Float32[np.ndarray, "contexts nodes width"], weights: Float32[np.ndarray, "to width"]
-) -> Float32[np.ndarray, "contexts nodes to"]:
-    """``rows`` by ``weights``, as one product: for each context apart numpy takes three times as long.
-
-    The sums are the same but for a single node, which numpy multiplies as a vector.
-    """
-    if rows.shape[1] == 1:
-        return np.asarray(rows @ weights.T)
-    return np.asarray(rows.reshape(-1, rows.shape[-1]) @ weights.T).reshape(*rows.shape[:-1], len(weights))
+        return in_numpy.pooled(read, graphs.shares, lists.offsets)
 
 
 def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " keys"]]:
@@ -232,6 +260,8 @@ def interleaved(words: Float32[np.ndarray, "words dim"], blocks: int) -> Float32
 def first_edges(lists: WordLists, cells: Int64[np.ndarray, " edges"]) -> Float32[np.ndarray, " cells"]:
     """The edges of eq. 10 of each graph, row by row: the softmax of its words' products."""
     lengths = np.diff(lists.offsets)
+    if len(lengths) == 1:
+        return softmax((own := lists.states) @ own.T).ravel()
     found = np.empty(cells[-1], np.float32)
     for length in np.flatnonzero(np.bincount(lengths)).tolist():  # graphs of one size together
         graphs = np.flatnonzero(lengths == length)
@@ -240,18 +270,4 @@ def first_edges(lists: WordLists, cells: Int64[np.ndarray, " edges"]) -> Float32
             rows = lists.vectors[lists.places[lists.offsets[own][:, None] + np.arange(length)]]  # [graphs, length, dim]
             weights = softmax(rows @ rows.transpose(0, 2, 1)).reshape(len(own), -1)
             found[cells[own][:, None] + np.arange(length * length)] = weights
-    return found
-
-
-def _pooled(
-    values: Float32[np.ndarray, "contexts nodes"],
-    logits: Float32[np.ndarray, " nodes"],
-    offsets: Int32[np.ndarray, " edges"],
-) -> Float32[np.ndarray, "contexts graphs"]:
-    """The mean over each graph's nodes, weighted by the softmax of ``logits``; 0 without nodes."""
-    lengths, found = np.diff(offsets), np.zeros((len(values), len(offsets) - 1), np.float32)
-    starts, counts = offsets[:-1][lengths > 0], lengths[lengths > 0]
-    shares = np.exp(logits - np.repeat(np.maximum.reduceat(logits, starts), counts))
-    shares /= np.repeat(np.add.reduceat(shares, starts), counts)
-    found[:, lengths > 0] = np.add.reduceat(values * shares, starts, axis=1)
     return found

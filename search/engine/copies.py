@@ -47,10 +47,11 @@ def folded(
     found: dict[Hashable, list[int]] = {}
     names: set[str] = set()
     placed = candidates.rows[order]
-    files = (np.searchsorted(index.file_edges, placed, side="right") - 1).tolist()
     whole = (index.kinds[placed] == WHOLE_FILE).tolist()
-    for place, row, file, is_file in zip(order.tolist(), placed.tolist(), files, whole, strict=True):
-        name = index.files[file].blobs if by_file or is_file else index.names[row]
+    files = (np.searchsorted(index.file_edges, placed, side="right") - 1).tolist() if by_file else ()
+    rows, called = placed.tolist(), index.contents
+    named = [index.files[file].blobs for file in files] if by_file else [called[row] for row in rows]
+    for place, row, name, is_file in zip(order.tolist(), rows, named, whole, strict=True):
         if len(found) >= top and name not in names:
             continue
         key = (name or row) if by_file or is_file else (name, index.text(row).source)

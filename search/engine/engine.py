@@ -6,7 +6,7 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -59,12 +59,13 @@ class Engine:
         """
         self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
         self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
-        self._owners = LineOwners(index)
+        self._owners, self._asked = LineOwners(index), lru_cache(maxsize=16)(self._asked_of)  # asked for repeatedly
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
         """The same engine with other settings and scores of whole files; what is known of the index is shared."""
         other = copy(self)
         other.ranking, other._files = ranking, files
+        other._asked = lru_cache(maxsize=16)(other._asked_of)
         return other
 
     def search(
@@ -102,8 +103,7 @@ class Engine:
         if asked.quoted:
             allowed &= self._phrases.having(asked_words(asked.text), comments=self.ranking.comments > 0)
         lines = pattern.lines(self.index, self._owners, allowed) if pattern else {}
-        if pattern:
-            allowed = np.isin(np.arange(len(allowed)), [*lines])
+        allowed = np.isin(np.arange(len(allowed)), [*lines]) if pattern else allowed
         if words:
             also, tests = [*lines][: 2 * self.ranking.shortlist], asked.with_tests
             found = self._closely(words, allowed, spelt, asked.text, context=context, for_tests=tests, also=also)
@@ -161,9 +161,8 @@ class Engine:
         lexical = self.index.lexical.scores(words)
         allowed = np.ones(len(self.index), dtype=np.bool_)
         also = best_of_files(self.index, self._of_files(words, query), lexical, allowed)
-        return self._shortlist(
-            words, lexical, allowed, [*self._also(spelt, lexical), *also, *self._passages(words, query)]
-        )
+        also = [*self._also(spelt, lexical), *also, *self._passages(words, query)]
+        return self._shortlist(words, lexical, allowed, also)
 
     def asked(self, query: str, *, alone: bool = False) -> tuple[Sequence[str], Spelt]:
         """The words of ``query`` to search for, without those of a type's name, and what it names.
@@ -171,6 +170,9 @@ class Engine:
         Raises:
             QueryError: the query is too long, or empty, which one that may be left out (``alone``) may be.
         """
+        return self._asked(query, alone)
+
+    def _asked_of(self, query: str, alone: bool) -> tuple[Sequence[str], Spelt]:
         query = read_question(query, self.index, alone=alone).text
         if alone and not query.strip():
             return (), Spelt()

@@ -34,6 +34,10 @@ LARGE: Final = 1100
 """Rows from which on their number counts."""
 _READ: Final = 4000
 """Characters of a hit's source that are looked at."""
+_BETWEEN: Final = re.compile(r"[^\W_]{0,4}[\W_]{0,2}")
+"""What may be between two words that stand together: an ending, and what separates them."""
+_APART: Final = 6
+"""Its characters, at most."""
 _SHORT: Final = 3
 """Letters from which on a word is looked for inside of others."""
 
@@ -134,14 +138,23 @@ def _pairs(terms: Sequence[str], has: Sequence[bool], text: str) -> float:
     if len(terms) < 2:
         return 0.0
     together = sum(
-        own and then and _beside(one, other).search(text) is not None
+        own and then and _stand_together(one, other, text)
         for own, then, one, other in zip(has, has[1:], terms, terms[1:], strict=False)
     )
     return together / (len(terms) - 1)
 
 
-def _beside(one: str, other: str) -> re.Pattern[str]:
-    """``other`` behind ``one``, whose ending is not known; in scripts without blanks they may overlap."""
+def _stand_together(one: str, other: str, text: str) -> bool:
+    """Whether ``other`` is behind ``one``, whose ending is not known; in scripts without blanks they may overlap."""
     if not one.isascii() and one[-1] == other[0]:
-        return re.compile(re.escape(one[:-1] + other))
-    return re.compile(rf"{re.escape(one)}[^\W_]{{0,4}}[\W_]{{0,2}}{re.escape(other)}")
+        return one[:-1] + other in text
+    place = text.find(one)
+    while place >= 0:
+        end = place + len(one)
+        then = text.find(other, end, end + _APART + len(other))
+        while then >= 0:
+            if _BETWEEN.fullmatch(text, end, then):
+                return True
+            then = text.find(other, then + 1, end + _APART + len(other))
+        place = text.find(one, place + 1)
+    return False

@@ -22,6 +22,7 @@ import numpy as np
 
 from baselines.bm25.formula import gains, idf
 from data_prep.array_types import Bool, Float, Float32
+from data_prep.store.ragged_lists import slices
 from search.files.file_words import GATHERING, path_stems
 from search.files.word_stems import pieces, stem_of
 from search.index.code_index import Index
@@ -178,5 +179,11 @@ def best_of_files(
     files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
     before, scores = np.cumsum(np.append(0, allowed)), np.where(allowed, lexical, -1.0)
     files = files[before[edges[files + 1]] > before[edges[files]]]
-    best = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
-    return [int(start + np.argmax(scores[start:end])) for start, end in zip(edges[best], edges[best + 1], strict=True)]
+    files = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
+    if not len(files):
+        return []
+    rows, starts = slices(edges, files)
+    own, numbers = scores[rows], np.repeat(np.arange(len(files)), np.diff(starts))
+    best = np.flatnonzero(own == np.maximum.reduceat(own, starts[:-1])[numbers])
+    found: list[int] = rows[best[np.unique(numbers[best], return_index=True)[1]]].tolist()
+    return found

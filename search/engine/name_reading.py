@@ -5,6 +5,7 @@ A name is written in many ways: ``Type.method``, ``Type#method``, ``Type::method
 It is read as a file or what is called so; else as a text that functions have; else as what is called nearly so.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -253,7 +254,8 @@ def rows_with(index: Index, typed: str) -> list[int]:
         files &= has
     rows = [row for place in np.flatnonzero(files).tolist() for row in range(*index.file_edges[place : place + 2])]
     written = re.compile(rf"(?<![\w$-]){re.escape(typed)}(?![\w$])")
-    return [row for row in rows if written.search(index.split.text(row).source)]
+    stored = json.dumps(typed)[1:-1].encode()
+    return [row for row in rows if index.split.has(row, stored) and written.search(index.split.text(row).source)]
 
 
 def _in_order(wanted: Iterable[str], parts: Sequence[str]) -> bool:

@@ -95,8 +95,9 @@ class PackedReranker:
         asked = self._query(tuple(query))
         found = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            found[part] = self._model.scorer.scores(asked, self._codes(rows[part]))
+            part = rows[start : start + AT_ONCE]
+            codes, own = (self._all, part) if self._all else (self._codes(part), np.arange(len(part)))
+            found[start : start + AT_ONCE] = self._model.scorer.scores(asked, codes, own)
         return found
 
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:

@@ -4,42 +4,25 @@ A hit's source begins in the middle of its line, at the declaration; its other l
 the first line has lost is made good here, so that the code stands as it does in its file.
 """
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from data_prep.short_cache import kept_if_short
-from search.engine.question import asked_words
-from search.retrieval.bm25_index import Bm25Index, terms_of
+from search.engine.line_scores import line_scores
 
 LINES: Final = 6
 """Lines of a preview, at most."""
 _BEFORE: Final = 2
 """Lines before the best one."""
-_PARAMETER: Final = 0.5
-"""How much the words of a line of parameters count."""
-_COMMENT: Final = 0.5
-"""How much those of a comment or of documentation count."""
-_COMMENTS: Final = ("//", "/*", "*", "#")
-_QUOTES: Final = ('"""', "'''")
-_MOST_WORDS: Final = 0.8
-"""Share of the words of a line that a sentence has which the line repeats."""
 _LONGEST: Final = 240
 """Characters of a line that are shown."""
 _READ: Final = 100_000
 """Characters of a source that are looked at."""
 _STEP: Final = 4
 """Spaces that a block is indented by, where nothing else says it."""
-_LIST: Final = "all any can do does from how i its my one some we what when where which who why you"
-_LITTLE: Final = frozenset(_LIST.split())
-"""Words of sentences that say little, though few identifiers have them."""
-_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
-_BLANKS: Final = {code: " " for code in range(128) if not re.match(r"[\w']", chr(code))}
-"""What is between words, as blanks."""
 _DECLARED: Final = re.compile(r"\s*(?:@|(?:async\s+def|def|class)\b)")
 _CLOSING: Final = re.compile(r"\s*[)\]}]")
 _HEAD_ENDS: Final = re.compile(r":\s*(?:#.*)?\Z")
@@ -86,15 +69,15 @@ def preview(
     Args:
         source: of the hit.
         start_line: the file's line that it begins at.
-        rarity: stem of each word of the question -> how much it says (:func:`rarities`).
+        rarity: stem of each word of the question -> how much it says (:func:`search.engine.line_scores.rarities`).
         path: of its file, whose suffix says the language.
         name: of the hit, with the enclosing types.
         sentence: of its documentation, which is shown beside the lines.
         most: lines.
         matched: the file's line that is the best whatever the question is; 0: none.
     """
-    lost, lines = indentation(source, path, name), source[:_READ].rstrip().split("\n")
-    scores = line_scores(lines, rarity, sentence)
+    lost, text = indentation(source, path, name), source[:_READ].rstrip()
+    lines, scores = text.split("\n"), line_scores(text, rarity, sentence)
     best = min(max(0, matched - start_line), len(lines) - 1) if matched else scores.index(max(scores))
     first, end = _window(lines, best, most)
     begins = sum(map(len, lines[:first])) + first
@@ -106,93 +89,6 @@ def preview(
         shown.append(_cut(line[left_out:]))
         begins += len(lines[place]) + 1
     return Preview(start_line + first, start_line + best, shown, places, lost)
-
-
-def line_scores(lines: Sequence[str], rarity: Mapping[str, float], sentence: str = "") -> list[float]:
-    """How much of a question each line of a declaration or file says, by the question's words that are in it.
-
-    A parameter says less than what is done with it, a comment less than code. A line that repeats the ``sentence``,
-    which is shown beside them, says nothing.
-    """
-    scores = [0.0] * len(lines)
-    text, asked = "\n".join(lines), frozenset(rarity)
-    telling = {word: own for word in _kept_words(text) if not asked.isdisjoint(own := _STEMS[word])}
-    if not telling:
-        return scores
-    shown, quoted = frozenset(_WORD.findall(sentence)), _quoted(lines, text)
-    for place in _lines_with(telling, text):
-        words = _WORD.findall(lines[place])
-        found = {stem for word in words if word in telling for stem in telling[word]}
-        if found and not _repeats(words, shown):
-            is_comment = place in quoted or lines[place].lstrip().startswith(_COMMENTS)
-            said = sum([weight for stem, weight in rarity.items() if stem in found])
-            scores[place] = said * _COMMENT if is_comment else said
-    open_brackets = 0
-    for place, line in enumerate(lines):
-        open_brackets += line.count("(") - line.count(")")
-        if place:
-            scores[place] *= _PARAMETER
-        if open_brackets <= 0:
-            break
-    return scores
-
-
-def _words_in(text: str) -> set[str]:
-    """The distinct words of a text: by its blanks, which takes a fifth of the time, where it is ASCII."""
-    if not text.isascii():
-        return {*_WORD.findall(text)}
-    found = {*text.translate(_BLANKS).split()}
-    joined = [word for word in found if "'" in word]
-    return found.difference(joined).union(_WORD.findall(" ".join(joined))) if joined else found
-
-
-_kept_words: Final = kept_if_short(8_000, 1024)(_words_in)
-"""The same of a hit, which is often one of another question too."""
-
-
-def _lines_with(words: Iterable[str], text: str) -> set[int]:
-    """The lines of a text, from 0, that have one of some words, perhaps inside of another word."""
-    found: set[int] = set()
-    for word in words:
-        line, begin, place = 0, 0, text.find(word)
-        while place >= 0:
-            line += text.count("\n", begin, place)
-            found.add(line)
-            line, begin = line + 1, text.find("\n", place) + 1
-            place = text.find(word, begin) if begin else -1
-    return found
-
-
-def _quoted(lines: Sequence[str], text: str) -> set[int]:
-    """The lines of documentation in quotes; ``text``: all lines."""
-    found: set[int] = set()
-    open_quote, since = "", 0
-    for place in sorted(_lines_with(_QUOTES, text)):
-        line = lines[place].strip()
-        begins = next((each for each in _QUOTES if line.lstrip("rR").startswith(each)), "")
-        if begins:
-            found.add(place)
-        if open_quote and open_quote in line:
-            found.update(range(since, place + 1))
-            open_quote = ""
-        elif begins and not open_quote and line.count(begins) == 1:
-            open_quote, since = begins, place
-    return found.union(range(since, len(lines))) if open_quote else found
-
-
-def _repeats(words: Sequence[str], sentence: frozenset[str]) -> bool:
-    """Whether a line says hardly more than a sentence."""
-    return len(words) > 2 and len(sentence.intersection(words)) >= _MOST_WORDS * len({*words})
-
-
-def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
-    """The stem of each word of a question -> how much it says: the logarithm of how few rows have it.
-
-    One that none has says most: it may stand in a text.
-    """
-    telling = [word for word in words if word not in _LITTLE] or words
-    found = {stem: lexical.holders(stem) for stem in terms_of(telling)} if telling else {}
-    return {stem: math.log1p(lexical.size / max(1, holders)) for stem, holders in found.items()}
 
 
 @lru_cache(maxsize=2048)
@@ -255,25 +151,3 @@ def _window(lines: Sequence[str], best: int, most: int) -> tuple[int, int]:
 
 def _cut(line: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-
-
-def word_places(text: str, rarity: Mapping[str, float]) -> Iterator[tuple[int, int]]:
-    """Start and end of each identifier or word of a text that has one of a question's words."""
-    asked = rarity.keys()
-    telling = {word for word in _words_in(text) if not asked.isdisjoint(_STEMS[word])}
-    return (found.span() for found in _WORD.finditer(text) if found[0] in telling) if telling else iter(())
-
-
-class _Stems(dict[str, frozenset[str]]):
-    """A word -> its stems, without a call where it was met before; short words are kept until they are many."""
-
-    def __missing__(self, word: str) -> frozenset[str]:
-        found = frozenset(terms_of(asked_words(word)))
-        if len(word) <= 40:
-            if len(self) >= 1 << 15:
-                self.clear()
-            self[word] = found
-        return found
-
-
-_STEMS: Final = _Stems()

@@ -120,6 +120,14 @@ class Index:
         return lru_cache(maxsize=_TEXTS)(self.split.text)
 
     @cached_property
+    def contents(self) -> Sequence[str]:
+        """What rows with the same text have in common: their name, of a whole file the hashes of its content."""
+        found = [*self.names]
+        for row in np.flatnonzero(self.kinds == WHOLE_FILE).tolist():
+            found[row] = self.file(row).blobs
+        return found
+
+    @cached_property
     def only_units(self) -> Int64[np.ndarray, " files"]:
         """The row of the only function or type of each file; -1 if it has none or several."""
         units = np.flatnonzero((self.kinds != WHOLE_FILE) & (self.kinds != CONSTANT))

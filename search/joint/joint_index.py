@@ -171,6 +171,11 @@ class JointSplit(Split):
         text = self.members[number].index.split.text(own)
         return replace(text, path=f"{self.members[number].repository.name}/{text.path}")
 
+    def has(self, row: int, part: bytes) -> bool:
+        """Whether the text of a row, as it is stored, has a part of JSON."""
+        number, own = self.numbering.place(row)
+        return self.members[number].index.split.has(own, part)
+
     def word_list(self, field: str, row: int) -> list[str]:
         """The words of ``field`` of a row."""
         number, own = self.numbering.place(row)

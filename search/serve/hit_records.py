@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from search.engine.engine import Engine
-from search.engine.preview import Preview, preview, rarities, word_places
+from search.engine.line_scores import rarities, word_places
+from search.engine.preview import Preview, preview
 from search.index.code_index import Index
 from search.serve.highlighting import Span, highlighted
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from search.engine.preview import indentation, line_scores, word_places
+from search.engine.line_scores import line_scores, word_places
+from search.engine.preview import indentation
 from search.engine.show import body
 from search.index.code_index import Index
 from search.index.indexed_text import text_at
@@ -35,11 +36,11 @@ def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line
     Args:
         index: of the row.
         row: the unit.
-        rarity: stem of each word of the question -> how much it says (:func:`search.engine.preview.rarities`).
+        rarity: stem of each word of the question -> how much it says (:func:`search.engine.line_scores.rarities`).
     """
     text = index.text(row)
     own = text.source.split("\n")
-    scores = line_scores(own, rarity, text.query_text)
+    scores = line_scores(text.source, rarity, text.query_text)
     count = _body_lines(text.source, text.path)
     first = len(own) - count if count else 0
     if first == 0:
@@ -57,7 +58,7 @@ def file_lines(lines: Sequence[str], first: int, rarity: Mapping[str, float], ma
         rarity: as of :func:`unit_lines`.
         matched: the number of the line that is the best whatever the question is; 0: none.
     """
-    scores = line_scores(lines, rarity)
+    scores = line_scores("\n".join(lines), rarity)
     if 0 < matched <= len(lines):
         scores[matched - 1] = 1.0 + max(scores)
     return _around(lines, scores, first, rarity)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from data_prep.errors import one_line
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
-from search.engine.preview import rarities
+from search.engine.line_scores import rarities
 from search.engine.question import asked_words
 from search.engine.show import aligned, explained, licence_of, signature
 from search.engine.signals import Hit

@@ -112,7 +112,10 @@ def assert_scored_without_torch(model: Galm) -> None:
     assert shapes(model.config, len(JOINT.code)) == {name: each.shape for name, each in weights.items()}
     scorer = QueryScorer(model.config, weights, tables)
     codes = scorer.codes({field: Ragged.of(lists(CODES[field])) for field in model.code_fields})
-    found = [scorer.scores(scorer.query(ids), codes) for ids in lists(QUERIES["query"])]
+    found = [
+        scorer.scores(scorer.query(ids), codes, np.arange(len(codes.words.offsets) - 1))
+        for ids in lists(QUERIES["query"])
+    ]
     with torch.no_grad():
         plain = NeuralRanker.score_matrix(model, model.encode_query(QUERIES), model.encode_code(CODES))
     np.testing.assert_allclose(found, plain.numpy(), rtol=1e-4, atol=1e-5)

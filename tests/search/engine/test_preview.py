@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from search.engine.preview import indentation, preview, rarities, word_places
+from search.engine.line_scores import rarities, word_places
+from search.engine.preview import indentation, preview
 from search.retrieval.bm25_index import Bm25Index
 
 METHOD = '''def send(self, request, *, stream=False):
