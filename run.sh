@@ -121,8 +121,8 @@ extras() {
 case "${1:-help}" in
   install) shift; add "$@" ;;
   # Of the libraries a third is imported, and compiled then.
-  test)  shift; compile=--no-compile; training_needs requirements-dev.txt requirements-agents.txt requirements-parquet.txt \
-    requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
+  test)  shift; compile=--no-compile; training_needs requirements-dev.txt requirements-agents.txt requirements-hdf5.txt \
+    requirements-parquet.txt requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   test_editor) shift; search_needs; check_in_editor "$@" ;;
   index|search|related|serve|mcp|quality|indexes)
     case $1 in mcp) search_needs requirements-agents.txt ;; *) search_needs ;; esac

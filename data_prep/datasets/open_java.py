@@ -96,15 +96,14 @@ class OpenJava(ReadyMade):
         raw = [path for part in self._clones.values() for path in part.values()]
         if not found and not raw:
             raise UserError(
-                f"open_java needs one or more of {', '.join(FILES)} in {self._place}, or the files as published "
-                + where_to_get([*CLONES])
+                f"open_java needs one or more of its three releases in {self._place}: {where_to_get([*CLONES])}"
             )
         return [*found, *raw, *(published_tests(self._config, self._place)[1] if raw else ())]
 
     def _find(self) -> None:
         """Find the published files of what is not there as JSON Lines."""
-        files = files_below(self._place)
         parts = {name: PARTS[name.removesuffix(ENDING)] for name in FILES if not self._is_there(name)}
+        files = files_below(self._place) if parts else []
         self._clones = {name: found for name, part in parts.items() if (found := part.found(files))}
 
     def _is_there(self, name: str) -> bool:

@@ -59,9 +59,7 @@ class PaperRelease(ReadyMade):
         """
         found = [path for paths in self._found().values() for path in paths]
         if not found:
-            raise UserError(
-                f"{self.cache_name} needs its files in {self._place}, or as published {where_to_get([self.release])}"
-            )
+            raise UserError(f"{self.cache_name} needs its files in {self._place}: {where_to_get([self.release])}")
         return [*found, *published_tests(self._config, self._place)[1]]
 
     def origin(self) -> str:

@@ -105,9 +105,9 @@ PARTS: Final = {
 
 
 def where_to_get(releases: Sequence[str]) -> str:
-    """What to type for the clones of some releases."""
-    addresses = (f"git clone --depth 1 https://github.com/{CLONES[name]}" for name in releases)
-    return f"in a folder for --data.path=, or in data/raw/papers: {'; '.join(addresses)} (docs/datasets.md)"
+    """What to do about missing releases."""
+    clones = " and ".join(f"https://github.com/{CLONES[name]}" for name in releases)
+    return f"git clone {clones} there, into data/raw/papers or into the folder of --data.path= (docs/datasets.md)"
 
 
 def files_below(place: Path) -> list[Path]:

@@ -28,7 +28,7 @@ case "$*" in
 esac
 """
 
-EXTRAS = tuple(f"requirements-{name}.txt" for name in ("agents", "parquet", "posts", "sentences", "vectors"))
+EXTRAS = tuple(f"requirements-{name}.txt" for name in ("agents", "hdf5", "parquet", "posts", "sentences", "vectors"))
 OF_SEARCH = "requirements-search.txt"
 OF_TRAINING = ("requirements-train.txt", "torch.txt")
 OF_TESTS = ("requirements-dev.txt", *EXTRAS)

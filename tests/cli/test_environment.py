@@ -142,8 +142,8 @@ def test_what_is_named_is_added(clone, names, added):
 @pytest.mark.parametrize(
     ("names", "environment", "message"),
     [
-        ((), {}, "expected what to install: agents dev parquet posts search sentences train vectors"),
-        (("posts", "x"), {}, "expected one of agents dev parquet posts search sentences train vectors, but got x"),
+        ((), {}, "expected what to install: agents dev hdf5 parquet posts search sentences train vectors"),
+        (("posts", "x"), {}, "expected one of agents dev hdf5 parquet posts search sentences train vectors, but got x"),
         (("posts",), {"GALM_PYTHON": "python"}, "GALM_PYTHON is used as it is: install the packages of "),
     ],
 )

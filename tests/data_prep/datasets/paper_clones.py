@@ -11,7 +11,7 @@ from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs
 from data_prep.records import UNKNOWN, Pair, SplitName
 from data_prep.sources.tabcs_release import FILE_FIELDS
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[dict[str, Any]]
 """Rows with the lists ``query``, ``name``, ``tokens`` and ``api``, and the texts ``code``, ``repo`` and ``file``."""
 
 

@@ -252,7 +252,7 @@ def test_without_any_file_one_line_tells_what_is_needed(tmp_path: Path, capsys: 
     assert main(["prepare", "open_java", f"--data.root={tmp_path}"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert f"open_java needs one or more of {', '.join(FILES)} in {tmp_path}/raw/open_java" in error
+    assert f"open_java needs one or more of its three releases in {tmp_path}/raw/open_java: git clone https://" in error
 
 
 @pytest.mark.parametrize(

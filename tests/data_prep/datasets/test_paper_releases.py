@@ -197,7 +197,7 @@ def test_what_is_missing_is_told_with_what_to_type(
     assert main(["prepare", name, f"--data.root={tmp_path}"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "git clone --depth 1 https://github.com/" in error
+    assert ": git clone https://github.com/" in error
 
 
 def test_a_name_is_that_of_the_method_not_of_its_annotation() -> None:

@@ -51,13 +51,13 @@ def test_a_test_alone_is_one(tmp_path: Path) -> None:
 def test_what_points_nowhere_is_listed(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "beir")
     with (folder / "qrels" / "test.tsv").open("a") as file:
-        file.write("q1\tnone\t1\nnone\tc1\t1\nq1 only\nq1\tc1\tmany\n\n")
+        file.write("q1\tnone\t1\nnone\tc1\t1\nq1 only\nq1\tc1\tmany\nq1\tc1\tnan\n\n")
     with (folder / "corpus.jsonl").open("a") as file:
         file.write('{"text": "x = 1"}\n{"_id": "e", "text": null}\n')
     data = prepared(folder, tmp_path / "data")
     left_out = {reason: number for reason, number in data.manifest["counts"]["left_out"].items() if number}
     assert left_out == {
-        "no such code of corpus.jsonl": 1, "no such query of queries.jsonl": 1, "no line of qrels": 2,
+        "no such code of corpus.jsonl": 1, "no such query of queries.jsonl": 1, "no line of qrels": 3,
         "no _id": 1, "no text": 1,
     }  # fmt: skip
     for path in (folder / "qrels").iterdir():

@@ -56,7 +56,8 @@ def test_columns_of_numbers_and_lists_of_a_table_are_read(tmp_path: Path) -> Non
     ],
 )
 def test_labels_say_match_or_none_and_others_are_no_rows(tmp_path: Path, label: object, reason: str) -> None:
-    rows = [{"query": "a", "code": "x"}, *({"query": "b", "code": "y", name: label} for name in ("label", "match"))]
+    rows: list[dict[str, object]] = [{"query": "a", "code": "x"}]
+    rows += [{"query": "b", "code": "y", name: label} for name in ("label", "match")]
     source = PairSource(named_files(str(write_lines(tmp_path / "a.jsonl", rows))))
     left_out: list[str] = []
     assert len([*source.rows(lambda _, why: left_out.append(why))]) + len(left_out) == 3

@@ -41,6 +41,18 @@ def test_plain_things_come_back(tmp_path: Path, value: object, protocol: int) ->
     assert load_plain(path) == value
 
 
+def test_words_as_python_2_writes_them_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "some.pkl"
+    words = {"get": 1, "größe": 2, "": 3}
+    body = (
+        b"U" + struct.pack("B", len(word.encode())) + word.encode() + b"K%c" % number for word, number in words.items()
+    )
+    path.write_bytes(b"\x80\x02}q\x00(" + b"".join(body) + b"u.")
+    assert load_plain(path) == words
+    assert "it is cut short" in refused(tmp_path, b"\x80\x02]q\x00U\x09abc")
+    assert "it is cut short" in refused(tmp_path, b"\x80\x02]q\x00U")
+
+
 @pytest.mark.parametrize("release", ["csn", "jcg"])
 def test_the_release_reads_as_pickle_itself_reads_it(release: str) -> None:
     files = sorted((RELEASES / release).glob("*.pkl"))
