@@ -86,7 +86,7 @@ class WordLists:
         return self.vectors[self.places]
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """All that they are."""
         return self.vectors, self.norms, self.places, self.offsets
 

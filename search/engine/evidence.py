@@ -138,13 +138,13 @@ def _pairs(terms: Sequence[str], has: Sequence[bool], text: str) -> float:
     if len(terms) < 2:
         return 0.0
     together = sum(
-        own and then and _stand_together(one, other, text)
+        own and then and stand_together(one, other, text)
         for own, then, one, other in zip(has, has[1:], terms, terms[1:], strict=False)
     )
     return together / (len(terms) - 1)
 
 
-def _stand_together(one: str, other: str, text: str) -> bool:
+def stand_together(one: str, other: str, text: str) -> bool:
     """Whether ``other`` is behind ``one``, whose ending is not known; in scripts without blanks they may overlap."""
     if not one.isascii() and one[-1] == other[0]:
         return one[:-1] + other in text

@@ -33,20 +33,17 @@ def line_scores(text: str, rarity: Mapping[str, float], sentence: str = "") -> l
     which is shown beside them, says nothing.
     """
     read = _read(text)
-    scores = [0.0] * len(read.lines)
+    found: dict[int, float] = {}
     for stem, weight in rarity.items():
         for place in read.having(stem):
-            scores[place] += weight
-    found = [place for place, score in enumerate(scores) if score]
+            found[place] = found.get(place, 0.0) + weight
+    scores = [0.0] * len(read.lines)
     shown = frozenset(_WORD.findall(sentence)) if found else frozenset()
-    for place in found:
-        if _repeats(read.words(place), shown):
-            scores[place] = 0.0
-            continue
-        if place in read.quoted or read.lines[place].lstrip().startswith(_COMMENTS):
-            scores[place] *= _COMMENT
-        if 0 < place <= read.parameters:
-            scores[place] *= _PARAMETER
+    for place, said in found.items():
+        if not _repeats(read.words(place), shown):
+            is_comment = place in read.quoted or read.lines[place].lstrip().startswith(_COMMENTS)
+            said *= _COMMENT if is_comment else 1.0
+            scores[place] = said * _PARAMETER if 0 < place <= read.parameters else said
     return scores
 
 

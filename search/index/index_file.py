@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -130,6 +131,16 @@ def read_head(path: Path) -> Head:
         UnusableIndexError: there is no index, it is incomplete, or it is of another version.
         OSError: it cannot be read at this moment, which says nothing about it.
     """
+    try:
+        now = path.stat()
+    except ABSENT:
+        return _opened(path, "head")[0]  # which says why
+    return _read_head(path, (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns))
+
+
+@lru_cache(maxsize=4)
+def _read_head(path: Path, _: tuple[int, ...]) -> Head:
+    """The first line of a file, which is read again once its stamp is another one."""
     return _opened(path, "head")[0]
 
 

@@ -52,7 +52,12 @@ def record_path(index: Path) -> Path:
     Raises:
         UserError: there is no cache folder.
     """
-    real, cache = Path(os.path.realpath(index)), Path(os.path.realpath(cache_folder()))
+    return _record_path(os.path.realpath(index), os.path.realpath(cache_folder()))
+
+
+@lru_cache(maxsize=16)
+def _record_path(index: str, folder: str) -> Path:
+    real, cache = Path(index), Path(folder)
     if real.is_relative_to(cache):
         return real.with_name(f"{real.name}.tree")
     return cache / "records" / f"{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}.tree"

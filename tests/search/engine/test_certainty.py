@@ -1,6 +1,8 @@
 """What an answer says of itself: strong, weak or none, and what is missing."""
 
 import json
+import random
+import re
 
 import pytest
 
@@ -8,6 +10,7 @@ from cli.main import main
 from neural_code_search import index_folder
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.evidence import stand_together
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.opening import opened, reranker_maker
@@ -106,6 +109,16 @@ def test_foreign_topics_are_no_strong_match(engine, query):
 @pytest.mark.parametrize("query", ["asdfqwerzxcv", "how does the blorp frindle"])
 def test_words_that_nobody_knows_find_nothing(engine, query):
     assert engine.search(query) == []
+
+
+def test_neighbours_stand_together_with_an_ending_and_what_separates_words_between():
+    draw = random.Random(0)
+    for _ in range(3000):
+        one, other = ("".join(draw.choices("ab_", k=draw.randint(1, 3))) for _ in range(2))
+        text = "".join(draw.choices("aab_. ", k=draw.randint(0, 24)))
+        expected = re.search(rf"{re.escape(one)}[^\W_]{{0,4}}[\W_]{{0,2}}{re.escape(other)}", text) is not None
+        assert stand_together(one, other, text) == expected, (one, other, text)
+    assert stand_together("連接", "接池", "連接池")
 
 
 def test_words_that_no_file_has_do_not_change_the_order(engine):

@@ -9,7 +9,7 @@ from experiments.recipes.config import resolve
 from experiments.run.training import build_model
 from modeling.pool_ranker import RowScores
 from search.engine.engine import Engine
-from search.engine.file_ranking import FILES
+from search.engine.file_ranking import FILES, file_ranking
 from search.engine.packed_reranker import query_split
 from search.engine.question import LONGEST_QUERY, Names, QueryError
 from search.engine.settings import RankingSettings
@@ -49,6 +49,13 @@ def test_a_name_among_words_comes_up(index):
     with_name = Engine(index, None).search("how does CompletableFuture.thenCombine wait", top=3)
     assert index.names[with_name[0].row] == "CompletableFuture.thenCombine"
     assert not any(hit.stage == "name" for hit in Engine(index, None).search("how does it wait for the future"))
+
+
+def test_an_engine_with_other_settings_reads_questions_by_these(index):
+    engine = Engine(index, None)
+    other = engine.changed(RankingSettings(exact_name_boost=0.0), file_ranking(index))
+    gains = [max(each.asked("ConcurrentHashMap")[1].own.values()) for each in (engine, other, engine)]
+    assert gains[0] == gains[2] > 100 > gains[1]
 
 
 def test_bm25_alone_ranks_by_its_scores(index):

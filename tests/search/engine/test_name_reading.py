@@ -22,6 +22,7 @@ FILES = {
     ),
     "lib/sql/build.pyi": "def select(a: int) -> int: ...\ndef traced(function): ...\n",
     "lib/main.py": "def options(parser):\n    parser.add_argument('--backend-only', help='the backend')\n",
+    "lib/sizes.py": "def measured(config):\n    return config['pool.größe-nach']\n",
     "tests/mocks.py": "class QueuePool:\n    pass\n\n\ndef get_or_create():\n    return None\n",
     "java/ObjectMapper.java": (
         "class ObjectMapper {\n  ObjectMapper() { this(null); }\n  ObjectMapper(Object a) { }\n"
@@ -93,6 +94,7 @@ def level(engine, query):
         ("--backend-only", "lib/main.py:1", "options"),
         ("POOL_SIZE", "lib/pool/base.py:5", "Pool.get_or_create"),
         ("pool.recycle-after", "lib/pool/base.py:12", "recycled"),
+        ("pool.größe-nach", "lib/sizes.py:1", "measured"),
     ],
 )  # fmt: skip
 def test_a_name_leads_to_its_best_reading(engine, query, place, name):

@@ -109,6 +109,21 @@ def test_of_real_methods_the_nearest_are_found(made, real, way):
         assert ties.any()  # overloads that read the same
 
 
+@pytest.mark.parametrize("dim", [1, 15, 16, 40])
+def test_scores_are_those_of_numpy_of_whatever_half_precision_holds(monkeypatch, dim):
+    random = np.random.default_rng(dim)
+    vectors = (random.normal(size=(50, dim)) * 2.0 ** random.integers(-24, -4, (50, dim))).astype(np.float16)
+    vectors[3:5] = [[-0.0], [6e-8]]
+    query, rows = random.normal(size=dim).astype(np.float32), np.array([3, 4, 49, 0, 3])
+    index = ExactVectors(vectors)
+    found = index.scores(query, rows)
+    np.testing.assert_allclose(found, vectors[rows].astype(np.float64) @ query, rtol=1e-5, atol=1e-7)
+    with pytest.raises(IndexError):
+        index.scores(query, np.array([50]))
+    monkeypatch.setattr("search.retrieval.ann.exact._library", lambda: None)
+    np.testing.assert_allclose(found, index.scores(query, rows), rtol=1e-5, atol=1e-7)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_all_rows_are_found_where_more_are_asked_for(made, way):
     index = made(way, halves(30, 0))
