@@ -87,7 +87,7 @@ def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, 
             data.splits[plan.evaluate.split],
             dataset=dataset,
             origin=data.manifest["origin"],
-            train=apart and apart.splits["train"],
+            train=apart.splits["train"] if apart else None,
             read=_read_earlier(data) if name == EARLIER[0] else (),
         )
         if saved.get(name) != facts:
