@@ -86,7 +86,8 @@ def verdict(found: Found) -> str:
     base, level = found.ablation.base, found.ablation.level
     sides = {label: found.leads[label].side for label in found.leads}
     met = sum(side == ("level" if label in level else "worse") for label, side in sides.items())
-    answer = "yes" if met == len(sides) else "in part" if met else "no"
+    is_open = all(side in ("not shown", "one seed") for side in sides.values())
+    answer = "yes" if met == len(sides) else "in part" if met else "not shown" if is_open else "no"
     model = f"{base} (MRR {found.base.mrr:.3f}, {_seeds(found.base)})"
     missing = [label for label in found.ablation.variants if label not in sides]
     groups = {text: [label for label in sides if sides[label] == side] for side, text in _SIDES.items()}

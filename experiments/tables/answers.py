@@ -153,10 +153,10 @@ _CONVENTIONS: Final = (
     "p < 0.05 after Holm's correction for all comparisons of a test set on this page, which intervals do not have; "
     f"other pages correct for theirs. Level: the whole interval lies within {MARGIN:g} of 0, as if of a hundred "
     "queries two had their method first in place of second. Where neither holds, nothing is shown. A trained row with "
-    'one seed gets no verdict. MRR: mean ± deviation over seeds. "+ BM25": both scores fused, with a weight tuned on '
-    "validation. *: any method counts whose own query has the same words. The rows of CSN and JCG were trained on "
-    "more Java, without theirs, and their "
-    "tabcs has no syntax tree."
+    "one seed gets no verdict; with three, p-values are somewhat too small where trainings differ much and queries "
+    "little, so that an interval that nearly holds 0 says little. MRR: mean ± deviation over seeds. "
+    '"+ BM25": both scores fused, with a weight tuned on validation. *: any method counts whose own query has the same '
+    "words. The rows of CSN and JCG were trained on more Java, without theirs, and their tabcs has no syntax tree."
 )
 _LINKS: Final = """\
 - Where, and on which queries: [main-where.md](main-where.md), by overlap with training, length and words in common.
@@ -183,9 +183,8 @@ def _pairs(found: Answers) -> str:
         )
         for pair, lead in found.leads.items()
     ]
-    wins = wins_table(
-        [(" - ".join(pair), *(found.rows[name].reciprocal_ranks for name in pair)) for pair in found.leads]
-    )
+    values = {name: entry.reciprocal_ranks for name, entry in found.rows.items()}
+    wins = wins_table([(f"{first} - {second}", values[first], values[second]) for first, second in found.leads])
     told = f"{shared:,} of {found.pool.queries:,} queries have the words of another."
     return f"{told}\n\n{markdown_table(header, rows)}\n\n{wins}"
 

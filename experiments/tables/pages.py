@@ -51,7 +51,7 @@ from experiments.tables.main_table import (
     REFERENCES,
     shown,
 )
-from experiments.tables.query_kinds import QUERIES, KnownPool, clusters, kind_table, known_pools
+from experiments.tables.query_kinds import QUERIES, KnownPool, clusters, kind_table, known_pools, nearest_answer
 from experiments.tables.tuning import TUNED, cells_of, tuning_page
 from experiments.terminal.console import say
 
@@ -146,13 +146,14 @@ class Saved:
         by_kind = [*filter(None, map(kind_table, self.known))]
         parts = [
             "# Where are the models ahead?",
+            "\n".join(filter(None, map(nearest_answer, self.known))),
             _WHERE,
             *(["## All queries", *where_section(self.answers)] if self.answers else []),
             "## By kind of query",
             *by_kind,
             "As pictures: `main-*-where.png` beside this page.",
         ]
-        return "\n\n".join(parts) + "\n" if by_kind else ""
+        return "\n\n".join(filter(None, parts)) + "\n" if by_kind else ""
 
     def tuning_page(self) -> str:
         """The settings compared on validation."""

@@ -15,7 +15,7 @@ from data_prep.store.derived_splits import limit_pairs
 from data_prep.store.prepared_data import PreparedData
 from evaluation.comparison import Entry, Pool, by_pool
 from evaluation.json_records import from_json, to_json
-from evaluation.queries import KINDS, LEAST, Gain, QueryClass, QueryFacts, gain, query_classes, query_facts
+from evaluation.queries import KINDS, LEAST, TRAINED, Gain, QueryClass, QueryFacts, gain, query_classes, query_facts
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from evaluation.significance import PairedValues
@@ -32,6 +32,8 @@ MODELS: Final = ("galm_plus", "galm", "tabcs")
 AGAINST: Final = "bm25_tuned"
 _ALSO: Final = ((("galm",), "tabcs"), (("galm + BM25",), "tabcs + BM25"))
 """Further models, and the ranker that they are compared with by kind of query."""
+_BY_OVERLAP: Final = (("galm_plus", AGAINST), ("galm", "tabcs"))
+"""Whose differences by overlap with training are said first."""
 TRAINED_AS: Final = "galm"
 """The model whose training pairs queries are compared with: those of all that are trained on their data set alone."""
 EARLIER: Final = ("jdk", 12_000)
@@ -87,7 +89,7 @@ def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, 
             data.splits[plan.evaluate.split],
             dataset=dataset,
             origin=data.manifest["origin"],
-            train=apart and apart.splits["train"],
+            train=apart.splits["train"] if apart else None,
             read=_read_earlier(data) if name == EARLIER[0] else (),
         )
         if saved.get(name) != facts:
@@ -153,6 +155,19 @@ def kind_table(known: KnownPool) -> str:
     pool, entries, facts = known
     found = [compared(entries), *(compared(entries, *pair) for pair in _ALSO)]
     return "\n\n".join(kinds_against(pool, *each, facts) for each in found if each)
+
+
+def nearest_answer(known: KnownPool) -> str:
+    """Differences by overlap with training, in a sentence for each two rankers; "" where it is not known."""
+    pool, entries, facts = known
+    classes = classes_by_kind(facts).get(TRAINED, [])
+    told = []
+    for model, against in _BY_OVERLAP:
+        if classes and (found := compared(entries, (model,), against)):
+            (one,), other = found
+            gains = [f"{each.label} {with_interval(gain(one, other, each.rows, facts.files))}" for each in classes]
+            told.append(f"`{model}` - `{against}` by {TRAINED}: {', '.join(gains)}.")
+    return f"- {inline_text(pool.dataset)}: {' '.join(told)}" if told else ""
 
 
 def wins_table(pairs: Sequence[tuple[str, PairedValues, PairedValues]]) -> str:

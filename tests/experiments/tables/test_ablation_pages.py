@@ -54,6 +54,7 @@ def test_a_wide_interval_around_0_is_not_level():
     wide = found_by("blocks", runs, {})
     assert wide is not None
     assert wide.leads["1 blocks"].side == "not shown"
+    assert verdict(wide).startswith("So far not shown: 0 of its 1 ")
     assert "Not shown to differ: 1 blocks." in verdict(wide)
 
 

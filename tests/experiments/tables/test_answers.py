@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from evaluation.comparison import MARGIN
+from evaluation.metrics import exact
 from evaluation.queries import QueryFacts
 from evaluation.significance import compare_runs, holm
+from experiments.tables import answers
 from experiments.tables.answers import QUESTIONS, SAID, TESTS, answers_of, answers_page, answers_picture, where_section
 from experiments.tables.pages import RESULTS, Saved
 from tests.evaluation.test_results import SIZE, result
@@ -70,8 +72,9 @@ def test_the_correction_is_for_all_pairs_of_a_test_set():
 
 
 def runs(label, *seeds, trained=True):
+    plain = result(also={}, parameters=3 if trained else 0)
     return [
-        (label, replace(result(seed=seed, also={}, parameters=3 if trained else 0), ranks=list(ranks)))
+        (label, replace(plain, seed=seed, ranks=ranks, exact={**plain.exact, **exact(np.array(ranks))}))
         for seed, ranks in enumerate(seeds)
     ]
 
@@ -117,6 +120,15 @@ def test_copies_count_where_any_method_of_the_same_words_does(found):
     (text,) = where_section(found)
     assert f"{SIZE:,} of {SIZE:,} queries have the words of another." in text
     assert f"| galm - tabcs | {SIZE} | 0 | 0 |" in text
+
+
+def test_a_new_row_is_a_line(monkeypatch):
+    monkeypatch.setattr(answers, "ROWS", {**answers.ROWS, "unif": ("unif",)})
+    monkeypatch.setattr(answers, "QUESTIONS", {"Is GALM ahead of UNIF?": (("galm", "unif"),)})
+    rows = [*runs("galm", [1] * SIZE, [1] * SIZE), *runs("unif", [2] * SIZE, [2] * SIZE)]
+    page = answers_page(answers_of(rows, [], {}), "")
+    assert "**Is GALM ahead of UNIF?**\n\n- JDK (seen project): `galm` is ahead of `unif`, +0.500 (" in page
+    assert "| unif | 0.500 ± 0.000 |" in page
 
 
 def test_without_pairs_there_is_no_page():

@@ -10,7 +10,7 @@ from evaluation.result_store import ROWS
 from evaluation.results import Validation
 from experiments.tables.comparison_pictures import band_shares, kind_pictures, training_pictures
 from experiments.tables.pages import RESULTS, Saved, pages, pictures
-from experiments.tables.query_kinds import kind_table
+from experiments.tables.query_kinds import kind_table, nearest_answer
 from tests.evaluation.test_queries import entry, facts
 from tests.evaluation.test_results import SIZE, result
 from tests.experiments.tables.saved_runs import copied
@@ -64,6 +64,15 @@ def test_the_words_say_what_the_intervals_do(three):
     assert f"below 0, in {everything};" in second
     same = known(galm=[2] * SIZE, bm25_tuned=[2] * SIZE)
     assert kind_table(same).endswith(f"the interval holds 0 in {everything}.")
+
+
+def test_overlap_with_training_is_said_first(three):
+    pool, entries, known_facts = three
+    near = replace(known_facts, nearest=[0.9] * SHORT + [0.1] * (SIZE - SHORT))
+    assert nearest_answer(three) == ""
+    assert nearest_answer((pool, entries, near)) == (
+        "- jdk: `galm_plus` - `bm25_tuned` by nearest training method: 4/5 or more +0.500 (+0.500 to +0.500)."
+    )
 
 
 def test_without_the_models_or_without_bm25_there_is_neither_table_nor_picture():
