@@ -95,7 +95,9 @@ class AgentTools:
         if by not in ("method", "file"):
             raise UserError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip() or regex) == bool(snippet.strip()):
-            raise UserError("expected a question in words or a name, a regex, or both, or else a snippet of code")
+            raise UserError(
+                "expected a question, in words, as a name or by a regex, or a snippet of code, and not both"
+            )
         pattern = Pattern(regex, self._index.root) if regex else None
         now = self._index.current(question or snippet[:LONGEST_QUERY])
         languages, path = _languages(now.engine, language), pattern_of(self._index.root, path)

@@ -146,5 +146,5 @@ def test_an_agent_asks_with_one(tmp_path):
         (hit,) = tools.search(regex="sugar")["results"]
         assert (hit["name"], hit["match_line"]) == ("glaze", 15)
         assert tools.search("bake", regex="nowhere")["certainty"]["level"] == "none"
-        with pytest.raises(UserError, match="a regex, or both"):
+        with pytest.raises(UserError, match="and not both"):
             tools.search(regex="a", snippet="def f(): pass")
