@@ -9,7 +9,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS
-from evaluation.benchmark import BenchmarkResult, SubsetResult, means
+from evaluation.benchmark import BenchmarkResult, SubsetResult
 from evaluation.comparison import Lead, adjusted
 from evaluation.significance import RunDifference, Runs, compare_runs
 from experiments.tables.comparison_pictures import as_png, draw_leads
@@ -20,6 +20,8 @@ REFERENCE: Final = "bm25"
 NONE: Final = "-"
 _ORDER: Final = [entry.name for entry in (*SUBSETS, *POOLS)]
 _KINDS: Final = {entry.name: ", ".join(entry.generalisation) for entry in SUBSETS}
+_PANELS: Final = 5
+"""Panels of a picture beside each other."""
 _NO_MODELS: Final = ("chance", "bm25_plain")
 _HEADLINE: Final = "statcodesearch"
 """The subset of another language in another domain, which the benchmark is made for."""
@@ -49,7 +51,10 @@ def label_of(result: BenchmarkResult) -> str:
 
 
 def merged(results: Iterable[BenchmarkResult]) -> list[BenchmarkResult]:
-    """One result for each row: runs of one model on other subsets, or on other sizes of one, are joined."""
+    """One result for each row: runs of one model on other subsets, or on other sizes of one, are joined.
+
+    Means by type are those of the run on most subsets.
+    """
     rows: dict[str, list[BenchmarkResult]] = {}
     for result in results:
         rows.setdefault(label_of(result), []).append(result)
@@ -57,12 +62,9 @@ def merged(results: Iterable[BenchmarkResult]) -> list[BenchmarkResult]:
 
 
 def _joined(runs: Sequence[BenchmarkResult]) -> BenchmarkResult:
-    if len(runs) == 1:
-        return runs[0]
-    subsets = sorted({Column.of(subset): subset for run in runs for subset in run.subsets}.items())
-    by_rank, by_match = means([subset for _, subset in subsets], released="D-1" in runs[0].protocol)
-    found = [subset for _, subset in subsets]
-    return replace(runs[0], subsets=found, mrr_by_type=by_rank, accuracy_by_type=by_match)
+    subsets = {Column.of(subset): subset for run in runs for subset in run.subsets}
+    whole = max(runs, key=lambda run: len(run.subsets))
+    return replace(whole, subsets=[subsets[column] for column in sorted(subsets)])
 
 
 def columns(results: Sequence[BenchmarkResult]) -> dict[Column, str]:
@@ -173,9 +175,13 @@ def difference_picture(results: Sequence[BenchmarkResult]) -> bytes:
     if not found:
         raise UserError(f"a picture needs rows that were ranked beside {REFERENCE}, and there are none")
     labels = [label_of(each) for each in results if any(label_of(each) in leads for leads in found.values())]
-    figure = Figure(figsize=(4 + 1.9 * len(found), 2 + 0.3 * len(labels)), dpi=110, layout="constrained")
-    panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
-    for axes, (column, leads) in zip(panels, found.items(), strict=True):
+    lines, width = -(-len(found) // _PANELS), min(len(found), _PANELS)
+    size = 4 + 2 * width, lines * (1.2 + 0.28 * len(labels))
+    figure = Figure(figsize=size, dpi=110, layout="constrained")
+    panels = figure.subplots(lines, width, sharey=True, squeeze=False).ravel()
+    for spare in panels[len(found) :]:
+        spare.set_visible(False)
+    for axes, (column, leads) in zip(panels, found.items(), strict=False):
         draw_leads(axes, leads, labels)
         axes.set_title("\n".join(filter(None, (titles[column], _KINDS.get(column.name, "")))), fontsize=8)
     figure.supxlabel(f"MRR minus that of {REFERENCE}, 95 % interval; light: one seed, interval of this run", fontsize=9)

@@ -116,11 +116,10 @@ def benchmark_page(found: Sequence[BenchmarkResult]) -> str:
     """The tables of the saved results and how they were made; "" if there are none."""
     if not found:
         return ""
-    commands = "\n".join(f"- `{each.command}`: code {each.code_version}, {each.date[:10]}" for each in found)
+    made = dict.fromkeys(f"- `{each.command}`: code {each.code_version}, {each.date[:10]}" for each in found)
     machines = ", ".join(dict.fromkeys(f"{each.machine.cpu}, {each.machine.cores} cores" for each in found))
     rows = merged(found)
-    made = f"## Made by, on {machines}\n\n{_OLDER}"
-    parts = (f"# {_QUESTION}", answer(rows), pages(rows), made, commands)
+    parts = (f"# {_QUESTION}", answer(rows), pages(rows), f"## Made by, on {machines}", _OLDER, "\n".join(made))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
