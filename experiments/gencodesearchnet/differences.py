@@ -141,11 +141,12 @@ def _p_text(lead: Lead) -> str:
 
 def answer(results: Sequence[BenchmarkResult]) -> str:
     """One sentence: which models are ahead of BM25 on most texts of R; "" if it was not ranked with others."""
-    found = paired([each for each in results if label_of(each) not in _NO_MODELS], REFERENCE)
+    found = paired(results, REFERENCE)
     column = max((each for each in found if each.name == _HEADLINE), key=lambda each: each.pairs, default=None)
     if column is None:
         return ""
-    ordered = sorted(found[column].items(), key=lambda each: -each[1].difference.mean)
+    models = [each for each in found[column].items() if each[0] not in _NO_MODELS]
+    ordered = sorted(models, key=lambda each: -each[1].difference.mean)
     sides = {
         "ahead of": [each for each in ordered if each[1].difference.low > 0],
         "not shown to differ from": [
