@@ -32,8 +32,7 @@ FORMAT_VERSION: Final = 1
 """Incremented when the layout changes; a store of another version is rebuilt."""
 MANIFEST: Final = "manifest.json"
 _LEXICON: Final = "lexicon.json"
-_CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")
-"""Fields that always exist, so that a checksum of words is the same with and without statement trees."""
+_CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")  # that always exist, unlike statement trees
 
 
 class DamagedStore(UserError):  # noqa: N818 - names a state
@@ -64,11 +63,6 @@ _TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
 _AS_JSON: Final = json.JSONEncoder(separators=(",", ":"))
 
 
-def _as_dict(text: PairText) -> dict[str, Any]:
-    """The fields of a text; the licence only if it is known."""
-    return {name: getattr(text, name) for name in _TEXT_FIELDS if name != "licence" or text.licence}
-
-
 def _read_text(line: bytes) -> PairText:
     """Parse a ``line`` of texts, which was not validated when its file was opened.
 
@@ -94,7 +88,8 @@ class Texts:
         """Encode texts as JSON Lines."""
         data, lengths = bytearray(), array("q")  # a list of lines would take as much again
         for text in texts:
-            line = _AS_JSON.encode(_as_dict(text)).encode()
+            known = {name: getattr(text, name) for name in _TEXT_FIELDS if name != "licence" or text.licence}
+            line = _AS_JSON.encode(known).encode()
             data += line + b"\n"
             lengths.append(len(line) + 1)
         offsets = edges(np.array(lengths, np.int64))
@@ -200,9 +195,8 @@ def sealed_file(path: Path) -> dict[str, str | int]:
 
 def manifest_sha256(manifest: Mapping[str, Any]) -> str:
     """The checksum of the rest of a manifest."""
-    return hashlib.sha256(
-        sorted_json({key: value for key, value in manifest.items() if key != "manifest_sha256"})
-    ).hexdigest()
+    rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    return hashlib.sha256(sorted_json(rest)).hexdigest()
 
 
 def open_prepared(folder: Path) -> PreparedData:
@@ -260,10 +254,7 @@ def words_sha256(split: Split) -> str:
 
 
 def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:
-    words: set[str] = set()
-    for pair in pairs:
-        words.update(*(pair.words(field) for field in WORD_FIELDS))
-    return sorted(words)
+    return sorted({word for pair in pairs for field in WORD_FIELDS for word in pair.words(field)})
 
 
 def _text_of(pair: Pair) -> PairText:
