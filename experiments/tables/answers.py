@@ -13,7 +13,7 @@ from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side, counting_copi
 from evaluation.queries import QueryFacts
 from experiments.tables.comparison_pictures import forest_panels
 from experiments.tables.comparison_tables import Clusters, Results, markdown_table, with_interval
-from experiments.tables.main_table import README_TESTS
+from experiments.tables.main_table import README_TESTS, TOKEN_HEADS
 from experiments.tables.query_kinds import wins_table
 
 PICTURE: Final = "main.png"
@@ -28,6 +28,9 @@ ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "galm + BM25": ("galm + BM25", f"galm{_MORE} + BM25{_TUNED}"),
     "galm_plus + BM25": ("galm_plus + BM25", f"galm_plus, start 0.2{_MORE} + BM25{_TUNED}"),
     "tabcs + BM25": ("tabcs + BM25", f"tabcs_no_ast{_MORE} + BM25{_TUNED}"),
+    **{
+        name: (name,) for label in ("minilm", "minilm as it comes", *TOKEN_HEADS) for name in (label, f"{label} + BM25")
+    },
 }
 """Row -> the labels that it has in results; of several on one test set the first."""
 QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -38,6 +41,16 @@ QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("galm_plus + BM25", "tabcs + BM25"),
     ),
     "Is galm_plus ahead of BM25?": (("galm_plus", "bm25_tuned"), ("galm_plus + BM25", "bm25_tuned")),
+    "What does a pretrained encoder give, fine-tuned on the same pairs?": (
+        ("minilm", "bm25_tuned"),
+        ("minilm", "galm_plus"),
+        ("minilm + BM25", "galm_plus + BM25"),
+        ("minilm + BM25", "minilm as it comes + BM25"),
+    ),
+    "Does an alignment over its tokens help, and a graph?": (
+        *((label, "minilm") for label in TOKEN_HEADS),
+        *((f"{label} + BM25", "minilm + BM25") for label in TOKEN_HEADS),
+    ),
 }
 """Question -> the rows that it compares, the first with the second."""
 TESTS: Final[Mapping[str, str]] = {

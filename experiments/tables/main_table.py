@@ -17,10 +17,12 @@ MIXED_WITH: Final = "bm25_tuned"
 
 README_ROWS: Final[Mapping[str, str]] = {
     "bm25_tuned": "BM25, tuned",
+    "minilm": "MiniLM, pretrained, then fine-tuned",
     "galm_plus": "galm_plus",
     "galm": "GALM, tuned reading",
     "tabcs": "TabCS",
     "galm_paper": "GALM, literal reading (one seed)",
+    "minilm + BM25": "MiniLM, fine-tuned, + BM25",
     "galm_plus + BM25": "galm_plus + BM25",
     "tabcs + BM25": "TabCS + BM25",
     "galm + BM25": "GALM + BM25",
@@ -133,6 +135,9 @@ _HEADS: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
     "galm_contextual, L = 0": ("galm_contextual", {"train.new_weights_rate": "10", "model.layers": "0"}),
 }
 """Label -> model and settings: four ways to read the token states of one pretrained encoder."""
+
+TOKEN_HEADS: Final = tuple(label for label in _HEADS if label != "minilm")
+"""Labels of those that compare tokens; ``minilm`` compares pooled vectors."""
 
 
 def _encoders(dataset: str) -> tuple[Cell, ...]:
