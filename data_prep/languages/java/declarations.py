@@ -25,6 +25,8 @@ from data_prep.records import LARGEST_SOURCE
 _BLANK: Final = re.compile(rb"(?:\s|//[^\r\n]*+[\r\n])*+")
 _NEXT_LINE: Final = re.compile(rb"\r?\n[ \t\f]*")
 _LETTER: Final = re.compile(r"\w")
+_THREE: Final = re.compile(rb"///(?!/)")
+_EMPTY_LINE: Final = re.compile(rb"\n[ \t\f]*\r?\n")
 JAVA: Final = Language(tree_sitter_java.language())
 _MARKS: Final = {
     "import_declaration": "import",
@@ -248,7 +250,8 @@ def _nested(parsed: ParsedFile) -> Iterator[tuple[Node, Kind, bool]]:
 class _Docs:
     """The Javadoc comments of a file, queried in source order: ``/** ... */``, and runs of lines that begin with ///.
 
-    Runs of lines that only have slashes document nothing, nor do lines behind code.
+    Runs of lines that only have slashes document nothing, nor do lines behind code. Lines of more slashes, and lines
+    before an empty line, are headings of what follows.
     """
 
     def __init__(self, data: bytes, captures: Mapping[str, Sequence[Node]]) -> None:
@@ -268,9 +271,9 @@ class _Docs:
                 self.comments.append((node.start_byte, node.end_byte))
 
     def _is_markdown(self, start: int) -> bool:
-        """Whether a line comment begins with ///, and nothing is before it on its line."""
+        """Whether a line comment begins with three slashes, and nothing is before it on its line."""
         data = self.data
-        return data.startswith(b"///", start) and not data[data.rfind(b"\n", 0, start) + 1 : start].strip()
+        return bool(_THREE.match(data, start)) and not data[data.rfind(b"\n", 0, start) + 1 : start].strip()
 
     def before(self, start: int) -> str:
         """The Javadoc that ends directly before ``start``, skipping other comments between."""
@@ -280,7 +283,11 @@ class _Docs:
             if not _BLANK.fullmatch(self.data, end, start):
                 return ""
             raw = self.data[first:end].decode(errors="replace")
-            if _LETTER.search(raw) if raw.startswith("///") else raw.startswith("/**") and len(raw) > len("/**/"):
+            if raw.startswith("///"):
+                documents = _LETTER.search(raw) and not _EMPTY_LINE.search(self.data, end, start)
+            else:
+                documents = raw.startswith("/**") and len(raw) > len("/**/")
+            if documents:
                 return raw
             start = first
         return ""
