@@ -24,8 +24,6 @@ README_ROWS: Final[Mapping[str, str]] = {
     "galm_paper": "GALM, literal reading (one seed)",
     "minilm + BM25": "MiniLM, fine-tuned, + BM25",
     "galm_plus + BM25": "galm_plus + BM25",
-    "tabcs + BM25": "TabCS + BM25",
-    "galm + BM25": "GALM + BM25",
 }
 """Label, as shown -> its name in README, whose readers know no recipes: BM25, alone, fused, each best first."""
 README_TESTS: Final[Mapping[str, str]] = {"jdk": "JDK (seen project)", "debian_sample": "Debian (unseen libraries)"}

@@ -80,7 +80,7 @@ _LEGEND: Final = """\
 - Models are trained for each column anew. "+ BM25": both scores fused, with a weight tuned on validation.
 - GALM's paper leaves choices open: the tuned reading was chosen on validation, the literal one by its text.
 - galm_plus is our variant of GALM, tuned longer than the baselines; here it has no graph layer.
-- MiniLM is all-MiniLM-L6-v2, which learned from much other text and code before: [docs/pretrained.md](docs/pretrained.md).
+- MiniLM is all-MiniLM-L6-v2: it learned from other text and code before ([pretrained.md](docs/pretrained.md)).
 - Is GALM ahead of TabCS? Of BM25? With intervals: [main.md](experiments/results/main.md), and all models from there.
 
 ![MRR of each row with its 95 % interval, beside that of tuned BM25](experiments/results/overview.png)"""
