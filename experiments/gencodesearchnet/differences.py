@@ -12,6 +12,7 @@ from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS
 from evaluation.benchmark import BenchmarkResult, SubsetResult
 from evaluation.comparison import Lead, adjusted
 from evaluation.significance import RunDifference, Runs, compare_runs
+from experiments.tables.answers import said
 from experiments.tables.comparison_pictures import as_png, draw_leads
 from experiments.tables.comparison_tables import markdown_table, with_interval
 from training.drawing import Figure
@@ -140,30 +141,15 @@ def _p_text(lead: Lead) -> str:
 
 
 def answer(results: Sequence[BenchmarkResult]) -> str:
-    """One sentence: which models are ahead of BM25 on most texts of R; "" if it was not ranked with others."""
+    """How models differ from BM25 on most texts of R, best first; "" if it was not ranked with others."""
     found = paired(results, REFERENCE)
     column = max((each for each in found if each.name == _HEADLINE), key=lambda each: each.pairs, default=None)
     if column is None:
         return ""
     models = [each for each in found[column].items() if each[0] not in _NO_MODELS]
     ordered = sorted(models, key=lambda each: -each[1].difference.mean)
-    sides = {
-        "ahead of": [each for each in ordered if each[1].difference.low > 0],
-        "not shown to differ from": [
-            each for each in ordered if each[1].difference.low <= 0 <= each[1].difference.high
-        ],
-        "behind": [each for each in ordered if each[1].difference.high < 0],
-    }
-    said = [
-        f"{side} {REFERENCE} {'is' if len(rows) == 1 else 'are'} {', '.join(_said(*row) for row in rows)}"
-        for side, rows in sides.items()
-        if rows
-    ]
-    return f"On {column.pairs:,} texts of R, by paired differences in MRR, {'; '.join(said)}."
-
-
-def _said(label: str, lead: Lead) -> str:
-    return f"{label} ({with_interval(lead.difference).replace(' (', ', ').removesuffix(')')}; {_p_text(lead)})"
+    told = " ".join(said((label, REFERENCE), lead) for label, lead in ordered)
+    return f"On {column.pairs:,} texts of R, in MRR: {told}"
 
 
 def difference_picture(results: Sequence[BenchmarkResult]) -> bytes:

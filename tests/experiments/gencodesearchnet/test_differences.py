@@ -95,10 +95,9 @@ def test_the_page_begins_with_its_question_and_an_answer_with_intervals():
     title, sentence, *_ = page.split("\n\n")
     assert title.startswith("# Which models")
     assert sentence == answer(ROWS)
-    assert sentence.startswith("On 200 texts of R, by paired differences in MRR, ahead of bm25 is better (+")
-    assert "; not shown to differ from bm25 is noise (" in sentence
-    assert "; behind bm25 is runs/mine (-" in sentence
-    assert "one seed)" in sentence
+    assert sentence.startswith("On 200 texts of R, in MRR: `better` is ahead of `bm25`, +")
+    assert " `noise` is not shown to differ from `bm25`, " in sentence
+    assert " `runs/mine` gets no verdict, with one seed, against `bm25`, -" in sentence
     assert answer(ROWS[:1]) == ""
 
 
