@@ -150,7 +150,7 @@ def test_what_never_ends_is_not_waited_for(tmp_path, capsys, kind):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["-", "--by=file"], "--by and --at are for questions in words"),
+        (["-", "--by=file"], "--by, --at and --regex are for questions in words"),
         (["a thing", "--snippet=x.py"], "expected one question"),
         (["-", "--language=java"], "--language=java matches none of the index's"),
         (["-", "--path=nowhere/*"], "--path=nowhere/* matches none of the index's"),
