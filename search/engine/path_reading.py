@@ -19,11 +19,14 @@ GATHERING: Final = frozenset(("__init__", "index", "mod", "lib", "main", "init")
 _BEFORE: Final = "\"'`([{<"
 _BEHIND: Final = "\"'`)]}>,;:.!?"
 """What may stand around a path in a sentence."""
+_WORD: Final = re.compile(r"[^\s\"'`,|]*[./\\][^\s\"'`,|]*")
+_WRITTEN: Final = re.compile(r"[\w.@][\w.@+-]*(?:[/\\][\w.@+-]+)+")
+"""What a path looks like: no pattern (``src/*.py``), no template (``{name}/x.py``), no call."""
 _LINE: Final = re.compile(r"(?::\d[\d:-]*|#L\d[-L\d]*)\Z")
 _PATH: Final = re.compile(r"[^\s:]*[./][^\s:]*")
 _MODULE: Final = re.compile(r"[a-z_][a-z\d_]*(?:\.[a-z_][a-z\d_]*)+")
 """What may be a module."""
-_ELSEWHERE: Final = re.compile(r"[/~]|\.\./|\w+:")
+_ELSEWHERE: Final = re.compile(r"[/~$]|\.\./|\w+:|(?:[\w-]+\.)+(?:com|org|net|io|dev)/")
 """What begins a path on some machine, or a link, of which the end alone may be a path of the index."""
 _EXACT, _STEM, _FOLDER = 3, 2, 1
 """How a file fits: its path ends so, or does so without its suffix, or it gathers a folder whose path ends so."""
@@ -102,17 +105,23 @@ class PathReader:
 
     def _mentioned(self, query: str) -> Mentioned:
         rest, files, others, unknown = list(query), set[int](), set[int](), list[str]()
-        for word in re.finditer(r"\S*[./\\]\S*", query):
-            if word[0] == query.strip():
+        for word in _WORD.finditer(query):
+            if word[0] == query.strip("\"'` \t\n"):
                 continue
             typed = _LINE.sub("", word[0].lstrip(_BEFORE).rstrip(_BEHIND))
             found, is_path = self._meant(typed)
             (files if is_path else others).update(found)
             if found:
                 rest[word.start() : word.end()] = " " * len(word[0])
-            elif "/" in _plain(typed) and self.ends_as_file(typed) and not _ELSEWHERE.match(typed):
+            elif self._is_missing(typed):
                 unknown.append(typed)
         return Mentioned("".join(rest), frozenset(files), frozenset(others), unknown)
+
+    def _is_missing(self, typed: str) -> bool:
+        """Whether what is no path of the index is written as one: ``Next.js/Node.js`` are two names."""
+        *folders, name = _plain(typed).split("/")
+        is_path = _WRITTEN.fullmatch(typed) and not _ELSEWHERE.match(typed)
+        return bool(folders and is_path and self.ends_as_file(name) and not any(map(self.ends_as_file, folders)))
 
     def _meant(self, typed: str) -> tuple[Sequence[int], bool]:
         """The files that a word means, and whether it is a path of theirs, and no name, module or folder."""

@@ -52,6 +52,27 @@ def test_a_path_among_other_words(engine, question, path):
     assert "nothing is called" not in engine.certainty(question, hits).line
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("Next.py/Node.py", "lib/*.py", "lib/**/*.py", "{name}/x.py", "%s/x.py", "$HOME/x.py", "<dir>/x.py"),
+        *("example.com/a/b.py", r"\d+\.py", "f(lib/x.py", "read/write", "TCP/IP", "I/O", "and/or", "HTTP/1.1"),
+    ],
+)
+def test_what_is_not_written_as_a_path_is_not_missed(engine, said):
+    mentioned = PathReader(engine.index).mentioned(f"where is the size checked for {said} here")
+    assert not mentioned.unknown
+    assert not mentioned.files
+
+
+@pytest.mark.parametrize("said", ["open('{}')", 'import("{}")', "{}'s close", "x.py,{}", "`{}`'s close"])
+def test_a_path_in_quotes_within_a_word(engine, said):
+    paths = PathReader(engine.index)
+    (file,) = paths.mentioned("where is " + said.format("lib/other/impl.py")).files
+    assert engine.index.files[file].path == "lib/other/impl.py"
+    assert paths.mentioned("where is " + said.format("lib/none/no.py")).unknown == ["lib/none/no.py"]
+
+
 def test_words_beside_a_path_order_its_functions(engine):
     names = [engine.index.names[hit.row] for hit in engine.search("how is it closed in lib/pool/impl.py", top=2)]
     assert {*names} == {"first_close", "other_close"}
