@@ -46,8 +46,8 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
 
 
 def prepared(path: Path | str, root: Path, said: list[str] | None = None, **options: Any) -> PreparedData:
-    """The data set ``pairs`` of some files."""
-    config = DataConfig(path=str(path), root=str(root), processes=1, **options)
+    """The data set ``pairs`` of some files, of Python unless told: recognising a language takes seconds."""
+    config = DataConfig(path=str(path), root=str(root), processes=1, **{"language": "python", **options})
     say = (lambda _: None) if said is None else said.append
     return prepare("pairs", config, command="the tests", say=say, progress=False)
 

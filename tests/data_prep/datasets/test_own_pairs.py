@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from data_prep.config import DataConfig
+from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.datasets.pairs import Pairs
 from data_prep.records import SPLITS
 from data_prep.sources.pair_columns import read_columns
@@ -110,7 +110,7 @@ def test_the_language_is_by_row_by_option_or_recognised(tmp_path: Path) -> None:
     java = {"query": "adds all of it", "code": "public int add(int[] all) { int sum = 0; sum += all[0]; return sum; }"}
     sql = {"query": "select all names", "code": "SELECT name FROM people WHERE age > 3", "language": "SQL"}
     rows = [*ROWS, {**java, "language": "Java", "split": "test"}, {**sql, "split": "test"}]
-    data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data")
+    data = prepared(write_lines(tmp_path / "a.jsonl", rows), tmp_path / "data", language=DEFAULT_LANGUAGE)
     assert data.manifest["counts"]["languages"] == {"python": 100, "java": 1, "unknown": 1}
     test = data.splits["test"]
     assert [test.word_list("name", row) for row in range(2)] == [["add"], []]
@@ -118,7 +118,8 @@ def test_the_language_is_by_row_by_option_or_recognised(tmp_path: Path) -> None:
     mixed = write_lines(
         tmp_path / "mixed.jsonl", [*ROWS[:30], *({**java, "query": f"{java['query']} {n}"} for n in range(30))]
     )
-    assert prepared(mixed, tmp_path).manifest["counts"]["languages"] == {"python": 30, "java": 30}
+    recognised = prepared(mixed, tmp_path, language=DEFAULT_LANGUAGE).manifest["counts"]
+    assert recognised["languages"] == {"python": 30, "java": 30}
     named = prepared(mixed, tmp_path, language="C++").manifest["counts"]
     assert named["languages"] == {"cpp": 60}
     assert named["not_parsed"] == 60
