@@ -171,12 +171,12 @@ def tune(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such model or option, or the data are not available.
     """
-    from experiments.tables.tuning import TUNED, cells_of, trial_cells, tuning_page
+    from experiments.tables.tuning import TRIED, cells_of, run_by_tune, tuning_page
 
-    model, typed, out = _named(arguments, TUNED, "expected a model that is tuned: bash run.sh tune")
+    model, typed, out = _named(arguments, TRIED, "expected a model that is tuned: bash run.sh tune")
     from experiments.tables.cells import saved_results
 
-    results = _trained(trial_cells(model), "tuning", typed, out, lambda *_: None)
+    results = _trained(run_by_tune(model), "tuning", typed, out, lambda *_: None)
     console.show(tuning_page(saved_results(cells_of(model), results / "tuning", typed)))
 
 

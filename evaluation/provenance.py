@@ -27,6 +27,7 @@ class Machine:
     platform: str
     python: str
     torch: str
+    gpu: str = ""  # the one that torch computed with, if any
 
 
 def machine() -> Machine:
@@ -37,6 +38,7 @@ def machine() -> Machine:
         platform=f"{platform.system()} {platform.machine()}",
         python=platform.python_version(),
         torch=metadata.version("torch"),
+        gpu=_gpu(),
     )
 
 
@@ -79,6 +81,11 @@ def _source_hash(root: Path) -> str:
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return f"source-{digest.hexdigest()[:12]}"
+
+
+def _gpu() -> str:
+    torch = sys.modules.get("torch")  # no run without it has computed on a GPU
+    return torch.cuda.get_device_name() if torch and torch.cuda.is_available() else ""
 
 
 def _cpu() -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from experiments.tables.cells import Cell
+from experiments.tables.encoder_trials import CHOSEN
 
 REFERENCES: Final = ("galm", "bm25_tuned")
 """All others on a pool are compared with each of these that was tested on it."""
@@ -124,29 +125,51 @@ _TRANSFER: Final = tuple(
     if seed < seeds
 )
 
-_ENCODER: Final = {"model.query_length": "32", "model.code_length": "128"}
-_FINE_TUNED: Final = {**_ENCODER, "train.batch_size": "64", "train.learning_rate": "1e-4"}
+_RATE: Final = {"train.new_weights_rate": "3"}
 _HEADS: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
     "minilm": ("minilm", {}),
-    "late_interaction": ("late_interaction", {"train.new_weights_rate": "10"}),
-    "galm_contextual, L = 1": ("galm_contextual", {"train.new_weights_rate": "10"}),
-    "galm_contextual, L = 0": ("galm_contextual", {"train.new_weights_rate": "10", "model.layers": "0"}),
+    "late_interaction": ("late_interaction", _RATE),
+    "galm_contextual, L = 1": ("galm_contextual", _RATE),
+    "galm_contextual, L = 0": ("galm_contextual", {**_RATE, "model.layers": "0"}),
 }
 """Label -> model and settings: four ways to read the token states of one pretrained encoder."""
+_ALONE: Final = {"model.pooled": "false"}
+_MORE_HEADS: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
+    "galm_contextual, L = 2": ("galm_contextual", {**_RATE, "model.layers": "2"}),
+    "late_interaction, without pooled": ("late_interaction", {**_RATE, **_ALONE}),
+    "galm_contextual, L = 1, without pooled": ("galm_contextual", {**_RATE, **_ALONE}),
+    "galm_contextual, L = 0, without pooled": ("galm_contextual", {**_RATE, "model.layers": "0", **_ALONE}),
+}
+"""A second layer; and the tokens alone, without the cosine of pooled vectors."""
 
-TOKEN_HEADS: Final = tuple(label for label in _HEADS if label != "minilm")
+TOKEN_HEADS: Final = tuple(label for label in (*_HEADS, *_MORE_HEADS) if label != "minilm")
 """Labels of those that compare tokens; ``minilm`` compares pooled vectors."""
 
 
 def _encoders(dataset: str) -> tuple[Cell, ...]:
-    """The encoder as it comes, and fine-tuned: alone and fused. The pooled vector, then the other heads by seed."""
+    """The encoder as it comes, and fine-tuned: the pooled vector, then the other heads by seed."""
     as_it_comes = Cell(dataset, "sentence_encoder", 0, "minilm as it comes")
-    tuned = [
-        Cell(dataset, model, seed, label, {**_FINE_TUNED, **settings})
+    tuned = _fine_tuned(dataset, _HEADS)
+    return _with_mixtures((as_it_comes, *sorted(tuned, key=lambda cell: cell.label != "minilm")))
+
+
+def _with_jdk() -> tuple[Cell, ...]:
+    """The encoder fine-tuned on the JDK's pairs in addition to those of Debian's libraries."""
+    more = {"data.extra_train_sets": "jdk"}
+    cells = _fine_tuned("debian_sample", {"minilm (Debian + JDK)": ("minilm", more)})
+    return _with_mixtures(cells)
+
+
+def _fine_tuned(dataset: str, heads: Mapping[str, tuple[str, dict[str, str]]]) -> tuple[Cell, ...]:
+    return tuple(
+        Cell(dataset, model, seed, label, {**CHOSEN, **settings})
         for seed in range(3)
-        for label, (model, settings) in _HEADS.items()
-    ]
-    cells = (as_it_comes, *sorted(tuned, key=lambda cell: cell.label != "minilm"))
+        for label, (model, settings) in heads.items()
+    )
+
+
+def _with_mixtures(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """Each cell, and after it the same fused."""
     mixtures = _mixtures(cells, tuple(cell.model for cell in cells))
     return tuple(cell for pair in zip(cells, mixtures, strict=True) for cell in pair)
 
@@ -162,7 +185,13 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         *_mixtures((*_JDK, *_JDK_WIDE), ("galm", "galm_plus", "tabcs")),
     ),
     "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
-    "encoders": (*_encoders("debian_sample"), *_encoders("jdk")),
+    "encoders": (
+        *_encoders("debian_sample"),
+        *_encoders("jdk"),
+        *_with_jdk(),
+        *_with_mixtures(_fine_tuned("debian_sample", _MORE_HEADS)),
+        *_with_mixtures(_fine_tuned("jdk", _MORE_HEADS)),
+    ),
     "transfer": (
         *_cells("csn_tabcs", _CONTROLS),
         *_cells("jcg_tabcs", _CONTROLS),

@@ -52,7 +52,7 @@ from experiments.tables.main_table import (
     shown,
 )
 from experiments.tables.query_kinds import QUERIES, KnownPool, clusters, kind_table, known_pools, nearest_answer
-from experiments.tables.tuning import TUNED, cells_of, tuning_page
+from experiments.tables.tuning import TRIED, cells_of, tuning_page
 from experiments.terminal.console import say
 
 README: Final = REPOSITORY / "README.md"
@@ -158,7 +158,7 @@ class Saved:
 
     def tuning_page(self) -> str:
         """The settings compared on validation."""
-        return tuning_page(self._of((cell for name in TUNED for cell in cells_of(name)), "tuning"))
+        return tuning_page(self._of((cell for name in TRIED for cell in cells_of(name)), "tuning"))
 
     def grid_page(self) -> str:
         """The grid of graphs."""

@@ -13,9 +13,13 @@ from typing import Final
 from evaluation.results import Result
 from experiments.tables.cells import Cell
 from experiments.tables.comparison_tables import markdown_table
+from experiments.tables.encoder_trials import ENCODER, encoder_cells, encoder_section
 
 TUNED: Final = ("galm", "galm_plus", "unif", "deepcs", "tabcs", "carlcs_cnn", "carlcs_ts", "fcarcs")
 """Their forms with or without a field take the setting of the tuned form."""
+
+TRIED: Final = (*TUNED, ENCODER)
+"""All models with trials: the word models, and the pretrained encoder with settings of its own."""
 
 TRIALS: Final = 8
 _RATES: Final = (1e-4, 3e-3)
@@ -100,7 +104,12 @@ def earlier_cells(model: str) -> tuple[Cell, ...]:
 
 def cells_of(model: str) -> tuple[Cell, ...]:
     """All that the page shows of ``model``."""
-    return trial_cells(model) + earlier_cells(model)
+    return run_by_tune(model) + earlier_cells(model)
+
+
+def run_by_tune(model: str) -> tuple[Cell, ...]:
+    """All that ``bash run.sh tune`` runs of ``model``."""
+    return encoder_cells() if model == ENCODER else trial_cells(model)
 
 
 def tuning_page(results: Iterable[tuple[str, Result]]) -> str:
@@ -111,6 +120,7 @@ def tuning_page(results: Iterable[tuple[str, Result]]) -> str:
     found = dict(results)
     parts = (
         _table(found, "## Eight trials a model", _about_trials, tuple(f"trial {n}" for n in range(1, TRIALS + 1))),
+        encoder_section(found),
         _table(found, "## Four settings, before", _about_earlier, tuple(EARLIER)),
     )
     text = "\n\n".join(filter(None, parts))

@@ -9,6 +9,7 @@ of the mean token states may be added (``pooled``), which is the score of ``mini
 """
 
 import json
+import math
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -163,10 +164,11 @@ class LateInteraction(TokenVectorRanker):
     ) -> Float[Tensor, "queries codes"]:
         """Every query against every code: the cosines of a block of both are one matrix product."""
         parts = [queries.vectors[:0] @ codes.vectors.T]
-        columns = max(1, min(_COLUMNS, pairs_per_block // _ROWS))
+        rows = _ROWS if codes.mask.device.type == "cpu" else math.isqrt(pairs_per_block)
+        columns = max(1, min(_COLUMNS if rows == _ROWS else rows, pairs_per_block // rows))
         blocks = [_marked(codes.rows(slice(at, at + columns))) for at in range(0, len(codes), columns)]
-        for start in range(0, len(queries), _ROWS):
-            some = queries.rows(slice(start, start + _ROWS))
+        for start in range(0, len(queries), rows):
+            some = queries.rows(slice(start, start + rows))
             largest = torch.cat([_largest(some.states, block) for block in blocks])  # [codes, rows, querytokens]
             weights = self.token_weights(some).to(largest.dtype)
             parts.append(some.vectors @ codes.vectors.T + (largest * weights).sum(-1).T)
@@ -192,7 +194,7 @@ class LateInteraction(TokenVectorRanker):
 
 
 _ROWS, _COLUMNS = 16, 32
-"""Most queries and codes of a block, whose cosines then fit into a processor's cache."""
+"""Most queries and codes of a block on a CPU, whose cosines then fit into its cache."""
 _ABSENT: Final = -1.0
 """The cosine with a pad: none is smaller, so it is never the largest, and the only one of a code without tokens."""
 

@@ -8,6 +8,8 @@ from experiments.recipes.config import resolve
 from experiments.tables.ablations import ABLATIONS
 from experiments.tables.comparison_pictures import comparison_pictures, overview_picture
 from experiments.tables.comparison_tables import markdown_table, tables
+from experiments.tables.encoder_trials import CHOSEN, encoder_cells
+from experiments.tables.encoder_trials import SETTINGS as ENCODER_SETTINGS
 from experiments.tables.main_table import (
     CELLS,
     README_ROWS,
@@ -231,3 +233,19 @@ def test_a_pool_has_a_picture():
     found = comparison_pictures([("galm", result(model="galm", also={})), ("bm25", result(model="bm25", also={}))])
     assert list(found) == ["jdk"]
     assert found["jdk"].startswith(b"\x89PNG")
+
+
+def test_an_encoders_trials_differ_and_never_look_at_the_test():
+    plans = {cell.key: cell.plan({}) for cell in encoder_cells()}
+    assert len({str(plan) for plan in plans.values()}) == len(plans) == 2 * len(ENCODER_SETTINGS)
+    assert {plan.evaluate.split for plan in plans.values()} == {"valid"}
+    assert dict(CHOSEN) in [dict(settings) for settings in ENCODER_SETTINGS.values()]
+
+
+def test_an_encoders_trials_have_a_row_each_and_a_column_for_each_data_set():
+    assert "encoder" not in tuning_page([("unif, trial 2", result(model="unif", also={}))])
+    (first, *_), cells = ENCODER_SETTINGS, encoder_cells()
+    found = result(model="minilm", also={})
+    page = tuning_page([(cells[0].label, replace(found, exact={**found.exact, "mrr": 0.5}))])
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| {first} |")]
+    assert [cell.strip() for cell in row.split("|")[1:-1]] == [first, "0.500", ""]
