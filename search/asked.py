@@ -58,13 +58,24 @@ def question_and_folder(words: Sequence[str], *, alone: bool = False) -> tuple[s
     if os.path.isdir(os.path.expanduser(last)):  # noqa: PTH111, PTH112 - which know no errors
         question, folder = " ".join(before), named_folder(last)
         return question, folder, "" if plain and len(before) == 1 else f"asked {question!r} in {folder}"
+    if len(words) == 2 and len(last.split()) > 1 and os.path.isdir(words[0]):  # noqa: PTH112
+        return last, named_folder(words[0]), f"asked {last!r} in {words[0]}"
     from search.engine.filters import begins_with_filter
 
     if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last)):
         raise UserError(_no_folder(last))
     question = " ".join(words)
-    hint = f"; to ask that file alone: {_of_file(last)}" if os.path.isfile(last) else ""  # noqa: PTH113
-    return question, None, f"asked {question!r}{hint}"
+    return question, None, f"asked {question!r}{_hint(words[0], before, last)}"
+
+
+def _hint(first: str, before: Sequence[str], last: str) -> str:
+    """What else the words could mean: a file at the end, or a folder before the question."""
+    if os.path.isfile(last):  # noqa: PTH113
+        return f"; to ask that file alone: {_of_file(last)}"
+    if os.path.isdir(first):  # noqa: PTH112
+        rest = " ".join([*before[1:], last])
+        return f'; to ask that folder: bash run.sh search "{rest}" {first}'
+    return ""
 
 
 def _no_folder(typed: str) -> str:

@@ -26,6 +26,8 @@ def search(arguments: Sequence[str]) -> bool:
 
     arguments = [*as_typed(arguments)]
     check_guesses(arguments)
+    if "--regex=" in arguments:
+        raise UserError("--regex= is empty: expected a pattern of RE2, such as --regex='def \\w+_id'")
     typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
     words, options = parsed(typed, SearchOptions)
     if options.usages:

@@ -109,6 +109,8 @@ def test_a_home_folder_is_not_indexed_unless_it_is_named(tmp_path, asked, monkey
         (["open", "the", "door"], "asked 'open the door'"),
         (["open", "the", "door", "sub"], "asked 'open the door' in"),
         (["open the door", "."], ""),
+        (["sub", "close the window"], "asked 'close the window' in sub"),
+        (["sub", "window"], "asked 'sub window'; to ask that folder: bash run.sh search \"window\" sub"),
     ],
 )
 def test_several_words_are_a_question(tmp_path, asked, monkeypatch, words, understood):
@@ -129,6 +131,7 @@ def test_several_words_are_a_question(tmp_path, asked, monkeypatch, words, under
         (["open", "the", "door", "store.py/"], "there is no folder store.py/"),
         (["door", "--folder=sub"], 'the folder comes last, bash run.sh search "QUESTION" sub'),
         (["door", "--dir", "sub"], "the folder comes last"),
+        (["door", "--regex="], "--regex= is empty"),
         (["door", "--index=sub"], "--index names the file of an index"),
         (["door", "sub", "--index=x"], "leave out"),
     ],
