@@ -17,7 +17,7 @@ from search.engine.engine import Engine
 from search.engine.signals import Retriever
 from search.index.build import refresh
 from search.index.code_index import Index
-from search.index.index_file import open_index
+from search.index.index_file import open_index, save_index
 from search.making import build_vectors, checked_run, complain_about
 from search.opening import check_model, opened, reranker_maker
 from search.options import QualityOptions
@@ -30,6 +30,7 @@ from search.quality.measure import (
     quality_lines,
     query_lines,
     with_comments,
+    without_documentation,
 )
 from search.quality.query_file import QueryFile, read_query_file, read_query_files
 from search.quality.questions import questions_of, with_contexts
@@ -77,12 +78,16 @@ def _indexed(root: Path, run: str, tell: Callable[[str], None] = console.say) ->
 
 
 def _by_comments(root: Path, run: str, options: QualityOptions, models: Mapping[str, str]) -> None:
+    hidden = options.ask in ("comment", "member")
     with _new_index(root) as path:
-        questions = questions_of(options.words_asked, open_index(path), root, options.most, options.seed)
+        whole = open_index(path)
+        questions = questions_of(options.words_asked, whole, root, options.most, options.seed)
+        if hidden:
+            save_index(without_documentation(whole), path)
         build_vectors(run, path)
         index, retriever = opened(path, "")
     rerankers = {label: reranker_maker(name)(index) for label, name in models.items()}
-    ranking = replace(options.ranking, comments=0 if options.ask in ("comment", "member") else options.comments)
+    ranking = replace(options.ranking, comments=0 if hidden else options.comments)
     searched = with_comments(index, ranking.comments)
     if options.under:
         questions = with_contexts(questions, searched, root, options.under)

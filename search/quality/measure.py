@@ -13,7 +13,10 @@ import numpy as np
 from jaxtyping import Int64
 from tqdm import tqdm
 
-from data_prep.errors import one_line
+from data_prep.errors import UserError, one_line
+from data_prep.languages.registry import language_of
+from data_prep.pipeline.shards import CorpusFile
+from data_prep.store.prepared_data import PairText, Texts
 from evaluation.metrics import Measures, exact, short_columns
 from evaluation.significance import Difference, compare
 from search.engine.engine import Engine
@@ -83,6 +86,25 @@ def measured(
 def with_comments(index: Index, weight: int) -> Index:
     """The same index, in which each word of a comment counts ``weight`` times; 0: comments are not searched."""
     return replace(index, lexical=Bm25Index.of(index.split, {**WEIGHTS, "query": weight}))
+
+
+def without_documentation(index: Index) -> Index:
+    """The same index, in whose sources there are no comments and docstrings: for models that read source text."""
+    split = index.split
+    texts = [split.text(row) for row in range(len(split))]
+    return replace(index, split=replace(split, texts=Texts.of(replace(text, source=_bare(text)) for text in texts)))
+
+
+def _bare(text: PairText) -> str:
+    language, data = language_of(text.path), text.source.encode("utf-8", "replace")
+    if language is None:
+        return text.source
+    try:
+        found = language.parse(data, text.path)
+    except UserError:  # what does not parse keeps its comments
+        return text.source
+    spans = sorted({*found.comments, *(each.docstring for each in found.types() if each.docstring)})
+    return CorpusFile("", "", "", data, spans, ()).stripped(0, len(data)).decode("utf-8", "replace")
 
 
 def measure_quality(

@@ -8,7 +8,9 @@ import pytest
 from data_prep.languages.identifiers import query_words
 from search.engine import file_ranking
 from search.engine.settings import RankingSettings
-from search.quality.measure import measure_quality, quality_lines, with_comments
+from search.index.build import refresh
+from search.index.index_file import open_index
+from search.quality.measure import measure_quality, quality_lines, with_comments, without_documentation
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns
 from search.retrieval.bm25_index import terms_of
 from tests.odd_files import KINDS, deadline, odd_thing
@@ -146,3 +148,24 @@ def test_too_few_questions_are_refused(index):
     few[of_comments(index, 0, 0).rows[: FEWEST - 1]] = 1
     with pytest.raises(ValueError, match=f"expected {FEWEST} or more methods .* found {FEWEST - 1}"):
         of_comments(replace(index, asks=few), 0, 0)
+
+
+def test_sources_without_documentation_have_neither_comments_nor_docstrings(tmp_path):
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "box.py").write_text(
+        'class Box:\n    """Keeps things dry."""\n\n    def open_it(self, key):\n        """Open the lid."""\n'
+        '        # turn it twice\n        return key + "# no comment"\n'
+    )
+    (code / "Box.java").write_text("class Box {\n  /** Shuts the lid. */\n  int shut() { return 1; /* once */ }\n}\n")
+    refresh(code, tmp_path / "index", processes=1, tell=lambda *_: None, recorded=False)
+    index = open_index(tmp_path / "index")
+    bare = without_documentation(index)
+    told = ("dry", "lid", "twice", "once")
+    sources = "\n".join(index.split.text(row).source for row in range(len(index.split)))
+    left = "\n".join(bare.split.text(row).source for row in range(len(bare.split)))
+    assert all(word in sources for word in told)
+    assert not [word for word in told if word in left]
+    assert 'key + "# no comment"' in left
+    assert "int shut() { return 1;" in left
+    assert bare.split.words is index.split.words
