@@ -27,7 +27,7 @@ class Machine:
     platform: str
     python: str
     torch: str
-    gpu: str = ""  # the one that torch computed with, if any
+    gpu: str = ""  # that torch finds, where it is loaded
 
 
 def machine() -> Machine:

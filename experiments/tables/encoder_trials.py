@@ -5,6 +5,7 @@ a GPU. The test splits are not looked at.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from evaluation.results import Result
@@ -17,15 +18,13 @@ _LENGTHS: Final = {"model.query_length": "32", "model.code_length": "128"}
 _VALIDATION: Final = {"evaluate.split": "valid", "evaluate.bootstrap_samples": "100"}
 
 
-def _setting(batch: int, rate: str, epochs: int, **others: str) -> dict[str, str]:
-    warm = {"train.warmup_steps": "0", "train.warmup_share": "0.1"}
+_CENTRE: Final = (128, "0.0002", 2)
+
+
+def _setting(batch: int, rate: str, epochs: int, others: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     chosen = {"train.batch_size": f"{batch}", "train.learning_rate": rate, "train.epochs": f"{epochs}"}
-    return {
-        **_LENGTHS,
-        **chosen,
-        **(warm if batch > 64 else {}),
-        **{k.replace("__", "."): v for k, v in others.items()},
-    }
+    warm = {"train.warmup_steps": "0", "train.warmup_share": "0.1"} if batch > 64 else {}
+    return {**_LENGTHS, **chosen, **warm, **others}
 
 
 SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -37,12 +36,12 @@ SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "128, 2e-4, 3": _setting(128, "0.0002", 3),
     "256, 1e-4, 3": _setting(256, "0.0001", 3),
     "256, 2e-4, 3": _setting(256, "0.0002", 3),
-    "128, 2e-4, 2, temperature .03": _setting(128, "0.0002", 2, loss__temperature="0.03"),
-    "128, 2e-4, 2, temperature .1": _setting(128, "0.0002", 2, loss__temperature="0.1"),
-    "128, 2e-4, 2, four of a file together": _setting(128, "0.0002", 2, train__same_file_negatives="4"),
-    "128, 2e-4, 2, a hard negative": _setting(128, "0.0002", 2, train__hard_negatives="1"),
-    "128, 2e-4, 2, 256 tokens of code": _setting(128, "0.0002", 2, model__code_length="256"),
-    "128, 2e-4, 2, 64 tokens of a query": _setting(128, "0.0002", 2, model__query_length="64"),
+    "128, 2e-4, 2, temperature .03": _setting(*_CENTRE, {"loss.temperature": "0.03"}),
+    "128, 2e-4, 2, temperature .1": _setting(*_CENTRE, {"loss.temperature": "0.1"}),
+    "128, 2e-4, 2, four of a file together": _setting(*_CENTRE, {"train.same_file_negatives": "4"}),
+    "128, 2e-4, 2, a hard negative": _setting(*_CENTRE, {"train.hard_negatives": "1"}),
+    "128, 2e-4, 2, 256 tokens of code": _setting(*_CENTRE, {"model.code_length": "256"}),
+    "128, 2e-4, 2, 64 tokens of a query": _setting(*_CENTRE, {"model.query_length": "64"}),
 }
 """Label -> options: pairs a batch, learning rate, epochs, and what else differs."""
 CHOSEN: Final = SETTINGS["256, 2e-4, 3"]

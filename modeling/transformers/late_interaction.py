@@ -164,8 +164,7 @@ class LateInteraction(TokenVectorRanker):
     ) -> Float[Tensor, "queries codes"]:
         """Every query against every code: the cosines of a block of both are one matrix product."""
         parts = [queries.vectors[:0] @ codes.vectors.T]
-        rows = _ROWS if codes.mask.device.type == "cpu" else math.isqrt(pairs_per_block)
-        columns = max(1, min(_COLUMNS if rows == _ROWS else rows, pairs_per_block // rows))
+        rows, columns = block_sides(codes.mask.device.type, pairs_per_block)
         blocks = [_marked(codes.rows(slice(at, at + columns))) for at in range(0, len(codes), columns)]
         for start in range(0, len(queries), rows):
             some = queries.rows(slice(start, start + rows))
@@ -195,6 +194,15 @@ class LateInteraction(TokenVectorRanker):
 
 _ROWS, _COLUMNS = 16, 32
 """Most queries and codes of a block on a CPU, whose cosines then fit into its cache."""
+
+
+def block_sides(device: str, pairs: int) -> tuple[int, int]:
+    """Queries and codes of a block of about ``pairs``: on a CPU fewer, on a GPU a square."""
+    if device != "cpu":
+        return (side := max(1, math.isqrt(pairs)), side)
+    return _ROWS, max(1, min(_COLUMNS, pairs // _ROWS))
+
+
 _ABSENT: Final = -1.0
 """The cosine with a pad: none is smaller, so it is never the largest, and the only one of a code without tokens."""
 

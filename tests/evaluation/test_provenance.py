@@ -3,6 +3,7 @@ import re
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -78,6 +79,16 @@ def test_the_machine_is_described_without_its_name():
     assert 1 <= found.cores <= (os.cpu_count() or 1)
     assert found.python.startswith(f"{sys.version_info.major}.{sys.version_info.minor}.")
     assert all((found.cpu, found.platform, found.torch))
+
+
+def test_the_gpu_is_named_where_torch_is_loaded_and_finds_one(monkeypatch):
+    cuda = SimpleNamespace(is_available=lambda: True, get_device_name=lambda: "a GPU")
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    assert machine().gpu == "a GPU"
+    monkeypatch.setattr(cuda, "is_available", lambda: False)
+    assert machine().gpu == ""
+    monkeypatch.delitem(sys.modules, "torch")
+    assert machine().gpu == ""
 
 
 @pytest.mark.parametrize(

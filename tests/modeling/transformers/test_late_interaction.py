@@ -10,6 +10,7 @@ from modeling.transformers.late_interaction import (
     LateInteraction,
     LateInteractionConfig,
     TokenVectors,
+    block_sides,
     continuing_subwords,
     mean_by_unit,
 )
@@ -150,3 +151,11 @@ def test_all_but_the_transformer_is_new(base, make):
     new = [names[id(weight)] for weight in model.new_weights()]
     assert "projection.weight" in new
     assert not [name for name in new if name.startswith("transformer.")]
+
+
+@pytest.mark.parametrize(
+    ("device", "pairs", "sides"),
+    [("cpu", 4096, (16, 32)), ("cpu", 1, (16, 1)), ("cuda", 4096, (64, 64)), ("cuda", 1, (1, 1))],
+)
+def test_a_block_is_small_on_a_cpu_and_a_square_on_a_gpu(device, pairs, sides):
+    assert block_sides(device, pairs) == sides
