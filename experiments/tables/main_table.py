@@ -126,6 +126,7 @@ _TRANSFER: Final = tuple(
 )
 
 _RATE: Final = {"train.new_weights_rate": "3"}
+"""The rate of weights that begin at random, in the encoder's; not compared with others."""
 _HEADS: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
     "minilm": ("minilm", {}),
     "late_interaction": ("late_interaction", _RATE),
