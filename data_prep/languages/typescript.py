@@ -7,12 +7,28 @@ from typing import Final
 from data_prep.languages.javascript import LANGUAGE as JAVASCRIPT
 from data_prep.languages.language import words
 
-_VARIANCE: Final = re.compile(rb"((?:[<,]|\*/)\s*+)(in(?:[ \t]+out)?|out)(?=\s+[A-Z_$][\w$]*\s*(?:extends\b|[=,>]))")
-"""What says how a type depends on its parameter, which the grammar does not know: ``<in T, out U>``."""
+_UNKNOWN: Final = re.compile(
+    rb"(?P<before>(?:[<,]|\*/)\s*+)(?P<variance>in(?:[ \t]+out)?|out)(?=\s+[A-Z_$][\w$]*\s*(?:extends\b|[=,>]))"
+    rb"|(?P<all>\bexport\s+)type(?=\s*\*)|(?P<nameless>\bexport\s+default\s+)abstract(?=\s+class\s*(?:[{<]|extends\b))"
+    rb"|(?P<each>\bfor(?:\s+await)?\s*\(\s*(?:await\s+)?)using(?=\s+[\w$]+\s+of\b)"
+    rb"|\bimport\((?P<module>[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*')[ \t]*\))(?=(?:\.\w+)*\.[A-Z]\w*\s*[<\[])"
+)
+"""What the grammar does not know: ``<in T, out U>``, ``export type *``, ``for (using a of b)``, ``import("a").B["c"]``,
+and an abstract class without a name that is exported."""
 
 
-def _without_variance(data: bytes) -> bytes:
-    return _VARIANCE.sub(lambda found: found[1] + b" " * len(found[2]), data)
+def _in_its_words(found: re.Match[bytes]) -> bytes:
+    """What is like it, as long, and known to the grammar."""
+    if found["module"]:
+        return re.sub(rb"\W", b"_", found[0])  # a name
+    if found["each"] is not None:
+        return found["each"] + b"const"
+    before = found["before"] or found["all"] or found["nameless"]
+    return before + b" " * (len(found[0]) - len(before))
+
+
+def _eased(data: bytes) -> bytes:
+    return _UNKNOWN.sub(_in_its_words, data)
 
 
 LANGUAGE: Final = replace(
@@ -39,6 +55,6 @@ LANGUAGE: Final = replace(
     gathering_files=words("index.ts"),
     declaration_suffixes=(".d.ts", ".d.mts", ".d.cts"),
     built_folders=frozenset(),
-    eased=_without_variance,
+    eased=_eased,
     traces="",  # they are those of JavaScript
 )

@@ -69,6 +69,24 @@ def test_how_types_depend_on_their_parameters_is_passed_over(code):
     assert [each.name for each in (*found.types(), *found.functions)] == ["A", "f"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'let a: import("dns").LookupOptions["hints"];',
+        "type A = Promise<import('./a-b').ns.B<string>[]>;",
+        "export type * from './x';",
+        "export type * as x from './x';",
+        "for (using a of b) { }",
+        "async function* f() { for await (using a of b) { } }",
+        "export default abstract class { g() { } }",
+        "export default abstract class extends A<B> { }",
+    ],
+)
+def test_newer_lines_of_typescript_are_no_mistakes(line):
+    for suffix in (".ts", ".tsx"):
+        assert not language("typescript").parse(f"{line}\nfunction f() {{ }}\n".encode(), f"a{suffix}").broken_line
+
+
 def test_branches_that_are_whole_statements_are_all_kept():
     code = b"int x = (;\n#if A\nint f(void) { return 1; }\n#else\nint g(void) { return 2; }\n#endif\n"
     assert [each.name for each in language("c").parse(code, "a.c").functions] == ["f", "g"]
