@@ -10,7 +10,7 @@ from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 from data_prep.store.tokenizing import TokenizedPairs
 from data_prep.store.vocabulary import PAD, Vocabularies
 from galm.config import GalmConfig
-from modeling import starting_vectors
+from modeling.layers import shared_vectors, uniform_vectors, vectors_from_statistics, zero_vectors
 
 
 def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
@@ -50,10 +50,10 @@ class WordTables(nn.Module):
             sizes["shared"] = both
         tables = {table: nn.Embedding(size, config.dim, padding_idx=PAD) for table, size in sizes.items()}
         self.tables = nn.ModuleDict(tables)
-        starting_vectors.uniform(tables.values(), config.init_range)
+        uniform_vectors(tables.values(), config.init_range)
         if config.code_tables == "offsets":
             whole = ("shared", *STRUCTURE_FIELDS)
-            starting_vectors.zero([table for name, table in tables.items() if name not in whole])
+            zero_vectors([table for name, table in tables.items() if name not in whole])
 
     def forward(self, field: str, ids: Int[Tensor, " words"]) -> Float[Tensor, "words dim"]:
         """Vectors of the words of a field."""
@@ -85,9 +85,9 @@ class WordTables(nn.Module):
             return
         fields = [field for field in self.config.code_fields if field not in STRUCTURE_FIELDS]
         query, codes = self.table("query"), list(dict.fromkeys(map(self.table, fields)))
-        starting_vectors.shared(query, codes, self.vocabularies)
+        shared_vectors(query, codes, self.vocabularies)
         if self.config.init == "statistics":
-            starting_vectors.from_statistics(query, codes, train, fields)
+            vectors_from_statistics(query, codes, train, fields)
 
     def known_words(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
         """The vectors of the known words of each table, without PAD and unknown words."""
