@@ -207,7 +207,6 @@ class _Sink:
 
 
 _CONTROLS: Final = bytes({*range(32)} - {*b"\t\n\r"})
-_ALLOWED: Final = (*b"\t\n\r",), range(0x20, 0xD800), range(0xE000, 0xFFFE), range(0x10000, 0x110000)
 _NO_CHARACTERS: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _REFERENCE: Final = re.compile(rb"&#(?!x[9AD];)(?:x([0-9A-Fa-f]+)|([0-9]+));")
 """A reference to a character by its number, but for those that end the lines of posts, the most frequent ones."""

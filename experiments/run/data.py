@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def contexts_stage(
     if not isinstance(corpus, Corpus):
         say(f"{dataset} does not keep the text before its functions: queries have no context")
         return data
-    part = getattr(plan.model, "context_part", "all")
+    part: Any = getattr(plan.model, "context_part", "all")
     return with_contexts(data, corpus.shard_folder, longest=max(1, longest), part=part, lines=lines, splits=splits)
 
 
