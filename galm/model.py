@@ -211,7 +211,7 @@ class Galm(NeuralRanker):
             nodes, context = sides[side]
             weights = self.attention_of(nodes, context)  # [pairs, nodes, context]
             cosines = block_cosines(weights @ context.states, nodes.states, self.config.num_blocks)
-            scores.append(graph(cosines, self.edges_of(nodes), nodes.mask, self.word_weights(side, nodes)))
+            scores.append(graph(cosines, first_edges(self.config, nodes), nodes.mask, self.word_weights(side, nodes)))
         return torch.stack(scores).sum(0)
 
     def attention_of(self, nodes: Encoded, context: Encoded) -> Float[Tensor, "pairs nodes context"]:
@@ -221,10 +221,6 @@ class Galm(NeuralRanker):
             return pooled_attention(nodes, context, config.attention, config.attention_temperature)
         return attention(nodes.states, context.states, context.mask, config.attention, config.attention_temperature)
 
-    def edges_of(self, nodes: Encoded) -> Float[Tensor, "batch nodes nodes"]:
-        """Edges between the words of one side: eq. 10, or the configured replacement."""
-        return first_edges(self.config, nodes)
-
     def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
         """The attention of eq. 7; if only code words are nodes, their attention to the query's words."""
         if "query" in self.graphs:
@@ -233,7 +229,7 @@ class Galm(NeuralRanker):
 
     def edges(self, queries: Encoded) -> Float[Tensor, "queries words words"] | None:
         """The edges of eq. 10, if query words are nodes."""
-        return self.edges_of(queries) if "query" in self.graphs else None
+        return first_edges(self.config, queries) if "query" in self.graphs else None
 
     @torch.no_grad()
     def diagnostics(self, queries: Batch, codes: Batch) -> Mapping[str, float]:
@@ -247,7 +243,7 @@ class Galm(NeuralRanker):
         nodes, context = (asked, read) if side == "query" else (replace(read, mask=read.nodes), asked)
         weights = self.attention_of(nodes, context)
         cosines = block_cosines(weights @ context.states, nodes.states, self.config.num_blocks)
-        return graph_diagnostics(graph, weights, cosines, self.edges_of(nodes), nodes.mask, context.mask)
+        return graph_diagnostics(graph, weights, cosines, first_edges(self.config, nodes), nodes.mask, context.mask)
 
     def collapse_warning(self, found: Mapping[str, float]) -> str:
         """What makes the graph degenerate."""
@@ -290,7 +286,7 @@ class Galm(NeuralRanker):
         if not columns.all() and columns.any():
             cut = (words.states[:, columns], words.mask[:, columns], words.words[:, columns], words.nodes[:, columns])
             words = EncodedWords(*cut)
-        graphs = (words.mask, self.edges_of(words), self.word_weights(side, words))
+        graphs = (words.mask, first_edges(self.config, words), self.word_weights(side, words))
         pooled = self.config.affinity == "pooled"
         vectors, places, owners = distinct_words(words, every_node=pooled)
         return Nodes(vectors, places, *graphs, owners if pooled else None)
