@@ -19,9 +19,8 @@ from data_prep.bounds import LENGTH, SHARE, WIDTH, check_bounds
 from data_prep.records import STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.batching import Batch, Words
 from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
-from modeling import starting_vectors
 from modeling.base import Encoded, NeuralRanker
-from modeling.layers import CoAttention
+from modeling.layers import CoAttention, shared_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class WordVectors(nn.Module):
         for field in fields:
             nn.init.uniform_(self._table(field).weight, -0.05, 0.05)
         if config.init == "shared":
-            starting_vectors.shared(self._table("query"), self._code_tables(), vocabularies)
+            shared_vectors(self._table("query"), self._code_tables(), vocabularies)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, field: str, words: Words) -> tuple[Float[Tensor, "batch words dim"], Bool[Tensor, "batch words"]]:

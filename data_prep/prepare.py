@@ -13,7 +13,7 @@ from data_prep.config import DataConfig
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.named_paths import check_folder_place
 from data_prep.files.reading import file_sha256, raise_if_passing, read_regular
-from data_prep.program import program_sha256
+from data_prep.installation import program_sha256
 from data_prep.records import SPLITS
 from data_prep.registry import DataSet, OfLanguages, data_set
 from data_prep.sources.archives import MAX_FILE_BYTES

@@ -21,7 +21,7 @@ DATASETS: Final[dict[str, str]] = {
     "csn": "data_prep.datasets.csn:Csn",
     "csn_filtered": "data_prep.datasets.csn_published:CsnFiltered",
     "csn_1000": "data_prep.datasets.csn_published:Csn1000",
-    "csn_99": "data_prep.datasets.csn_queries:Csn99",
+    "csn_99": "data_prep.datasets.csn_published:Csn99",
     "csn_tabcs": "data_prep.datasets.tabcs:CsnTabcs",
     "jcg_tabcs": "data_prep.datasets.tabcs:JcgTabcs",
     "debian_sample": "data_prep.datasets.java_sources:DebianSample",

@@ -2,29 +2,109 @@
 
 Scores are computed in blocks of queries and discarded after counting: each query retains its gold's rank, the numbers
 of better and tied codes, and the best few codes. Memory is one block of scores plus ``run_depth`` codes per query. How
-a data set's test split is read is a :class:`TestReading`.
+a data set's test split is read is a :class:`TestReading`. The counts so far of an interrupted evaluation are saved, in
+one file per process.
 """
 
-import logging
+import io
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Final
 
 import numpy as np
-from jaxtyping import Float, Float32, Int, Int64
+from jaxtyping import Float, Float32, Float64, Int, Int64
 from tqdm import tqdm
 
 from data_prep.errors import UserError
+from data_prep.files.atomic import remove_leftovers, write_atomically
+from data_prep.files.reading import ABSENT, read_whole
 from data_prep.records import CODE_FIELDS
 from data_prep.store.prepared_data import Split
 from evaluation.config import EvaluateConfig
 from evaluation.metrics import ceiling_top1, count_better_and_tied
-from evaluation.reading import WHOLE, Sought, TestReading
-from evaluation.saved_counts import Counts, SavedCounts
+from evaluation.reading import WHOLE, Sought, TestReading, pool_rows
 from modeling import distributed as processes
 from modeling.ranker import Ranker, Scores
 
-_log = logging.getLogger(__name__)
+_EVERY: Final = 20.0
+"""Seconds between writes."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Counts:
+    """The counts of ranked queries."""
+
+    better: Int64[np.ndarray, " queries"]  # codes that scored higher than the gold
+    tied: Int64[np.ndarray, " queries"]  # other codes that scored as high as the gold
+    codes: Int64[np.ndarray, "queries depth"]  # the best codes, as rows of the pool
+    scores: Float32[np.ndarray, "queries depth"]  # of these codes
+    sought: Int64[np.ndarray, "queries most"]  # ranks of all codes that a query seeks, if it may seek several
+    gained: Float64[np.ndarray, "queries one"]  # NDCG by people's grades, in one column; in none without grades
+
+    def __len__(self) -> int:
+        return len(self.better)
+
+    @classmethod
+    def none(cls, depth: int, most: int = 0, graded: int = 0) -> "Counts":
+        """The counts of no query."""
+        empty = np.empty(0, np.int64)
+        top = (np.empty((0, depth), np.int64), np.empty((0, depth), np.float32))
+        return cls(empty, empty, *top, np.empty((0, most), np.int64), np.empty((0, graded)))
+
+    @classmethod
+    def joined(cls, blocks: Sequence["Counts"]) -> "Counts":
+        """Blocks of counts as one; there is at least one."""
+        return cls(*(np.concatenate([getattr(block, each.name) for block in blocks]) for each in fields(cls)))
+
+
+@dataclass
+class SavedCounts:
+    """Counts in a file; ``stamp`` identifies their model, pool and depth."""
+
+    path: Path
+    stamp: str
+    seconds: float = 0.0  # of ranking before the counts that :meth:`load` returned were saved
+    _begun: float = field(default_factory=time.monotonic)
+    _saved: float = field(default_factory=time.monotonic)
+
+    @property
+    def _file(self) -> Path:
+        """This process's file."""
+        return self.path.with_name(f"{self.path.name}.{processes.rank()}-of-{processes.count()}")
+
+    def load(self) -> Counts | None:
+        """The saved counts; None if there are none, or if they have another stamp or are damaged."""
+        self.seconds, self._begun = 0.0, time.monotonic()
+        try:
+            content = read_whole(self._file)
+        except ABSENT:
+            return None
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as saved:
+                if str(saved["stamp"]) != self.stamp:
+                    return None
+                counts = Counts(*(saved[each.name] for each in fields(Counts)))
+                self.seconds = float(saved["seconds"])
+        except Exception:  # numpy raises many kinds of errors for a damaged file, which has a checksum
+            return None
+        return counts
+
+    def save(self, done: Sequence[Counts]) -> None:
+        """Save these blocks of counts, unless the last save was less than 20 seconds ago."""
+        if time.monotonic() - self._saved < _EVERY:
+            return
+        buffer, counts = io.BytesIO(), Counts.joined(done)
+        arrays = {each.name: getattr(counts, each.name) for each in fields(counts)}
+        np.savez(buffer, stamp=self.stamp, seconds=self.seconds + time.monotonic() - self._begun, **arrays)
+        remove_leftovers(self._file)
+        write_atomically(self._file, buffer.getvalue())
+        self._saved = time.monotonic()
+
+    def remove(self) -> None:
+        """Delete the saved counts, when the evaluation is done."""
+        self._file.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,30 +149,17 @@ class Evaluation:
         """Highest possible Top@1, given repeated queries and codes; of a pool in groups the mean of theirs."""
         queries, codes = _keys(self.pool, ("query",)), _keys(self.pool, CODE_FIELDS)
         golds, size = self.golds, self.candidates
-        if self.sought is not None:
-            distinct = [code for code, counts in zip(codes, self.sought.candidates, strict=True) if counts]
-            return ceiling_top1([queries[gold] for gold in golds], [codes[gold] for gold in golds], distinct)
-        if size == len(codes):
-            return ceiling_top1([queries[gold] for gold in golds], [codes[gold] for gold in golds], codes)
-        groups = [slice(start, start + size) for start in range(0, len(codes), size)]
-        return float(np.mean([ceiling_top1(queries[group], codes[group]) for group in groups]))
+        if self.sought is None and size != len(codes):
+            groups = [slice(start, start + size) for start in range(0, len(codes), size)]
+            return float(np.mean([ceiling_top1(queries[group], codes[group]) for group in groups]))
+        counts = [True] * len(codes) if self.sought is None else self.sought.candidates
+        distinct = [code for code, counted in zip(codes, counts, strict=True) if counted]
+        return ceiling_top1([queries[gold] for gold in golds], [codes[gold] for gold in golds], distinct)
 
 
 def _keys(pool: Split, fields: Sequence[str]) -> list[tuple[bytes, ...]]:
     """A key of each row's words in some fields."""
     return [tuple(pool.words[field][row].tobytes() for field in fields) for row in range(len(pool))]
-
-
-def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
-    """The rows of a split of ``size`` pairs that form the pool, in order."""
-    if config.pool == 0 or config.pool >= size:
-        if config.pool > size:
-            _log.warning(
-                "--evaluate.pool=%d is more than the %d available pairs: all of them are used", config.pool, size
-            )
-        return np.arange(size, dtype=np.int64)
-    drawn = np.random.default_rng(config.pool_seed).choice(size, size=config.pool, replace=False)
-    return np.sort(drawn).astype(np.int64)
 
 
 def evaluate(

@@ -130,15 +130,6 @@ SNIPPER_SIZES: Final[Mapping[str, tuple[float, float, float]]] = {
     "with best_answer": (1297.66, 880.98, 67.89),
 }
 """Subset -> total size, size of its fields, percentage as printed."""
-SNIPPER_RECALLS: Final[Mapping[str, tuple[float, float, float, float]]] = {
-    "GraphCodeBERT": (0.001, 0.001, 0.002, 0.009),
-    "CodeBERT": (0.001, 0.006, 0.010, 0.013),
-    "SynCoBERT": (0.006, 0.010, 0.013, 0.020),
-    "GraphCodeBERT + CodeSearchNet": (0.161, 0.221, 0.280, 0.367),
-    "BM25": (0.311, 0.406, 0.474, 0.562),
-    "SnippeR": (0.338, 0.451, 0.536, 0.657),
-}
-"""Recall@5, 10, 20, 50 on the 1,369 queries."""
 CSN_SIZES: Final[Mapping[str, float]] = {"code": 755.59, "python code": 1060.22, "documentation": 209.87}
 """Mean characters of CodeSearchNet's fields."""
 NCS_ANSWER: Final = 159.75

@@ -1,5 +1,6 @@
 """How a data set's test split is read: which rows are queries, what each is ranked among, and which codes it seeks."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -9,7 +10,9 @@ from jaxtyping import Bool, Float, Float64, Int, Int64
 
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import PreparedData, Split
+from evaluation.config import EvaluateConfig
 
+_log = logging.getLogger(__name__)
 _SEED: Final = 0
 """CodeSearchNet's; its groups are others, since they also depend on the order of the rows."""
 
@@ -78,6 +81,18 @@ class TestReading:
 
 
 WHOLE: Final = TestReading()
+
+
+def pool_rows(size: int, config: EvaluateConfig) -> Int64[np.ndarray, " pool"]:
+    """The rows of a split of ``size`` pairs that form the pool, in order."""
+    if config.pool == 0 or config.pool >= size:
+        if config.pool > size:
+            _log.warning(
+                "--evaluate.pool=%d is more than the %d available pairs: all of them are used", config.pool, size
+            )
+        return np.arange(size, dtype=np.int64)
+    drawn = np.random.default_rng(config.pool_seed).choice(size, size=config.pool, replace=False)
+    return np.sort(drawn).astype(np.int64)
 
 
 def asked(data: PreparedData) -> Split:

@@ -12,7 +12,9 @@ of the head swapped; the sum over nodes missing). Interpreted as in GSMN, their 
 A change of an equation is made here: padded, masked, one tensor per equation.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import torch
 from jaxtyping import Bool, Float
@@ -187,3 +189,66 @@ class GlobalAlignment(nn.Module):
         if self.config.head == "mean":
             return states.mean(-1)
         return self.head_out(torch.tanh(self.head_in(states))).squeeze(-1)
+
+
+FLAT: Final = 0.95
+"""Mean relative entropy of the edges of a layer from which on they are as good as uniform."""
+ALIKE: Final = 0.05
+"""Share of the variance of a layer's nodes inside graphs below which nodes of a graph are as good as equal."""
+
+
+def graph_diagnostics(
+    graph: GlobalAlignment,
+    weights: Float[Tensor, "pairs nodes context"],
+    cosines: Float[Tensor, "pairs nodes blocks"],
+    first_edges: Float[Tensor, "#pairs nodes nodes"],
+    nodes: Bool[Tensor, "pairs nodes"],
+    context: Bool[Tensor, "pairs context"],
+) -> Mapping[str, float]:
+    """Relative entropy of attention and edges, and the variance of nodes inside graphs, of each layer."""
+    found = {
+        "graph/attention_entropy": relative_entropy(weights, nodes, context),
+        "graph/layer0_node_variance": share_inside(cosines, nodes),
+    }
+    for number, (edges, states) in enumerate(graph.steps(cosines, first_edges, nodes), start=1):
+        found[f"graph/layer{number}_edge_entropy"] = relative_entropy(edges, nodes, nodes)
+        found[f"graph/layer{number}_node_variance"] = share_inside(states, nodes)
+    return {name: value for name, value in found.items() if not math.isnan(value)}
+
+
+def relative_entropy(
+    weights: Float[Tensor, "graphs rows columns"],
+    rows: Bool[Tensor, "graphs rows"],
+    columns: Bool[Tensor, "graphs columns"],
+) -> float:
+    """Mean of H(row) / log n over the rows that have n of two columns or more: 1 of a uniform row, 0 of a one-hot one.
+
+    NaN where there is no such row.
+    """
+    entropy = torch.special.entr(weights).sum(-1)  # [graphs, rows]
+    count = columns.sum(-1, keepdim=True)  # [graphs, 1]
+    used = rows & (count > 1)
+    return float((entropy / count.clamp(min=2).log())[used].mean())
+
+
+def share_inside(states: Float[Tensor, "graphs nodes width"], mask: Bool[Tensor, "graphs nodes"]) -> float:
+    """Variance of the nodes around the mean of their graph, as a share of their whole variance.
+
+    NaN where all nodes are equal.
+    """
+    weights = mask[..., None].to(states.dtype)
+    graph_mean = (states * weights).sum(1, keepdim=True) / weights.sum(1, keepdim=True).clamp(min=1)
+    mean = states[mask].mean(0)
+    inside = ((states - graph_mean) * weights).square().sum()
+    return float(inside / ((states - mean) * weights).square().sum())
+
+
+def degenerate_parts(found: Mapping[str, float]) -> str:
+    """Names and values of what is flat or alike among diagnostics; "" where nothing is."""
+    flat = [name for name, value in found.items() if name.endswith("edge_entropy") and value >= FLAT]
+    alike = [name for name, value in found.items() if name.endswith("node_variance") and value < ALIKE]
+    parts = [
+        *(f"{name} {found[name]:.3f} (1: uniform)" for name in flat),
+        *(f"{name} {found[name]:.3f} (0: all nodes of a graph are equal)" for name in alike),
+    ]
+    return ", ".join(parts)

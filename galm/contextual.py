@@ -20,10 +20,16 @@ from torch import Tensor
 
 from data_prep.bounds import check_bounds, real
 from data_prep.store.batching import Batch
-from galm.alignment_graph import GlobalAlignment, attention, block_cosines, first_edges
+from galm.alignment_graph import (
+    GlobalAlignment,
+    attention,
+    block_cosines,
+    degenerate_parts,
+    first_edges,
+    graph_diagnostics,
+)
 from galm.config import GalmConfig, Logits
 from galm.fast.all_pairs import Nodes, all_scores
-from galm.model import degenerate_parts, graph_diagnostics
 from modeling.base import Encoded
 from modeling.transformers.late_interaction import TokenVectorRanker, TokenVectors, TokenVectorsConfig
 from modeling.transformers.subword_pairs import Subwords

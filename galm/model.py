@@ -4,33 +4,130 @@ A query word attends to the words of a method (eq. 7); the cosines between the b
 output are the features of a graph node (eqs. 8, 9); a complete graph connects the query's words (eqs. 10, 11); a dense
 graph convolution and a small head compute one score from it (eqs. 12, 13).
 
-Which file to change: ``alignment_graph.py`` for an equation from 7 on, ``word_tables.py`` for the word vectors (eqs. 5,
-6), ``config.py`` for an option, and this file for how they are joined. What is in ``fast/`` computes the same faster,
-for the options that ``fast/kernels.py`` lists: any other is computed by the plain form, and one line says so.
+Which file to change: ``alignment_graph.py`` for an equation from 7 on, ``config.py`` for an option, and this file for
+the word vectors (eqs. 5, 6) and for how all are joined. What is in ``fast/`` computes the same faster, for the options
+that ``fast/kernels.py`` lists: any other is computed by the plain form, and one line says so.
 
 Departures from the paper, where its printed shapes do not conform: see ``alignment_graph.py``. Pads are masked
 everywhere. Words have no position: a score does not depend on the order of the words on either side.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import embedding, normalize
 
+from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
-from data_prep.store.vocabulary import Vocabularies
-from galm.alignment_graph import GlobalAlignment, attention, block_cosines, first_edges, pooled_attention
+from data_prep.store.vocabulary import PAD, Vocabularies
+from galm.alignment_graph import (
+    GlobalAlignment,
+    attention,
+    block_cosines,
+    degenerate_parts,
+    first_edges,
+    graph_diagnostics,
+    pooled_attention,
+)
 from galm.config import GalmConfig
 from galm.fast.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
-from galm.word_tables import WordTables
 from modeling.base import Encoded, NeuralRanker
-from modeling.layers import masked_softmax
+from modeling.layers import masked_softmax, shared_vectors, uniform_vectors, vectors_from_statistics, zero_vectors
+
+
+def tied_rows(vocabularies: Vocabularies) -> Int[Tensor, " querywords"]:
+    """Row of each query word in a table of all code words followed by the words that occur only in queries."""
+    query, code = vocabularies.query, vocabularies.code
+    rows, after = [PAD], len(code)
+    known = set(code.words)
+    for number in range(1, len(query)):
+        word = query.word(number)
+        if number <= query.unknown_buckets:
+            rows.append(min(number, code.unknown_buckets))
+        elif word in known:
+            rows.append(code.id(word))
+        else:
+            rows.append(after)
+            after += 1
+    return torch.tensor(rows, device="cpu")  # also if a model is built on the meta device
+
+
+class WordTables(nn.Module):
+    """Maps word ids of the query or of a code field to vectors, eqs. 5 and 6.
+
+    ``--model.tied`` and ``--model.code_tables`` arrange them.
+    """
+
+    def __init__(self, config: GalmConfig, vocabularies: Vocabularies) -> None:
+        """Create tables with uniform initial vectors."""
+        super().__init__()
+        self.config, self.vocabularies = config, vocabularies
+        one = config.code_tables == "one"
+        apart = STRUCTURE_FIELDS if one else config.code_fields
+        self.table_of = {field: field if field in apart else "code" for field in config.code_fields}
+        self.table_of["query"] = "code" if config.tied else "query"
+        rows = tied_rows(vocabularies)
+        self.query_rows: Tensor  # query id -> row of a table shared by both sides
+        self.register_buffer("query_rows", rows, persistent=False)
+        both = max(len(vocabularies.code), int(rows.max()) + 1)
+        sizes = {table: both if config.tied else len(vocabularies.of(table)) for table in self.table_of.values()}
+        if config.code_tables == "offsets":
+            sizes["shared"] = both
+        tables = {table: nn.Embedding(size, config.dim, padding_idx=PAD) for table, size in sizes.items()}
+        self.tables = nn.ModuleDict(tables)
+        uniform_vectors(tables.values(), config.init_range)
+        if config.code_tables == "offsets":
+            whole = ("shared", *STRUCTURE_FIELDS)
+            zero_vectors([table for name, table in tables.items() if name not in whole])
+
+    def forward(self, field: str, ids: Int[Tensor, " words"]) -> Float[Tensor, "words dim"]:
+        """Vectors of the words of a field."""
+        vectors: Tensor
+        if field in STRUCTURE_FIELDS:
+            vectors = self.tables[field](ids)
+            return vectors
+        shared_ids = self.query_rows[ids] if field == "query" else ids
+        vectors = self.tables[self.table_of[field]](shared_ids if self.config.tied else ids)
+        if self.config.code_tables == "offsets":
+            vectors = vectors + self.tables["shared"](shared_ids)
+        return vectors
+
+    def table(self, field: str) -> nn.Embedding:
+        """The table of a field."""
+        table = self.tables[self.table_of[field]]
+        assert isinstance(table, nn.Embedding)
+        return table
+
+    def keys(self, field: str, ids: Int[Tensor, "*words"]) -> Int[Tensor, "*words"]:
+        """A key for each word of a code field; equal keys have equal vectors."""
+        tables = list(dict.fromkeys(self.table_of[field] for field in self.config.code_fields))
+        most = max(len(self.vocabularies.of(field)) for field in CODE_FIELDS)
+        return ids + tables.index(self.table_of[field]) * most
+
+    def start_from(self, train: TokenizedPairs) -> None:
+        """Initialise the vectors as ``--model.init`` selects."""
+        if self.config.init == "uniform":
+            return
+        fields = [field for field in self.config.code_fields if field not in STRUCTURE_FIELDS]
+        query, codes = self.table("query"), list(dict.fromkeys(map(self.table, fields)))
+        shared_vectors(query, codes, self.vocabularies)
+        if self.config.init == "statistics":
+            vectors_from_statistics(query, codes, train, fields)
+
+    def known_words(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
+        """The vectors of the known words of each table, without PAD and unknown words."""
+        found = {}
+        for field, table in self.table_of.items():
+            vocabulary = self.vocabularies.of(field)
+            first = len(vocabulary) - len(vocabulary.words)
+            ids = torch.arange(first, len(vocabulary), device=self.query_rows.device)
+            if field != "query" or not self.config.tied:
+                found[f"{table} words"] = (self(field, ids), vocabulary.words)
+        return found
 
 
 class Galm(NeuralRanker):
@@ -114,7 +211,7 @@ class Galm(NeuralRanker):
             nodes, context = sides[side]
             weights = self.attention_of(nodes, context)  # [pairs, nodes, context]
             cosines = block_cosines(weights @ context.states, nodes.states, self.config.num_blocks)
-            scores.append(graph(cosines, self.edges_of(nodes), nodes.mask, self.word_weights(side, nodes)))
+            scores.append(graph(cosines, first_edges(self.config, nodes), nodes.mask, self.word_weights(side, nodes)))
         return torch.stack(scores).sum(0)
 
     def attention_of(self, nodes: Encoded, context: Encoded) -> Float[Tensor, "pairs nodes context"]:
@@ -124,10 +221,6 @@ class Galm(NeuralRanker):
             return pooled_attention(nodes, context, config.attention, config.attention_temperature)
         return attention(nodes.states, context.states, context.mask, config.attention, config.attention_temperature)
 
-    def edges_of(self, nodes: Encoded) -> Float[Tensor, "batch nodes nodes"]:
-        """Edges between the words of one side: eq. 10, or the configured replacement."""
-        return first_edges(self.config, nodes)
-
     def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
         """The attention of eq. 7; if only code words are nodes, their attention to the query's words."""
         if "query" in self.graphs:
@@ -136,7 +229,7 @@ class Galm(NeuralRanker):
 
     def edges(self, queries: Encoded) -> Float[Tensor, "queries words words"] | None:
         """The edges of eq. 10, if query words are nodes."""
-        return self.edges_of(queries) if "query" in self.graphs else None
+        return first_edges(self.config, queries) if "query" in self.graphs else None
 
     @torch.no_grad()
     def diagnostics(self, queries: Batch, codes: Batch) -> Mapping[str, float]:
@@ -150,7 +243,7 @@ class Galm(NeuralRanker):
         nodes, context = (asked, read) if side == "query" else (replace(read, mask=read.nodes), asked)
         weights = self.attention_of(nodes, context)
         cosines = block_cosines(weights @ context.states, nodes.states, self.config.num_blocks)
-        return graph_diagnostics(graph, weights, cosines, self.edges_of(nodes), nodes.mask, context.mask)
+        return graph_diagnostics(graph, weights, cosines, first_edges(self.config, nodes), nodes.mask, context.mask)
 
     def collapse_warning(self, found: Mapping[str, float]) -> str:
         """What makes the graph degenerate."""
@@ -193,70 +286,7 @@ class Galm(NeuralRanker):
         if not columns.all() and columns.any():
             cut = (words.states[:, columns], words.mask[:, columns], words.words[:, columns], words.nodes[:, columns])
             words = EncodedWords(*cut)
-        graphs = (words.mask, self.edges_of(words), self.word_weights(side, words))
+        graphs = (words.mask, first_edges(self.config, words), self.word_weights(side, words))
         pooled = self.config.affinity == "pooled"
         vectors, places, owners = distinct_words(words, every_node=pooled)
         return Nodes(vectors, places, *graphs, owners if pooled else None)
-
-
-FLAT: Final = 0.95
-"""Mean relative entropy of the edges of a layer from which on they are as good as uniform."""
-ALIKE: Final = 0.05
-"""Share of the variance of a layer's nodes inside graphs below which nodes of a graph are as good as equal."""
-
-
-def graph_diagnostics(
-    graph: GlobalAlignment,
-    weights: Float[Tensor, "pairs nodes context"],
-    cosines: Float[Tensor, "pairs nodes blocks"],
-    first_edges: Float[Tensor, "#pairs nodes nodes"],
-    nodes: Bool[Tensor, "pairs nodes"],
-    context: Bool[Tensor, "pairs context"],
-) -> Mapping[str, float]:
-    """Relative entropy of attention and edges, and the variance of nodes inside graphs, of each layer."""
-    found = {
-        "graph/attention_entropy": relative_entropy(weights, nodes, context),
-        "graph/layer0_node_variance": share_inside(cosines, nodes),
-    }
-    for number, (edges, states) in enumerate(graph.steps(cosines, first_edges, nodes), start=1):
-        found[f"graph/layer{number}_edge_entropy"] = relative_entropy(edges, nodes, nodes)
-        found[f"graph/layer{number}_node_variance"] = share_inside(states, nodes)
-    return {name: value for name, value in found.items() if not math.isnan(value)}
-
-
-def relative_entropy(
-    weights: Float[Tensor, "graphs rows columns"],
-    rows: Bool[Tensor, "graphs rows"],
-    columns: Bool[Tensor, "graphs columns"],
-) -> float:
-    """Mean of H(row) / log n over the rows that have n of two columns or more: 1 of a uniform row, 0 of a one-hot one.
-
-    NaN where there is no such row.
-    """
-    entropy = torch.special.entr(weights).sum(-1)  # [graphs, rows]
-    count = columns.sum(-1, keepdim=True)  # [graphs, 1]
-    used = rows & (count > 1)
-    return float((entropy / count.clamp(min=2).log())[used].mean())
-
-
-def share_inside(states: Float[Tensor, "graphs nodes width"], mask: Bool[Tensor, "graphs nodes"]) -> float:
-    """Variance of the nodes around the mean of their graph, as a share of their whole variance.
-
-    NaN where all nodes are equal.
-    """
-    weights = mask[..., None].to(states.dtype)
-    graph_mean = (states * weights).sum(1, keepdim=True) / weights.sum(1, keepdim=True).clamp(min=1)
-    mean = states[mask].mean(0)
-    inside = ((states - graph_mean) * weights).square().sum()
-    return float(inside / ((states - mean) * weights).square().sum())
-
-
-def degenerate_parts(found: Mapping[str, float]) -> str:
-    """Names and values of what is flat or alike among diagnostics; "" where nothing is."""
-    flat = [name for name, value in found.items() if name.endswith("edge_entropy") and value >= FLAT]
-    alike = [name for name, value in found.items() if name.endswith("node_variance") and value < ALIKE]
-    parts = [
-        *(f"{name} {found[name]:.3f} (1: uniform)" for name in flat),
-        *(f"{name} {found[name]:.3f} (0: all nodes of a graph are equal)" for name in alike),
-    ]
-    return ", ".join(parts)

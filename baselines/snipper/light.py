@@ -19,9 +19,8 @@ from jaxtyping import Float, Float32
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
-from baselines.snipper.config import LightConfig
 from baselines.snipper.encoder import SnippetEncoder
-from baselines.snipper.texts import QueryText, code_words, cut
+from baselines.snipper.texts import LightConfig, QueryText, code_words, cut
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import parse_json

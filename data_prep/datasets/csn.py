@@ -26,10 +26,17 @@ from data_prep.pipeline.pairs import JavaSources
 from data_prep.pipeline.published_rows import code_row
 from data_prep.pipeline.stages import Extracted, MadePairs, raw_folder
 from data_prep.records import SPLITS, Pair, SourceFile
-from data_prep.sources.codesearchnet_rows import Row, RowCount, find_files, language_in
+from data_prep.sources.codesearchnet_rows import (
+    ROWS,
+    Row,
+    RowCount,
+    find_files,
+    language_in,
+    place_of,
+    places_of_codesearchnet,
+)
 from data_prep.sources.codesearchnet_rows import read_rows as read_lines
-from data_prep.sources.download import DownloadError
-from data_prep.sources.places import ROWS, fetch_first, place_of, places_of_codesearchnet
+from data_prep.sources.download import DownloadError, fetch_first
 
 LANGUAGES: Final = tuple(ROWS)
 _logger = logging.getLogger(__name__)

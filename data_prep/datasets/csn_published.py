@@ -1,12 +1,16 @@
 """CodeSearchNet's test as the field reads it, where every row counts.
 
-``csn_filtered`` is the set of GraphCodeBERT
-(Guo et al. 2021, arXiv:2009.08366, section 4.1), which CodeBERT's and UniXcoder's numbers in today's papers are on:
-lists of the rows (their addresses) for training, validation and test, and of candidates from CodeSearchNet's
-validation and test rows. Each query ranks all candidates. ``csn_1000`` is CodeSearchNet's own test (Husain et al. 2019,
-section 4): each query ranks the 1,000 methods of its group. Queries are the summaries that CodeSearchNet's
-``docstring_tokens`` are made of, in this project's words. Comments inside a method are no words of its fields here, as
-GraphCodeBERT's preprocessing removes them. Methods that cannot be parsed have the words of their identifiers.
+``csn_filtered`` is the set of GraphCodeBERT (Guo et al. 2021, arXiv:2009.08366, section 4.1), which CodeBERT's and
+UniXcoder's numbers in today's papers are on: lists of the rows (their addresses) for training, validation and test, and
+of candidates from CodeSearchNet's validation and test rows. Each query ranks all candidates. ``csn_1000`` is
+CodeSearchNet's own test (Husain et al. 2019, section 4): each query ranks the 1,000 methods of its group. Queries are
+the summaries that CodeSearchNet's ``docstring_tokens`` are made of, in this project's words. Comments inside a method
+are no words of its fields here, as GraphCodeBERT's preprocessing removes them. Methods that cannot be parsed have the
+words of their identifiers.
+
+``csn_99`` is CodeSearchNet's challenge: 99 queries, for which people graded functions from 0 to 3 (section 5).
+``annotationStore.csv`` names the functions by their addresses. Those that are among CodeSearchNet's documented rows are
+the pool; the others, which are in no row, count as not found. A function's grade is the mean of those it was given.
 """
 
 import logging
@@ -14,6 +18,7 @@ import zipfile
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -21,13 +26,14 @@ from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.datasets.csn import Csn
 from data_prep.errors import UserError
 from data_prep.files.reading import open_regular
+from data_prep.files.text_rows import csv_rows
+from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.published_rows import PublishedRow, pairs_of_rows, placed
 from data_prep.pipeline.stages import MadePairs, Stopwatch, listed, raw_folder
 from data_prep.records import SPLITS, Pair, SplitName
 from data_prep.sources.codesearchnet_rows import Row
-from data_prep.sources.download import DownloadError, Remote
-from data_prep.sources.places import Place, fetch_first
+from data_prep.sources.download import DownloadError, Place, Remote, fetch_first
 
 LISTS: Final = Remote(
     "https://raw.githubusercontent.com/microsoft/CodeBERT/c0de43d3aaf38e89290f1efb771f8de845e7a489/GraphCodeBERT/"
@@ -48,6 +54,7 @@ GROUP: Final = 1000
 """Methods that a query of CodeSearchNet's own test is ranked among."""
 
 _logger = logging.getLogger(__name__)
+_ARCHIVE: Final = "dataset.zip"
 _MEMBER: Final = "dataset/{}/{}.txt"
 _MOST: Final = 256 << 20  # bytes of a list
 
@@ -56,6 +63,29 @@ class Published(Csn):
     """A data set of all rows of some lists or splits."""
 
     reading: ClassVar[dict[str, int | bool]]  # evaluation.reading.TestReading
+
+    def __init__(self, config: DataConfig) -> None:
+        super().__init__(config)
+        place = raw_folder(config, self.name)
+        self._beside = place.parent if place.is_file() else place
+
+    def _fetched(self, name: str, remote: Remote, what: str, source: str) -> Path:
+        """A further file that the test is made from, beside the raw files, fetched if it is not there.
+
+        Raises:
+            UserError: it cannot be had.
+        """
+        folder, mirror = self._beside, self._config.mirror.rstrip("/")
+        if not (folder / name).is_file():
+            remote = replace(remote, url=f"{mirror}/{name}") if mirror else remote
+            try:
+                fetch_first([Place(mirror or "GitHub", {name: remote})], folder, what)
+            except DownloadError as error:
+                raise UserError(
+                    f"{self.name} needs {source}: {error}; put it into {folder}, or beside CodeSearchNet's files in "
+                    "the folder of --data.path="
+                ) from error
+        return folder / name
 
     def origin(self) -> str:
         """The name and version of the data."""
@@ -91,30 +121,15 @@ class CsnFiltered(Published):
     name = "csn_filtered"
     reading: ClassVar[dict[str, int | bool]] = {"candidates_without_query": True}
 
-    def __init__(self, config: DataConfig) -> None:
-        super().__init__(config)
-        place = raw_folder(config, self.name)
-        self._lists = place.parent if place.is_file() else place
-
     def inputs(self) -> list[Path]:
         """CodeSearchNet's raw files and GraphCodeBERT's lists, ``dataset.zip``; fetched if there are none.
 
         Raises:
             UserError: there are none and no place has them.
         """
-        found = super().inputs()
-        lists = self._lists / "dataset.zip"
-        if not lists.is_file():
-            mirror = self._config.mirror.rstrip("/")
-            remote = Remote(f"{mirror}/dataset.zip", git_blob=LISTS.git_blob) if mirror else LISTS
-            try:
-                fetch_first([Place(mirror or "GitHub", {lists.name: remote})], self._lists, "GraphCodeBERT's lists")
-            except DownloadError as error:
-                raise UserError(
-                    f"csn_filtered needs GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT: "
-                    f"{error}; put it into {self._lists}, or beside CodeSearchNet's files in the folder of --data.path="
-                ) from error
-        return [*found, lists]
+        source = "GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT"
+        lists = self._fetched(_ARCHIVE, LISTS, "GraphCodeBERT's lists", source)
+        return [*super().inputs(), lists]
 
     def published_rows(self) -> Iterator[PublishedRow]:
         """The rows of each list.
@@ -127,7 +142,7 @@ class CsnFiltered(Published):
 
     def _of_language(self, language: str) -> Iterator[PublishedRow]:
         spoken = self.spoken(language)
-        lists = {part: read_list(self._lists / "dataset.zip", part, spoken) for part in PARTS}
+        lists = {part: read_list(self._beside / _ARCHIVE, part, spoken) for part in PARTS}
         sizes = {part: size for part, size in SIZES[spoken].items() if part != "codebase"}
         if other := [f"{part} {len(lists[part]):,}" for part, size in sizes.items() if len(lists[part]) != size]:
             _logger.warning("GraphCodeBERT's lists have other sizes here (%s): not comparable", ", ".join(other))
@@ -190,3 +205,93 @@ def _listed_rows(
         is_query = address in lists["test"]
         found["test"] += is_query
         yield PublishedRow(row.fields, "test", is_query, language)
+
+
+ANNOTATIONS: Final = Remote(
+    "https://raw.githubusercontent.com/github/CodeSearchNet/106e827405c968597da938f6b373d30183918869/resources/"
+    "annotationStore.csv",
+    git_blob="98beff4e3dca397ca4f7084e584874de4e6c7bcf",
+)
+FILE: Final = "annotationStore.csv"
+_HOST: Final = "https://github.com/"
+
+
+class Csn99(Published):
+    """CodeSearchNet's 99 queries with people's grades; their NDCG is that of CodeSearchNet's script."""
+
+    name = "csn_99"
+
+    def inputs(self) -> list[Path]:
+        """CodeSearchNet's raw files and the grades, fetched if there are none.
+
+        Raises:
+            UserError: there are none and no place has them.
+        """
+        source = f"resources/{FILE} of github.com/github/CodeSearchNet"
+        grades = self._fetched(FILE, ANNOTATIONS, "CodeSearchNet's grades", source)
+        return [*super().inputs(), grades]
+
+    def published_rows(self) -> Iterator[PublishedRow]:
+        """The rows of the functions that have a grade."""
+        paths = {path for grades in self._grades().values() for path in grades}
+        for language in self.languages:
+            spoken = self.spoken(language)
+            for row in self.rows(language):
+                if row.fields["url"].removeprefix(_HOST) in paths:
+                    yield PublishedRow(row.fields, "test", is_query=False, language=spoken)
+
+    def make(self, progress: bool) -> MadePairs:
+        """Build a pair for each query and function that is relevant for it, and the other functions.
+
+        Raises:
+            UserError: a file is damaged, or no function with a grade is among the rows.
+        """
+        watch = Stopwatch()
+        self.left_out.clear()
+        grades, pairs, found = self._grades(), list[Pair](), set[str]()
+        of_path: dict[str, list[str]] = {}
+        for query, each in grades.items():
+            for path, grade in each.items():
+                of_path.setdefault(path, []).extend([query] * (grade > 0))
+        rows = [*self.published_rows()]
+        read = pairs_of_rows(rows, self.origin(), self._config, progress=progress)
+        for row, (_, pair, _) in zip(rows, read, strict=True):
+            path = row.fields["url"].removeprefix(_HOST)
+            found.add(path)
+            method = replace(pair.method, path=path)
+            pairs += [Pair(method, query, query_words(query)) for query in of_path[path] or [""]]
+        if not any(pair.query for pair in pairs):
+            raise UserError(
+                f"no function of {self._beside / FILE} is among CodeSearchNet's rows: give all of a language"
+            )
+        pairs.sort(key=lambda pair: (pair.method.path, pair.query_text))
+        watch.stage("extract")
+        splits: dict[SplitName, list[Pair]] = {"train": [], "valid": [], "test": pairs}
+        counts = {"pairs": len(pairs), "graded": len(of_path), "graded_in_rows": len(found)}
+        manifest: dict[str, Any] = {"counts": counts, "broken_files": listed(self.left_out), "missing_files": []}
+        manifest |= {"test_reading": {"several": True, "grades": grades}, **self.record()}
+        source = f"{len(found):,} of {len(of_path):,} graded functions, the others are in no row; {len(grades)} queries"
+        return MadePairs(splits, manifest, source, watch.seconds)
+
+    def _grades(self) -> dict[str, dict[str, float]]:
+        """Query -> path of a function -> mean grade, of the languages asked for; queries without a relevant one not.
+
+        Raises:
+            UserError: the file is damaged.
+        """
+        wanted, given = {self.spoken(language) for language in self.languages}, dict[str, dict[str, list[float]]]()
+        needed = ("Language", "Query", "GitHubUrl", "Relevance")
+        for number, row in csv_rows(self._beside / FILE, lambda *why: self.left_out.append(why), needed):
+            if row["Language"].lower() not in wanted:
+                continue
+            if row["Relevance"] not in ("0", "1", "2", "3"):
+                raise UserError(
+                    f"{self._beside / FILE}:{number}: expected a grade from 0 to 3, not {row['Relevance']!r:.20}"
+                )
+            path = row["GitHubUrl"].removeprefix(_HOST)
+            given.setdefault(row["Query"].lower(), {}).setdefault(path, []).append(float(row["Relevance"]))
+        means = {
+            query: {path: sum(each) / len(each) for path, each in paths.items()}
+            for query, paths in sorted(given.items())
+        }
+        return {query: paths for query, paths in means.items() if any(paths.values())}

@@ -9,7 +9,7 @@ Lines with the same fields, one object per line:
   and ``_BOOL`` for literals;
 - ``r252/{train,valid}.jsonl.gz``, of R252: the lists ``query``, ``name``, ``tokens`` and ``api``.
 
-Pairs that a published test of TabCS has are dropped (:mod:`data_prep.datasets.published_tests`); each row of JSON Lines
+Pairs that a published test of TabCS has are dropped (:mod:`data_prep.datasets.tabcs`); each row of JSON Lines
 names those tests as ``eval_overlap``. All others are for training. Code is read like that of any Java file, with its
 query as the comment, so that fields and filters are those of the other data sets; TL-CodeSum does not include a
 method's class, so calls without a receiver are not part of ``api``. R252 has no code: identifiers are split as here, a
@@ -26,7 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from data_prep.config import DataConfig
-from data_prep.datasets.published_tests import NOT_COMPARED, TEST_NAMES, overlap_of, published_tests
+from data_prep.datasets.tabcs import NOT_COMPARED, TEST_NAMES, overlap_of, published_tests
 from data_prep.errors import UserError
 from data_prep.files.json_text import json_lines
 from data_prep.gencodesearchnet.records import HALF, NoText, counted, encodable

@@ -1,6 +1,6 @@
 """The releases of DeepCS, TL-CodeSum and R252, each with its own splits; every row of a test is kept, in order.
 
-Training pairs that a published test of TabCS has are left out and counted (:mod:`data_prep.datasets.published_tests`);
+Training pairs that a published test of TabCS has are left out and counted (:mod:`data_prep.datasets.tabcs`);
 those that a test of the same release has are left out as of any data set (``--data.clean_splits``).
 """
 
@@ -13,21 +13,21 @@ import numpy as np
 
 from data_prep.config import DataConfig
 from data_prep.datasets.open_java import NO_TYPE, laid_out, prose, with_literals, without_type
-from data_prep.datasets.published_tests import (
+from data_prep.datasets.tabcs import (
+    LEAST_PAIRS,
     NOT_COMPARED,
     TEST_NAMES,
     PublishedTest,
     name_in,
     overlap_of,
     published_tests,
+    training_splits,
 )
-from data_prep.datasets.tabcs import LEAST_PAIRS, training_splits
 from data_prep.errors import UserError
 from data_prep.pipeline.published_rows import PublishedRow, pairs_of_rows
 from data_prep.pipeline.stages import ReadyMade, papers_folder
 from data_prep.records import SPLITS, Pair, SplitName
-from data_prep.sources.deepcs_release import deepcs_files, read_deepcs
-from data_prep.sources.paper_files import PARTS, files_below, where_to_get
+from data_prep.sources.paper_files import PARTS, deepcs_files, files_below, read_deepcs, where_to_get
 from data_prep.sources.tabcs_release import ReleasedPairs, ReleasedSplit
 
 _Tests = Mapping[str, PublishedTest]

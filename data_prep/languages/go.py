@@ -70,7 +70,7 @@ LANGUAGE: Final = Language(
     definitions=words("function_declaration method_declaration type_spec"),
     test_words=words("test tests testing testdata testutil vendor"),
     gathering_files=words("doc.go"),
-    traces="data_prep.traces.go:GO",
+    traces="data_prep.traces.compiled:GO",
     colours={"iota": "keyword", "imaginary_literal": "number", "rune_literal": "string"},
     capital_types=False,  # the first letter says whether a name is exported
 )

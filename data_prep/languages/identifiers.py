@@ -1,9 +1,30 @@
-"""Splitting identifiers into words: camel case, snake case, acronyms and digits; and the words of a sentence."""
+"""Splitting identifiers into words: camel case, snake case, acronyms and digits; and the words of a sentence.
+
+Of what is computed from texts of any length, only the results for short ones are cached.
+"""
 
 import re
-from typing import Final
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Final, TypeVar
 
-from data_prep.short_cache import kept_if_short
+Result = TypeVar("Result")
+
+
+def kept_if_short(longest: int, most: int) -> Callable[[Callable[[str], Result]], Callable[[str], Result]]:
+    """A decorator that keeps ``most`` results of a function, for texts of at most ``longest`` characters."""
+
+    def decorate(function: Callable[[str], Result]) -> Callable[[str], Result]:
+        kept = lru_cache(maxsize=most)(function)
+
+        @wraps(function)
+        def call(text: str) -> Result:
+            return kept(text) if len(text) <= longest else function(text)
+
+        return call
+
+    return decorate
+
 
 LONGEST_WORD: Final = 100
 """Characters of the longest run of letters and digits that a search reads: longer ones are data."""

@@ -12,7 +12,7 @@ from data_prep.languages.language import Language
 LANGUAGES: Final[Mapping[str, str]] = {
     "python": "data_prep.languages.python:LANGUAGE",
     "javascript": "data_prep.languages.javascript:LANGUAGE",
-    "typescript": "data_prep.languages.typescript:LANGUAGE",
+    "typescript": "data_prep.languages.javascript:TYPESCRIPT",
     "java": "data_prep.languages.java.language:LANGUAGE",
     "go": "data_prep.languages.go:LANGUAGE",
     "rust": "data_prep.languages.rust:LANGUAGE",

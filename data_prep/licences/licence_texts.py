@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from data_prep.short_cache import kept_if_short
+from data_prep.languages.identifiers import kept_if_short
 
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 """A string that a text must contain for a pattern to be tried; the pattern; the licence that it indicates."""

@@ -6,7 +6,7 @@ the file read a second time for the answers that are missing.
 
 Tables are pushed in chunks, so that a file, a gzip stream and a .7z archive are read alike, and memory is bounded by
 one row. The files are untrusted: document type declarations, and so entities, are refused, as are rows of absurd size,
-and encodings other than those of :mod:`data_prep.posts.xml_characters`, which leaves out what XML forbids.
+and encodings other than those of :mod:`data_prep.posts.dump_files`, which leaves out what XML forbids.
 """
 
 from collections import Counter
@@ -17,9 +17,8 @@ from xml.parsers import expat
 
 from data_prep.errors import UserError
 from data_prep.posts.config import PostsConfig
-from data_prep.posts.dump_files import Dump
+from data_prep.posts.dump_files import AllowedCharacters, Dump
 from data_prep.posts.post_lines import KeptPost, Row
-from data_prep.posts.xml_characters import AllowedCharacters
 
 Keep = Callable[[KeptPost], None]
 """Takes a row that is kept."""

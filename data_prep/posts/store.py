@@ -18,12 +18,12 @@ from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import json_lines, parse_json
 from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.files.reading import read_whole
+from data_prep.installation import program_sha256
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump, find_dump
 from data_prep.posts.post_lines import KeptPost
 from data_prep.posts.read_dump import Found, read_links, read_posts
 from data_prep.posts.sets import NOBODY, Attribution, Post
-from data_prep.program import program_sha256
 from data_prep.worker_pool import processors, pushed
 
 MANIFEST: Final = "manifest.json"

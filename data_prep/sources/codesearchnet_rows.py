@@ -3,6 +3,10 @@
 ``java.zip`` contains ``java/final/jsonl/{train,valid,test}/java_{split}_{n}.jsonl.gz``: one method per line. The Hub
 has ``java/{train,validation,test}-*.parquet`` with the same rows under other names, which pyarrow reads, an optional
 library of requirements-parquet.txt. The other languages have the same files under their names.
+
+Where they are fetched is listed here; docs/data.md has the evidence of each place. The archives' own address,
+``s3.amazonaws.com/code-search-net``, has refused since April 2023. Zenodo and an early revision of the data set on the
+Hugging Face Hub have the same archives; the Hub's present revision has the same rows as Parquet files.
 """
 
 import hashlib
@@ -16,12 +20,11 @@ from typing import Any, Final
 
 from data_prep.config import DEFAULT_LANGUAGE
 from data_prep.errors import UserError
-from data_prep.files.json_text import file_lines, json_objects, numbered_lines
-from data_prep.files.reading import open_regular
-from data_prep.files.text_rows import LeftOut, without_broken
+from data_prep.files.json_text import file_lines, json_objects, numbered_lines, parse_json
+from data_prep.files.reading import ABSENT, open_regular, read_whole
+from data_prep.files.text_rows import LeftOut, parquet_texts, without_broken
 from data_prep.records import SPLITS, SplitName
-from data_prep.sources.parquet_rows import parquet_texts
-from data_prep.sources.places import ARCHIVES
+from data_prep.sources.download import RECORD, Place, Remote
 
 FIELDS: Final = ("repo", "path", "func_name", "code", "docstring")
 """The fields that a row must have; all are strings."""
@@ -35,6 +38,31 @@ IN_PARQUET: Final = {
     "url": "func_code_url",
 }
 """Field -> its column on the Hub."""
+
+_ZENODO: Final = "https://zenodo.org/records/7857872/files"
+_HUB: Final = "https://huggingface.co/datasets/code-search-net/code_search_net/resolve"
+_REVISION_WITH_ARCHIVES: Final = "fdc6a9e39575768c27eb8a2a5f702bf846eb4759"
+_PARQUET: Final = "pyarrow"
+_PARQUET_SPLITS: Final = ("train", "validation", "test")
+ARCHIVES: Final[Mapping[str, tuple[int, str]]] = {
+    "python": (940_909_997, "7223c6460bebfa85697b586da91e47bc5d64790a4d60bba5917106458ab6b40e"),
+    "php": (851_894_048, "c3bbf0d1b10010f88b058faea876f1f5471758399e30d58c11f78ff53660ce00"),
+    "ruby": (111_758_028, "67aee5812d0f994df745c771c7791483f2b060561495747d424e307af4b342e6"),
+    "go": (487_525_935, "15d23f01dc2796447e1736263e6830079289d5ef41f09988011afdcf8da6b6e5"),
+    "javascript": (1_664_713_350, "fdc743f5af27f90c77584a2d29e2b7f8cecdd00c37b433c385b888ee062936dd"),
+    "java": (1_060_569_153, "05f9204b1808413fab30f0e69229e298f6de4ad468279d53a2aa5797e3a78c17"),
+}
+"""Language -> bytes and sha256 of its original archive, by the ``datasets`` library's loader
+(code_search_net/dataset_infos.json)."""
+ROWS: Final[Mapping[str, Mapping[str, int]]] = {
+    "python": {"train": 412_178, "valid": 23_107, "test": 22_176},
+    "php": {"train": 523_712, "valid": 26_015, "test": 28_391},
+    "ruby": {"train": 48_791, "valid": 2_209, "test": 2_279},
+    "go": {"train": 317_832, "valid": 14_242, "test": 14_291},
+    "javascript": {"train": 123_889, "valid": 8_253, "test": 6_483},
+    "java": {"train": 454_451, "valid": 15_328, "test": 26_909},
+}
+"""Language -> rows of each split, from the same file."""
 
 _NAME: Final = re.compile(r"(?:^|[/_])(?P<split>train|valid|test)(?:_(?P<number>\d+))?\.jsonl(?:\.gz)?$")
 _LINES: Final = (".jsonl.gz", ".jsonl")
@@ -190,3 +218,36 @@ def _split_of(name: str, row: Mapping[str, Any]) -> SplitName | None:
 
 def _split(name: str) -> SplitName:
     return next(split for split in SPLITS if split == name)
+
+
+def places_of_codesearchnet(mirror: str = "", language: str = "java") -> list[Place]:
+    """The places that have a language's part, in order; only ``mirror`` if given, an address with the same files."""
+    name = f"{language}.zip"
+    if mirror:
+        base = mirror.rstrip("/")
+        return [
+            Place(f"{base}/{name}", {name: Remote(f"{base}/{name}")}),
+            Place(f"{base}/{language}/*.parquet", _parquet_files(base, language), _PARQUET),
+        ]
+    archived = f"{_HUB}/{_REVISION_WITH_ARCHIVES}/data/{name}"
+    known = ARCHIVES[language]
+    return [
+        Place("Zenodo", {name: Remote(f"{_ZENODO}/{name}", *known)}),
+        Place(f"the Hugging Face Hub ({name})", {name: Remote(archived, *known)}),
+        Place("the Hugging Face Hub (Parquet)", _parquet_files(f"{_HUB}/main", language), _PARQUET),
+    ]
+
+
+def _parquet_files(base: str, language: str) -> dict[str, Remote]:
+    names = [f"{language}/{split}-00000-of-00001.parquet" for split in _PARQUET_SPLITS]
+    return {name: Remote(f"{base}/{name}") for name in names}
+
+
+def place_of(folder: Path) -> str:
+    """The place that the files in ``folder`` were fetched from; "" if they were put there in another way."""
+    try:
+        record = parse_json(read_whole(folder / RECORD))
+    except (*ABSENT, UserError):
+        return ""
+    place = record.get("place") if isinstance(record, dict) else None
+    return place if isinstance(place, str) else ""

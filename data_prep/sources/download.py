@@ -1,4 +1,6 @@
-"""Downloads one large file: resumed after interruptions, verified by size and sha256, in place only when complete.
+"""Downloads files: resumed after interruptions, verified by size and sha256, in place only when complete.
+
+Of several places that have a data set the first that answers is taken, and recorded.
 
 The standard library's urllib suffices, with redirects, proxies of the environment and TLS.
 """
@@ -14,8 +16,11 @@ import stat
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.message import Message
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +32,9 @@ from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import ABSENT, file_sha256, open_regular, read_whole
 
+RECORD: Final = "fetched.json"
+"""The file beside the fetched ones that records their place."""
+_TRIES: Final = 4  # at each of several places
 _CHUNK: Final = 1 << 18  # bytes
 _TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE_REFUSED: Final = 416
@@ -235,3 +243,51 @@ def _mark(headers: Message) -> str:
     """The validator of this version for If-Range: a strong ETag, else the modification date."""
     tag = str(headers.get("ETag") or "")
     return str(headers.get("Last-Modified") or "") if not tag or tag.startswith("W/") else tag
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere that has a data set."""
+
+    name: str
+    files: Mapping[str, Remote]  # path below the folder that they are fetched to -> address
+    library: str = ""  # that reads them, if it is one that need not be installed
+
+
+def fetch_first(places: Sequence[Place], folder: Path, what: str) -> list[Path]:
+    """Fetch the files of the first place that has them all, below ``folder``; a line names the place.
+
+    Args:
+        places: in the order in which they are asked.
+        folder: where the files are put; those that it has already are not fetched again.
+        what: the name of the data, for messages.
+
+    Raises:
+        DownloadError: no place has them; the message has the reason of each.
+        OSError: the disk is not writable or gets full.
+    """
+    problems = []
+    for number, place in enumerate(places, 1):
+        try:
+            return _fetched_from(place, folder, what)
+        except DownloadError as error:
+            problems.append(f"{place.name}: {error}")
+            if number < len(places):
+                _logger.info("%s is not to be had from %s; next: %s", what, problems[-1], places[number].name)
+    raise DownloadError("; ".join(problems))
+
+
+def _fetched_from(place: Place, folder: Path, what: str) -> list[Path]:
+    if place.library and find_spec(place.library) is None:
+        raise DownloadError(f"its files need {place.library}: bash run.sh install parquet")
+    _logger.info("fetching %s from %s", what, place.name)
+    record: list[dict[str, Any]] = []
+    for name, remote in place.files.items():
+        target = folder / name
+        sha256 = download(remote, target, tries=_TRIES) if not target.is_file() else ""
+        record.append({"name": name, "url": remote.url, "bytes": target.stat().st_size, "sha256": sha256})
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    content = {"what": what, "place": place.name, "fetched": now, "files": record}
+    write_atomically(folder / RECORD, json.dumps(content, indent=1) + "\n")
+    _logger.info("%s: fetched from %s to %s", what, place.name, folder)
+    return [folder / name for name in place.files]

@@ -14,8 +14,7 @@ from typing import Final
 
 from data_prep.languages.registry import language_of, languages
 from data_prep.traces.form import Frame, Reading, TracedError, TraceForm, begins
-from data_prep.traces.prefixes import without_prefixes
-from data_prep.traces.written_out import as_shown, plain_lines, without_colours
+from data_prep.traces.written_out import as_shown, plain_lines, without_colours, without_prefixes
 
 MOST_FRAMES: Final = 1000
 """Maximum frames of a trace, half from each end."""

@@ -24,8 +24,8 @@ from data_prep.store.prepared_data import Split
 from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.json_records import to_json
 from evaluation.provenance import code_version, machine, without_paths
+from evaluation.query_files import strictly_decreasing
 from evaluation.result_store import ResultStore
-from evaluation.trec import strictly_decreasing
 from experiments.gencodesearchnet import tasks
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.scorers import (

@@ -24,10 +24,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from jaxtyping import Int64
 
-from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer, hard_negatives
+from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, hard_negatives
 from baselines.snipper.light import LightTokenizer
 from baselines.snipper.texts import QueryText
-from baselines.snipper.transformer import SnippetSubwords
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder

@@ -4,10 +4,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from baselines.snipper.config import LightConfig, SnipperTransformerConfig
-from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer
+from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, TransformerSnippetEncoder
 from baselines.snipper.light import LightEncoder, LightTokenizer
-from baselines.snipper.transformer import SnippetSubwords, TransformerSnippetEncoder
+from baselines.snipper.texts import LightConfig, SnipperTransformerConfig
 from data_prep.errors import UserError
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole

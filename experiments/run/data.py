@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.pipeline.contexts import Part, with_contexts
-from data_prep.pipeline.corpus import Corpus
 from data_prep.pipeline.overlap import TreeOverlap, crossing, overlap, tree_overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
@@ -55,12 +53,15 @@ def contexts_stage(
     """
     if not reads_contexts(plan):
         return data
+    from data_prep.pipeline.contexts import with_contexts  # all that reads source trees, which few models need
+    from data_prep.pipeline.corpus import Corpus
+
     longest, lines = getattr(plan.model, "context_words", 0), getattr(plan.model, "context", False)
     corpus = data_set(dataset, replace(config, root=str(REPOSITORY / config.root)))
     if not isinstance(corpus, Corpus):
         say(f"{dataset} does not keep the text before its functions: queries have no context")
         return data
-    part: Part = getattr(plan.model, "context_part", "all")
+    part: Any = getattr(plan.model, "context_part", "all")
     return with_contexts(data, corpus.shard_folder, longest=max(1, longest), part=part, lines=lines, splits=splits)
 
 

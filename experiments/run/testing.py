@@ -20,14 +20,13 @@ from data_prep.records import SplitName
 from data_prep.registry import DATASETS, data_set
 from data_prep.store.prepared_data import PreparedData, Split, words_sha256
 from evaluation.config import EvaluateConfig
-from evaluation.evaluator import Evaluation, evaluate, pool_rows
+from evaluation.evaluator import Evaluation, SavedCounts, evaluate
 from evaluation.fusion import FusedRanker, best_weight
 from evaluation.metrics import count_better_and_tied
 from evaluation.provenance import code_version
 from evaluation.query_files import folder_of_test, write_evaluation
-from evaluation.reading import WHOLE, TestReading, asked
+from evaluation.reading import WHOLE, TestReading, asked, pool_rows
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
-from evaluation.saved_counts import SavedCounts
 from evaluation.seen import said_seen, seen_in
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration
 from experiments.recipes.models import is_trained, recipe_of

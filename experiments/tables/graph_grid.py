@@ -19,7 +19,7 @@ from evaluation.results import Result
 from experiments.tables.ablations import SEEDS
 from experiments.tables.cells import Cell
 from experiments.tables.comparison_tables import Clusters, cost, markdown_table, with_interval
-from galm.model import degenerate_parts
+from galm.alignment_graph import degenerate_parts
 
 NAME: Final = "graph"
 START: Final = "0.2"

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from data_prep.errors import UserError
 from data_prep.languages.registry import corpus_languages
 from evaluation.comparison import Entry
-from evaluation.evaluator import pool_rows
+from evaluation.reading import pool_rows
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from evaluation.significance import compare_runs

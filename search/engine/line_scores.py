@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from data_prep.short_cache import kept_if_short
+from data_prep.languages.identifiers import kept_if_short
 from search.engine.question import asked_words
 from search.retrieval.bm25_index import Bm25Index, terms_of
 

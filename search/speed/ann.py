@@ -24,9 +24,8 @@ import numpy as np
 import torch
 from jaxtyping import Float16
 
-from baselines.snipper.config import LightConfig
 from baselines.snipper.light import LightEncoder, LightTokenizer
-from baselines.snipper.texts import QueryText, document_text
+from baselines.snipper.texts import LightConfig, QueryText, document_text
 from data_prep.errors import UserError
 from data_prep.files.atomic import naming
 from data_prep.files.named_paths import named_path

@@ -6,8 +6,8 @@ import pytest
 from damages import bounded
 
 from cli.main import main
+from evaluation.evaluator import SavedCounts
 from evaluation.results import load_result
-from evaluation.saved_counts import SavedCounts
 from search.index.index_file import open_index, read_head, read_whole_head
 from search.index.vector_file import open_vectors, read_vector_head
 from training.checkpoint import load_checkpoint, saved_weights

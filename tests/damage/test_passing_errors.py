@@ -20,11 +20,11 @@ from data_prep.pipeline.corpus import ShardFolder
 from data_prep.pipeline.extraction import TreeTask, make_shard
 from data_prep.pipeline.shards import TreeName
 from data_prep.sources.archives import read_java_files
+from data_prep.sources.codesearchnet_rows import place_of
 from data_prep.sources.debian_sources import _read_record
 from data_prep.sources.download import Remote, download
 from data_prep.sources.own_git import git_says
-from data_prep.sources.places import place_of
-from evaluation.saved_counts import SavedCounts
+from evaluation.evaluator import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
 from search.index.tree_record import read_record, record_path

@@ -13,6 +13,7 @@ from data_prep.datasets.tabcs import JcgTabcs
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import json_lines
 from data_prep.files.reading import append_regular
+from data_prep.files.text_rows import parquet_rows
 from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.gencodesearchnet.records import read_raw, source_rows
 from data_prep.gencodesearchnet.subsets import find_subsets
@@ -20,7 +21,6 @@ from data_prep.prepare import prepare
 from data_prep.sources.archives import read_java_files
 from data_prep.sources.debian_sources import RECORD, archives_in, fetched_archives, source_entries
 from data_prep.sources.jdk_sources import is_zip, unpack_package
-from data_prep.sources.parquet_rows import parquet_rows
 from data_prep.sources.tabcs_release import load_plain, read_ids, read_vocabulary
 from tests.odd_files import KINDS, deadline, odd_thing
 

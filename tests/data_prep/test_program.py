@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from data_prep import program
-from data_prep.program import modules_behind, program_sha256
+from data_prep import installation
+from data_prep.installation import modules_behind, program_sha256
 from data_prep.registry import DATASETS
 
-PACKAGE = Path(program.__file__).parent
+PACKAGE = Path(installation.__file__).parent
 MODULES = sorted({target.partition(":")[0] for target in DATASETS.values()})
 JDK = DATASETS["jdk"].partition(":")[0]
 
@@ -20,9 +20,9 @@ JDK = DATASETS["jdk"].partition(":")[0]
 def package(tmp_path, monkeypatch) -> Path:
     """A copy of the package, which may be edited."""
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(program, "_ROOT", tmp_path)
-    imported = program._named_in
-    monkeypatch.setattr(program, "_named_in", lru_cache(lambda file: [*imported(file)]))  # none is touched
+    monkeypatch.setattr(installation, "IMPORT_ROOT", tmp_path)
+    imported = installation._named_in
+    monkeypatch.setattr(installation, "_named_in", lru_cache(lambda file: [*imported(file)]))  # none is touched
     return tmp_path / PACKAGE.name
 
 
@@ -37,7 +37,7 @@ def file_of(package: Path, ending: str) -> Path:
 
 def test_the_copy_is_the_same_program(package):
     copied = program_sha256(JDK)
-    program._ROOT = PACKAGE.parent
+    installation.IMPORT_ROOT = PACKAGE.parent
     assert program_sha256(JDK) == copied
     assert package.is_dir()
 
@@ -89,5 +89,5 @@ def test_one_data_set_is_no_part_of_another(package):
 
 def test_another_version_of_the_parser_counts(monkeypatch):
     before = program_sha256(JDK)
-    monkeypatch.setattr(program, "version", lambda name: version(name) + ".1")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: version(name) + ".1")
     assert program_sha256(JDK) != before

@@ -5,9 +5,8 @@ import tracemalloc
 import pytest
 
 from baselines.snipper.texts import code_words
-from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.identifiers import kept_if_short, split_identifier
 from data_prep.licences.licence_texts import of_comment, of_file
-from data_prep.short_cache import kept_if_short
 
 
 def test_only_results_for_short_texts_are_kept():

@@ -9,7 +9,8 @@ from hypothesis.extra import numpy as npst
 from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
-from evaluation.evaluator import evaluate, pool_rows
+from evaluation.evaluator import evaluate
+from evaluation.reading import pool_rows
 from modeling.ranker import Ranker
 from tests.evaluation.rankers import Chosen, ChosenScores
 from tests.evaluation.real_data import jdk_split

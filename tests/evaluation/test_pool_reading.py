@@ -6,9 +6,9 @@ import pytest
 from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
+from evaluation.query_files import write_qrels, write_run
 from evaluation.reading import TestReading
 from evaluation.results import DataSource, measure
-from evaluation.trec import write_qrels, write_run
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 

@@ -14,7 +14,6 @@ from evaluation.published import (
 from evaluation.published import SNIPPER_COUNTS as COUNTS
 from evaluation.published import SNIPPER_ERRORS as ERRORS
 from evaluation.published import SNIPPER_PERCENTAGES as PERCENTAGES
-from evaluation.published import SNIPPER_RECALLS as RECALLS
 from evaluation.published import SNIPPER_SIZES as SIZES
 from evaluation.tables import PUBLISHED_MRR, published_mrr
 
@@ -52,6 +51,17 @@ def test_the_errors_of_the_paper():
     computed = {name: value for name, (_, value) in ERRORS.items()}
     assert [*computed.values()] == ["218.24", "0.03", "3,306", "55.28", "11.69"]
     assert all(printed != value for printed, value in ERRORS.values())
+
+
+RECALLS = {
+    "GraphCodeBERT": (0.001, 0.001, 0.002, 0.009),
+    "CodeBERT": (0.001, 0.006, 0.010, 0.013),
+    "SynCoBERT": (0.006, 0.010, 0.013, 0.020),
+    "GraphCodeBERT + CodeSearchNet": (0.161, 0.221, 0.280, 0.367),
+    "BM25": (0.311, 0.406, 0.474, 0.562),
+    "SnippeR": (0.338, 0.451, 0.536, 0.657),
+}
+"""Recall@5, 10, 20, 50 on the 1,369 queries."""
 
 
 def test_an_untrained_encoder_below_the_chance_of_a_small_corpus():

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from baselines.bm25.ranker import Bm25, Bm25Config
-from evaluation import saved_counts
+from evaluation import evaluator
 from evaluation.config import EvaluateConfig
-from evaluation.evaluator import evaluate
-from evaluation.saved_counts import SavedCounts
+from evaluation.evaluator import SavedCounts, evaluate
 from modeling.ranker import Ranker
 from tests.evaluation.rankers import ChosenScores
 from tests.evaluation.real_data import jdk_split
@@ -47,7 +46,7 @@ class Stopping(ChosenScores):
 
 @pytest.fixture(autouse=True)
 def every_block(monkeypatch):
-    monkeypatch.setattr(saved_counts, "_EVERY", 0.0)
+    monkeypatch.setattr(evaluator, "_EVERY", 0.0)
 
 
 @pytest.fixture

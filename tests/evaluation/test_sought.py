@@ -9,9 +9,9 @@ from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
+from evaluation.query_files import write_qrels, write_run
 from evaluation.reading import Sought, TestReading, asked
 from evaluation.results import DataSource, measure
-from evaluation.trec import write_qrels, write_run
 from tests.evaluation.rankers import Chosen
 
 ir_measures = pytest.importorskip("ir_measures", reason="none of its wheels is for Linux on ARM")

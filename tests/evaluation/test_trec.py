@@ -8,7 +8,7 @@ from baselines.bm25.ranker import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
-from evaluation.trec import code_ids, strictly_decreasing, write_qrels, write_run
+from evaluation.query_files import code_ids, strictly_decreasing, write_qrels, write_run
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split, published_split
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from test_model import CODES, QUERIES, build
 
-from galm.model import degenerate_parts, relative_entropy, share_inside
+from galm.alignment_graph import degenerate_parts, relative_entropy, share_inside
 
 MASK = torch.tensor([[True, True, True], [True, True, False], [True, False, False]])
 

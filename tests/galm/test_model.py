@@ -12,7 +12,7 @@ from data_prep.store.vocabulary import Vocabularies, Vocabulary
 from galm.config import GalmConfig
 from galm.model import Galm
 from modeling.base import NeuralRanker
-from modeling.starting_vectors import mutual_information
+from modeling.layers import mutual_information
 
 VOCABULARIES = Vocabularies(
     Vocabulary(tuple(f"w{number}" for number in range(40))),

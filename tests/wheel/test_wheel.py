@@ -106,7 +106,7 @@ def test_no_module_names_what_is_not_there(package):
 
 @pytest.mark.usefixtures("outside")
 def test_data_are_made_by_the_same_program():
-    code = "from {}data_prep.program import program_sha256; print(program_sha256('{}data_prep.datasets.{}'))"
+    code = "from {}data_prep.installation import program_sha256; print(program_sha256('{}data_prep.datasets.{}'))"
     for name in ("jdk", "csn", "java_sources", "source_trees"):
         theirs = run(sys.executable, "-c", code.format("neural_code_search.", "neural_code_search.", name))
         ours = {**os.environ, "PYTHONPATH": str(REPOSITORY)}

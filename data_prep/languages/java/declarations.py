@@ -9,8 +9,7 @@ import tree_sitter_java
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
 from data_prep.errors import UserError
-from data_prep.languages.java.newer_syntax import method_heads, newer_syntax
-from data_prep.languages.java.rewritten import Rewritten, unescaped
+from data_prep.languages.java.rewritten import Rewritten, method_heads, newer_syntax, unescaped
 from data_prep.languages.java.types import JavaType, OpenTypes
 from data_prep.languages.language import left_out_lines, name_of
 from data_prep.languages.parsing import (

@@ -14,10 +14,10 @@ from javalang.tree import StatementExpression
 
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST
+from data_prep.languages.identifiers import kept_if_short
 from data_prep.languages.java.declarations import FoundMethod
 from data_prep.languages.java.functions import clean_fields
 from data_prep.languages.java.javalang_trees import PLACEHOLDERS, PublishedMethod, parse_published, statement_trees
-from data_prep.short_cache import kept_if_short
 
 _STOP_WORDS: Final = """
 ; { [ . STR_ NUM_ BOOL_ null

@@ -134,7 +134,7 @@ def test_methods_and_queries_without_words_score_zero():
 
 def test_blocks_are_bounded_and_make_the_whole(monkeypatch):
     whole = all_scores(Bm25Config(), jdk_split(40))
-    monkeypatch.setattr("baselines.bm25.token_bm25._BLOCK_BYTES", 4 * 40 * 7)
+    monkeypatch.setattr("baselines.bm25.ranker._BLOCK_BYTES", 4 * 40 * 7)
     blocks = [*Bm25(Bm25Config()).over(jdk_split(40), jdk_split(40)).blocks()]
     assert [block.shape for block in blocks] == [(7, 40)] * 5 + [(5, 40)]
     assert np.array_equal(np.concatenate(blocks), whole)

@@ -12,8 +12,7 @@ import pytest
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 
-from baselines.bm25.ranker import Bm25, Bm25Config
-from baselines.bm25.token_bm25 import text_words
+from baselines.bm25.ranker import Bm25, Bm25Config, text_words
 from modeling.ranker import Ranker
 from tests.evaluation.real_data import SHARED
 from tests.raw_pairs import read

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from baselines.snipper.config import LightConfig
 from baselines.snipper.encoder import DOCUMENT, QUERY
 from baselines.snipper.light import LightEncoder, LightTokenizer, WordTower
-from baselines.snipper.texts import QueryText
+from baselines.snipper.texts import LightConfig, QueryText
 from data_prep.store.batching import pad
 from data_prep.store.ragged_lists import Ragged
 from experiments.recipes.config import REPOSITORY

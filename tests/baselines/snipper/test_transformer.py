@@ -3,10 +3,8 @@
 import pytest
 import torch
 
-from baselines.snipper.config import SnipperTransformerConfig
-from baselines.snipper.encoder import DOCUMENT, QUERY
-from baselines.snipper.texts import QueryText
-from baselines.snipper.transformer import SnippetSubwords, TransformerSnippetEncoder
+from baselines.snipper.encoder import DOCUMENT, QUERY, SnippetSubwords, TransformerSnippetEncoder
+from baselines.snipper.texts import QueryText, SnipperTransformerConfig
 from data_prep.store.batching import pad
 from tests.tiny_models import tiny_bert, tiny_roberta
 

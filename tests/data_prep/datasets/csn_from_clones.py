@@ -27,9 +27,9 @@ from data_prep.languages.comments import plain_comment
 from data_prep.languages.java.declarations import FoundMethod, find_methods, parse_java
 from data_prep.languages.language import node_text
 from data_prep.records import SplitName
+from data_prep.sources.codesearchnet_rows import ROWS
 from data_prep.sources.git_repository import GitRepository, bare_repository
 from data_prep.sources.own_git import GitError
-from data_prep.sources.places import ROWS
 from data_prep.sources.source_tree import GitTree
 from data_prep.worker_pool import map_ordered
 from experiments.terminal.console import say

@@ -14,8 +14,7 @@ from data_prep.files import json_text
 from data_prep.pipeline.java_extraction import methods_of
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, Method, SourceFile, SplitName
-from data_prep.sources.codesearchnet_rows import FIELDS
-from data_prep.sources.places import ROWS
+from data_prep.sources.codesearchnet_rows import FIELDS, ROWS
 from data_prep.store.prepared_data import PreparedData, open_prepared
 from tests.data_prep.csn_files import Rows, documented_methods, lines_of, row_of, write_parquet, write_tree, write_zip
 
@@ -228,7 +227,7 @@ def test_a_parquet_bomb_is_refused(tmp_path: Path, rows: Rows, monkeypatch: pyte
     write_parquet(tmp_path, rows)
     file = tmp_path / "java" / "train-00000-of-00001.parquet"
     parquet.write_table(pa.table({name: ["x" * 1000] * 20_000 for name in parquet.read_schema(file).names}), file)
-    monkeypatch.setattr("data_prep.sources.parquet_rows.RATIO_FROM", 1 << 20)
+    monkeypatch.setattr("data_prep.files.text_rows.RATIO_FROM", 1 << 20)
     assert "is refused: such a file does not unpack to" in refused(tmp_path)
 
 

@@ -15,9 +15,8 @@ from data_prep.datasets.csn import LANGUAGES, Csn, languages_of
 from data_prep.datasets.csn_published import SIZES
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
-from data_prep.sources import places
-from data_prep.sources.codesearchnet_rows import find_files
-from data_prep.sources.places import ROWS, places_of_codesearchnet
+from data_prep.sources import codesearchnet_rows
+from data_prep.sources.codesearchnet_rows import ROWS, find_files, places_of_codesearchnet
 from data_prep.store.prepared_data import PreparedData
 from evaluation.reading import TestReading, asked
 from tests.data_prep.csn_files import ON_HUB
@@ -179,7 +178,7 @@ def test_the_readings_of_the_field(tmp_path: Path, language: str) -> None:
 
 
 def test_each_language_has_its_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert SIZES.keys() == ROWS.keys() == places.ARCHIVES.keys() == set(LANGUAGES)
+    assert SIZES.keys() == ROWS.keys() == codesearchnet_rows.ARCHIVES.keys() == set(LANGUAGES)
     content = (write_zip(tmp_path / "made", "go") / "go.zip").read_bytes()
 
     def answer(handler: http.server.BaseHTTPRequestHandler, _: Asked) -> None:
@@ -187,10 +186,10 @@ def test_each_language_has_its_places(tmp_path: Path, monkeypatch: pytest.Monkey
         send(handler, 200 if found else 404, content if found else b"")
 
     with serving(answer) as told:
-        monkeypatch.setattr(places, "_ZENODO", f"http://127.0.0.1:{told.port}/records")
-        monkeypatch.setattr(places, "_HUB", f"http://127.0.0.1:{told.port}/hub")
+        monkeypatch.setattr(codesearchnet_rows, "_ZENODO", f"http://127.0.0.1:{told.port}/records")
+        monkeypatch.setattr(codesearchnet_rows, "_HUB", f"http://127.0.0.1:{told.port}/hub")
         first, second, third = places_of_codesearchnet(language="go")
-        assert first.files["go.zip"].sha256 == second.files["go.zip"].sha256 == places.ARCHIVES["go"][1]
+        assert first.files["go.zip"].sha256 == second.files["go.zip"].sha256 == codesearchnet_rows.ARCHIVES["go"][1]
         assert next(iter(third.files)) == "go/train-00000-of-00001.parquet"
         with pytest.raises(ValueError, match=r"CodeSearchNet \(Go\) cannot be fetched: .*put go\.zip"):
             Csn(DataConfig(root=str(tmp_path), language="go")).inputs()

@@ -8,8 +8,8 @@ import pytest
 
 from baselines.bm25.ranker import Bm25, Bm25Config
 from data_prep.config import DataConfig
-from data_prep.datasets import csn_queries
-from data_prep.datasets.csn_queries import ANNOTATIONS, FILE, Csn99
+from data_prep.datasets import csn_published
+from data_prep.datasets.csn_published import ANNOTATIONS, FILE, Csn99
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.reading import Graded, TestReading
@@ -80,7 +80,7 @@ def test_the_grades_are_fetched_and_checked(raw: Path, monkeypatch: pytest.Monke
         with pytest.raises(ValueError, match=r"gave the git blob .* instead of .*put it into"):
             Csn99(config).inputs()
         blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-        monkeypatch.setattr(csn_queries, "ANNOTATIONS", csn_queries.Remote(ANNOTATIONS.url, git_blob=blob))
+        monkeypatch.setattr(csn_published, "ANNOTATIONS", csn_published.Remote(ANNOTATIONS.url, git_blob=blob))
         assert Csn99(config).inputs()[-1] == raw / FILE
 
 

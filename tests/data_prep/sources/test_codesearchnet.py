@@ -12,9 +12,9 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
-from data_prep.sources import places
-from data_prep.sources.places import ARCHIVES as KNOWN
-from data_prep.sources.places import places_of_codesearchnet
+from data_prep.sources import codesearchnet_rows
+from data_prep.sources.codesearchnet_rows import ARCHIVES as KNOWN
+from data_prep.sources.codesearchnet_rows import places_of_codesearchnet
 from tests.data_prep.csn_files import Rows, documented_methods, row_of, write_parquet, write_zip
 from tests.local_server import Asked, send, serving
 
@@ -95,8 +95,8 @@ def world(
     monkeypatch.setattr("time.sleep", lambda _: None)
     with serving(world) as asked:
         world.asked = asked
-        monkeypatch.setattr(places, "_ZENODO", f"http://127.0.0.1:{asked.port}{ZENODO}")
-        monkeypatch.setattr(places, "_HUB", f"http://127.0.0.1:{asked.port}{HUB}")
+        monkeypatch.setattr(codesearchnet_rows, "_ZENODO", f"http://127.0.0.1:{asked.port}{ZENODO}")
+        monkeypatch.setattr(codesearchnet_rows, "_HUB", f"http://127.0.0.1:{asked.port}{HUB}")
         whole = forms[ARCHIVES[0]]
         monkeypatch.setitem(KNOWN, "java", (len(whole), hashlib.sha256(whole).hexdigest()))
         yield world
@@ -172,7 +172,7 @@ def test_parquet_goes_on_with_the_files_that_are_missing(world: World, tmp_path:
 
 def test_parquet_is_not_fetched_without_pyarrow(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world.statuses = dict.fromkeys(ARCHIVES, 403)
-    monkeypatch.setattr("data_prep.sources.places.find_spec", lambda _: None)
+    monkeypatch.setattr("data_prep.sources.download.find_spec", lambda _: None)
     assert "pyarrow: bash run.sh install parquet" in refused(tmp_path)
     assert world.paths == [*ARCHIVES]
 
@@ -224,7 +224,7 @@ def test_a_mirror_must_be_an_address() -> None:
 def test_a_proxy_of_the_environment_is_used(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{world.asked.port}")
     monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.setattr(places, "_ZENODO", "http://nowhere.invalid/records")
+    monkeypatch.setattr(codesearchnet_rows, "_ZENODO", "http://nowhere.invalid/records")
     world.files["http://nowhere.invalid/records/java.zip"] = world.files[ARCHIVES[0]]
     assert fetched(tmp_path) == ["java.zip"]
     assert world.paths == ["http://nowhere.invalid/records/java.zip"]
@@ -232,8 +232,8 @@ def test_a_proxy_of_the_environment_is_used(world: World, tmp_path: Path, monkey
 
 def test_https_goes_through_the_proxy_too(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{world.asked.port}")
-    monkeypatch.setattr(places, "_ZENODO", "https://nowhere.invalid/records")
-    monkeypatch.setattr(places, "_HUB", "https://nowhere.invalid/hub")
+    monkeypatch.setattr(codesearchnet_rows, "_ZENODO", "https://nowhere.invalid/records")
+    monkeypatch.setattr(codesearchnet_rows, "_HUB", "https://nowhere.invalid/hub")
     message = refused(tmp_path)  # this proxy opens no tunnel
     assert "Tunnel connection failed: 501" in message
 
@@ -241,8 +241,8 @@ def test_https_goes_through_the_proxy_too(world: World, tmp_path: Path, monkeypa
 def test_no_place_at_all_is_one_line_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as closed:
         address = f"http://127.0.0.1:{closed.server_port}"
-    monkeypatch.setattr(places, "_ZENODO", address)
-    monkeypatch.setattr(places, "_HUB", address)
+    monkeypatch.setattr(codesearchnet_rows, "_ZENODO", address)
+    monkeypatch.setattr(codesearchnet_rows, "_HUB", address)
     waited: list[float] = []
     monkeypatch.setattr("time.sleep", waited.append)
     message = refused(tmp_path)

@@ -8,8 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from baselines.snipper.config import LightConfig
-from baselines.snipper.texts import QueryText
+from baselines.snipper.texts import LightConfig, QueryText
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.store import prepare_posts
 from evaluation.speed import SpeedOptions
