@@ -23,6 +23,7 @@ from data_prep.store.batching import Batch
 from galm.alignment_graph import GlobalAlignment, attention, block_cosines, first_edges
 from galm.config import GalmConfig, Logits
 from galm.fast.all_pairs import Nodes, all_scores
+from galm.fast.kernel_functions import torch_kernels
 from galm.model import degenerate_parts, graph_diagnostics
 from modeling.base import Encoded
 from modeling.transformers.late_interaction import TokenVectorRanker, TokenVectors, TokenVectorsConfig
@@ -73,6 +74,11 @@ class GalmContextual(TokenVectorRanker):
 
     config_type = GalmContextualConfig
     config: GalmContextualConfig
+
+    @classmethod
+    def get_ready(cls) -> None:
+        """Compile the kernels."""
+        torch_kernels(wait=False)
 
     def __init__(self, config: GalmContextualConfig, vocabularies: Subwords) -> None:
         """The transformer, the projection, and the graph with its head.

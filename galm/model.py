@@ -28,6 +28,7 @@ from data_prep.store.vocabulary import Vocabularies
 from galm.alignment_graph import GlobalAlignment, attention, block_cosines, first_edges, pooled_attention
 from galm.config import GalmConfig
 from galm.fast.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
+from galm.fast.kernel_functions import torch_kernels
 from galm.word_tables import WordTables
 from modeling.base import Encoded, NeuralRanker
 from modeling.layers import masked_softmax
@@ -52,6 +53,11 @@ class Galm(NeuralRanker):
                 linear = nn.Linear(config.dim, 1, bias=False)
                 nn.init.zeros_(linear.weight)
                 self.importance[side] = linear
+
+    @classmethod
+    def get_ready(cls) -> None:
+        """Compile the kernels."""
+        torch_kernels(wait=False)
 
     @property
     def code_fields(self) -> tuple[str, ...]:
