@@ -88,7 +88,8 @@ check_in_editor() {
 }
 
 search_needs() { set_up requirements-search.txt "$@"; }
-training_needs() { set_up requirements-search.txt requirements-train.txt torch.txt "$@"; }
+# Of the libraries of training a third is imported, and compiled then.
+training_needs() { compile=--no-compile; set_up requirements-search.txt requirements-train.txt torch.txt "$@"; }
 
 # A mistyped name is said before what training needs is installed.
 check_name() {
@@ -120,8 +121,7 @@ extras() {
 
 case "${1:-help}" in
   install) shift; add "$@" ;;
-  # Of the libraries a third is imported, and compiled then.
-  test)  shift; compile=--no-compile; training_needs requirements-dev.txt requirements-agents.txt requirements-hdf5.txt \
+  test)  shift; training_needs requirements-dev.txt requirements-agents.txt requirements-hdf5.txt \
     requirements-parquet.txt requirements-posts.txt requirements-sentences.txt requirements-vectors.txt; check "$@" ;;
   test_editor) shift; search_needs; check_in_editor "$@" ;;
   index|search|related|serve|mcp|quality|indexes)

@@ -262,8 +262,8 @@ COMMANDS: Final[dict[str, Command]] = {
     "install": Command(
         "NAME [...]",
         "add the libraries of a part, such as sentences or vectors",
-        "cli.packages:install",
-        names="cli.packages:PARTS",
+        "cli.doctor:install",
+        names="cli.doctor:PARTS",
         heading="this program",
     ),
     "doctor": Command("", "what is installed, what is missing, and how to get it", "cli.doctor:doctor"),

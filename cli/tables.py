@@ -95,7 +95,7 @@ def ablate(arguments: Sequence[str]) -> None:
     Raises:
         UserError: there is no such ablation or option, or the data are not available.
     """
-    from experiments.posts.ablations import ABLATIONS as OF_POSTS
+    from experiments.posts.results import ABLATIONS as OF_POSTS
     from experiments.tables.ablations import ABLATIONS
     from experiments.tables.graph_grid import NAME, grid_cells
 

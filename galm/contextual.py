@@ -30,6 +30,7 @@ from galm.alignment_graph import (
 )
 from galm.config import GalmConfig, Logits
 from galm.fast.all_pairs import Nodes, all_scores
+from galm.fast.kernel_functions import torch_kernels
 from modeling.base import Encoded
 from modeling.transformers.late_interaction import TokenVectorRanker, TokenVectors, TokenVectorsConfig
 from modeling.transformers.subword_pairs import Subwords
@@ -79,6 +80,11 @@ class GalmContextual(TokenVectorRanker):
 
     config_type = GalmContextualConfig
     config: GalmContextualConfig
+
+    @classmethod
+    def get_ready(cls) -> None:
+        """Compile the kernels."""
+        torch_kernels(wait=False)
 
     def __init__(self, config: GalmContextualConfig, vocabularies: Subwords) -> None:
         """The transformer, the projection, and the graph with its head.

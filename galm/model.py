@@ -35,6 +35,7 @@ from galm.alignment_graph import (
 )
 from galm.config import GalmConfig
 from galm.fast.all_pairs import EncodedWords, Nodes, all_scores, distinct_words
+from galm.fast.kernel_functions import torch_kernels
 from modeling.base import Encoded, NeuralRanker
 from modeling.layers import masked_softmax, shared_vectors, uniform_vectors, vectors_from_statistics, zero_vectors
 
@@ -149,6 +150,11 @@ class Galm(NeuralRanker):
                 linear = nn.Linear(config.dim, 1, bias=False)
                 nn.init.zeros_(linear.weight)
                 self.importance[side] = linear
+
+    @classmethod
+    def get_ready(cls) -> None:
+        """Compile the kernels."""
+        torch_kernels(wait=False)
 
     @property
     def code_fields(self) -> tuple[str, ...]:

@@ -121,6 +121,10 @@ class NeuralRanker(nn.Module, ABC):
         self.vocabularies = vocabularies
 
     @classmethod
+    def get_ready(cls) -> None:
+        """Begin, in another process, what the first batch would wait for, such as compiling; by default nothing."""
+
+    @classmethod
     def tokenizer(cls, train: Split, words: WordsConfig, config: Any) -> PairTokenizer:  # noqa: ARG003
         """The tokenizer of a new model; here a word tokenizer with vocabularies built from ``train`` only.
 

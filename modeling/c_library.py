@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
 
@@ -36,7 +37,13 @@ _log = logging.getLogger(__name__)
 
 
 def load_c(
-    source: Path, without: str = "", made_for: str = "", options: Sequence[str] = (), *, wait: bool = True
+    source: Path,
+    without: str = "",
+    made_for: str = "",
+    options: Sequence[str] = (),
+    *,
+    wait: bool = True,
+    calls: str = "",
 ) -> ctypes.CDLL | None:
     """Load a C source, compiled unless that was done before.
 
@@ -46,6 +53,7 @@ def load_c(
         made_for: what it is compiled for, besides this CPU and compiler.
         options: of the compiler, but not of the linker.
         wait: whether to wait for the compiler; otherwise another process compiles it meanwhile, and None is returned.
+        calls: a Python module whose libraries it calls, imported before it is loaded by that process; "" for none.
 
     Returns:
         None without a C compiler, or if GALM_NATIVE=0 is set.
@@ -58,11 +66,11 @@ def load_c(
     key = hashlib.sha256(source.read_bytes() + repr((compiler, FLAGS, made_for)).encode() + _processor())
     try:
         place = cache_folder() / f"{source.stem}-{key.hexdigest()[:16]}"
-        kept = next(filter(_is_intact, place.parent.glob(f"{place.name}-*.so")), None)
+        kept = _kept(place)
         if kept is None and not wait:
-            _compile_meanwhile(source, made_for, options)
+            _compile_meanwhile(source, calls, made_for, options)
             return None
-        return ctypes.CDLL(str(kept)) if kept else _compiled(source, compiler, options, place)
+        return ctypes.CDLL(str(kept)) if kept else _compiled_once(source, compiler, options, place)
     except (OSError, UserError, subprocess.CalledProcessError) as error:
         if without:
             _log.warning("compiled C cannot be used (%s): %s", error, without)
@@ -93,23 +101,37 @@ def c_compiler() -> str | None:
 
 
 @functools.cache
-def _compile_meanwhile(source: Path, made_for: str, options: Sequence[str]) -> None:
+def _compile_meanwhile(source: Path, calls: str, made_for: str, options: Sequence[str]) -> None:
     """Compile a source in a process that outlives this one; once for each source, whatever comes of it."""
     program = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import _compile; _compile(*sys.argv[2:])"
-    command = [sys.executable, "-P", "-c", program, str(IMPORT_ROOT), str(source), made_for, *options]
+    command = [sys.executable, "-P", "-c", program, str(IMPORT_ROOT), str(source), calls, made_for, *options]
     streams = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
     os.posix_spawn(sys.executable, command, os.environ, file_actions=streams)
 
 
-def _compile(source: str, made_for: str, *options: str) -> None:
-    """What the other process does, unless a third one is at it."""
+def _compile(source: str, calls: str, made_for: str, *options: str) -> None:
+    """What the other process does."""
     os.setsid()
     os.nice(10)
     os.chdir("/")
-    make_own_folder(cache_folder())
-    with suppress(OSError), Path(cache_folder(), f"{Path(source).stem}.compiling").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        load_c(Path(source), "", made_for, options)
+    if calls:
+        import_module(calls)
+    load_c(Path(source), "", made_for, options)
+
+
+def _compiled_once(source: Path, compiler: str, options: Sequence[str], place: Path) -> ctypes.CDLL:
+    """The library made of ``source``, or by another process that is at it already, for which this one waits."""
+    make_own_folder(place.parent)
+    with place.with_name(f"{source.stem}.compiling").open("ab") as lock:
+        with suppress(OSError):  # a file system without locks: both compile it
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        kept = _kept(place)
+        return ctypes.CDLL(str(kept)) if kept else _compiled(source, compiler, options, place)
+
+
+def _kept(place: Path) -> Path | None:
+    """The library in the cache; None if there is none, or it is damaged."""
+    return next(filter(_is_intact, place.parent.glob(f"{place.name}-*.so")), None)
 
 
 def _is_intact(library: Path) -> bool:
@@ -128,7 +150,6 @@ def _checksum(content: bytes) -> str:
 
 def _compiled(source: Path, compiler: str, options: Sequence[str], place: Path) -> ctypes.CDLL:
     """The library made of ``source``, stored only if it can be loaded, under a name that begins as ``place``."""
-    make_own_folder(place.parent)
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         for step in ([*options, "-c", str(source), "-o", "made.o"], ["-shared", "made.o", "-o", "made.so"]):
             subprocess.run([compiler, *FLAGS, *step], cwd=folder, check=True, capture_output=True)

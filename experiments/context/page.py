@@ -25,6 +25,7 @@ from experiments.context.gains import (
     gains,
     have_both,
     mrr_cells,
+    pictures,
     table_lines,
     title_of,
     trees_in_turn,
@@ -44,7 +45,6 @@ from experiments.context.measure import (
     part_name,
     shortened,
 )
-from experiments.context.pictures import pictures
 from experiments.context.results import (
     ALL,
     OVERLAPS,

@@ -84,7 +84,7 @@ def statistics(arguments: Sequence[str]) -> None:
         raise UserError(f"bash run.sh gencodesearchnet statistics takes options only, not {' '.join(words)}")
     from data_prep.files.atomic import write_atomically
     from data_prep.files.folder_lock import sole_writer
-    from experiments.gencodesearchnet.data_statistics import measured
+    from experiments.corpus_statistics import measured
 
     out = named_path(options.out)
     check_folder_place(out, "--out")

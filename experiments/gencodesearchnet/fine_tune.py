@@ -34,7 +34,7 @@ from data_prep.gencodesearchnet.records import Example
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.provenance import code_version, machine
 from experiments.gencodesearchnet.config import FineTuneOptions
-from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
+from experiments.gencodesearchnet.tasks import TrainingRows, Validation, fingerprint
 from experiments.recipes.config import REPOSITORY
 from experiments.terminal.console import say
 from modeling.pool_ranker import PoolRanker

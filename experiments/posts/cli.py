@@ -46,7 +46,7 @@ def statistics(arguments: Sequence[str]) -> None:
     if words:
         raise UserError(f"bash run.sh posts statistics takes options only, not {' '.join(words)}")
     plan = resolve_plan("bm25", typed)
-    from experiments.posts.statistics_page import write_statistics
+    from experiments.posts.pages import write_statistics
 
     show(write_statistics(plan, _command("posts statistics", arguments), say))
 

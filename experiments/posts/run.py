@@ -18,13 +18,24 @@ from data_prep.posts.tracker import write_tracker
 from evaluation.fusion import FusedScores, best_weight_of
 from evaluation.metrics import best_ranks
 from evaluation.provenance import code_version, machine, without_paths
-from experiments.posts.ablations import ABLATIONS, BASE, LAST_ROUND, SEEDS, folder_name
 from experiments.posts.config import MODELS, SAMPLE_SEED, SAMPLE_SIZE, PostsPlan, resolve_plan
 from experiments.posts.loop import Loop, Stage
 from experiments.posts.pages import ON_TEST, ablation_page
 from experiments.posts.pools import Pool, development_pools, evaluation_pool
 from experiments.posts.rankers import Bm25Ranker, PostRanker, ZeroShotRanker
-from experiments.posts.results import DEPTHS, KINDS, PostsResult, difference_line, save_results, table
+from experiments.posts.results import (
+    ABLATIONS,
+    BASE,
+    DEPTHS,
+    KINDS,
+    LAST_ROUND,
+    SEEDS,
+    PostsResult,
+    difference_line,
+    folder_name,
+    save_results,
+    table,
+)
 from experiments.recipes.config import REPOSITORY
 from modeling.ranker import Scores
 

@@ -19,7 +19,7 @@ from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.files.reading import file_sha256
 from experiments.recipes.config import FREE, REPOSITORY, Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
-from experiments.recipes.run_names import changed_name
+from experiments.recipes.results_folder import changed_name
 from experiments.recipes.stored_options import check_is_run, stored_options
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker

@@ -62,6 +62,8 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
 def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Result:
     """Prepare, then run in ``folder``, or in a new one."""
     started = time.perf_counter()
+    if is_trained(plan.model_name) and processes.is_first():
+        class_of(plan.model_name).get_ready()
     data = prepare_stage(plan.dataset, plan.data, command)
     check_trainable(plan, data)
     prepared = time.perf_counter() - started

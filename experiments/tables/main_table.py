@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from experiments.tables.cells import Cell
-from experiments.tables.encoder_trials import CHOSEN
+from experiments.tables.tuning import CHOSEN
 
 REFERENCES: Final = ("galm", "bm25_tuned")
 """All others on a pool are compared with each of these that was tested on it."""

@@ -22,14 +22,14 @@ from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS
 from experiments.tables.ablation_checks import calibration_section, control_section
-from experiments.tables.ablation_pages import (
+from experiments.tables.ablations import (
+    ABLATIONS,
     Found,
     ablation_page,
     ablation_picture,
     found_by,
     overview,
 )
-from experiments.tables.ablations import ABLATIONS
 from experiments.tables.answers import PICTURE, Answers, answers_of, answers_page, answers_picture, where_section
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_pictures import (

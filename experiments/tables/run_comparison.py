@@ -18,9 +18,8 @@ from evaluation.queries import QueryFacts
 from evaluation.query_files import RANKS, QueryRank, facts_of, folder_of_test, load_query_ranks
 from evaluation.results import Result, Tested, load_result
 from experiments.recipes.models import MODELS
-from experiments.recipes.results_folder import settings_of
+from experiments.recipes.results_folder import differing, in_words, settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished
-from experiments.recipes.run_names import differing, in_words
 from experiments.recipes.stored_options import check_is_run
 from experiments.tables.cells import whole_sections
 from experiments.tables.comparison_tables import Clusters

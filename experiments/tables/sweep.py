@@ -28,9 +28,8 @@ from data_prep.worker_pool import processors
 from evaluation.results import Result, load_result
 from experiments.recipes.config import REPOSITORY, Configuration, all_options, as_typed, resolve
 from experiments.recipes.models import is_trained
-from experiments.recipes.results_folder import same_results
+from experiments.recipes.results_folder import folder_name, in_words, same_results
 from experiments.recipes.run_folder import RunFolder
-from experiments.recipes.run_names import folder_name, in_words
 from experiments.tables.cells import sections_of, set_aside
 from experiments.terminal.console import complain, say
 from experiments.terminal.options import Option, parse, unknown

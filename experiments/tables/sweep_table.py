@@ -11,7 +11,7 @@ from evaluation.comparison import Entry
 from evaluation.metrics import short_columns
 from evaluation.query_files import as_csv
 from evaluation.results import Result
-from experiments.recipes.run_names import in_words
+from experiments.recipes.results_folder import in_words
 from experiments.tables.comparison_tables import Table
 from experiments.tables.sweep import Point, Sweep
 

@@ -2,18 +2,86 @@
 
 ``bash run.sh tune MODEL`` trains a model with each of the :data:`TRIALS` settings, which are the same for all models:
 rate, epochs, dropout, loss and starting vectors. The test split is not looked at. Before that, four settings were
-compared with less data; recipes that have not had their trials yet are from there.
+compared with less data; recipes that have not had their trials yet are from there. ``tune minilm`` compares
+:data:`ENCODER_SETTINGS` of a pretrained encoder's fine-tuning on two data sets, also on validation; an hour each on a
+CPU, a minute on a GPU.
 """
 
 import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from evaluation.results import Result
 from experiments.tables.cells import Cell
 from experiments.tables.comparison_tables import markdown_table
-from experiments.tables.encoder_trials import ENCODER, encoder_cells, encoder_section
+
+ENCODER: Final = "minilm"
+DATASETS: Final = ("jdk", "debian_sample")
+_LENGTHS: Final = {"model.query_length": "32", "model.code_length": "128"}
+_VALIDATION: Final = {"evaluate.split": "valid", "evaluate.bootstrap_samples": "100"}
+_CENTRE: Final = (128, "0.0002", 2)
+
+
+def _setting(batch: int, rate: str, epochs: int, others: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    chosen = {"train.batch_size": f"{batch}", "train.learning_rate": rate, "train.epochs": f"{epochs}"}
+    warm = {"train.warmup_steps": "0", "train.warmup_share": "0.1"} if batch > 64 else {}
+    return {**_LENGTHS, **chosen, **warm, **others}
+
+
+ENCODER_SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "batches of 64, rate 1e-4, 1 epoch": _setting(64, "0.0001", 1),
+    "128, 2e-4, 1": _setting(128, "0.0002", 1),
+    "256, 3e-4, 1": _setting(256, "0.0003", 1),
+    "128, 1e-4, 2": _setting(128, "0.0001", 2),
+    "128, 2e-4, 2": _setting(128, "0.0002", 2),
+    "128, 2e-4, 3": _setting(128, "0.0002", 3),
+    "256, 1e-4, 3": _setting(256, "0.0001", 3),
+    "256, 2e-4, 3": _setting(256, "0.0002", 3),
+    "128, 2e-4, 2, temperature .03": _setting(*_CENTRE, {"loss.temperature": "0.03"}),
+    "128, 2e-4, 2, temperature .1": _setting(*_CENTRE, {"loss.temperature": "0.1"}),
+    "128, 2e-4, 2, four of a file together": _setting(*_CENTRE, {"train.same_file_negatives": "4"}),
+    "128, 2e-4, 2, a hard negative": _setting(*_CENTRE, {"train.hard_negatives": "1"}),
+    "128, 2e-4, 2, 256 tokens of code": _setting(*_CENTRE, {"model.code_length": "256"}),
+    "128, 2e-4, 2, 64 tokens of a query": _setting(*_CENTRE, {"model.query_length": "64"}),
+}
+"""Label -> options: pairs a batch, learning rate, epochs, and what else differs."""
+CHOSEN: Final = ENCODER_SETTINGS["256, 2e-4, 3"]
+"""The setting of the main table's rows."""
+
+
+def encoder_cells() -> tuple[Cell, ...]:
+    """One run a setting and data set, with one seed."""
+    return tuple(
+        Cell(dataset, ENCODER, 0, _label(setting, dataset), {**_VALIDATION, **options})
+        for dataset in DATASETS
+        for setting, options in ENCODER_SETTINGS.items()
+    )
+
+
+def encoder_section(found: Mapping[str, Result]) -> str:
+    """The table of the trials, from results by label; "" if there are none."""
+    rows: list[tuple[str, ...]] = []
+    sizes: dict[str, int] = {}
+    for setting in ENCODER_SETTINGS:
+        reached = {dataset: found.get(_label(setting, dataset)) for dataset in DATASETS}
+        if any(reached.values()):
+            rows.append((setting, *(f"{each.exact['mrr']:.3f}" if each else "" for each in reached.values())))
+        sizes |= {dataset: each.queries for dataset, each in reached.items() if each}
+    if not rows:
+        return ""
+    of = ", ".join(f"{queries:,} queries of {dataset}" for dataset, queries in sizes.items())
+    about = (
+        f"`{ENCODER}`, validation splits: MRR of {of}, over as many methods, seed 0. Each row: pairs a batch, rate, "
+        "epochs, and what else differs. A blank was not run."
+    )
+    return f"## A pretrained encoder\n\n{about}\n\n{markdown_table(('setting', *DATASETS), rows)}"
+
+
+def _label(setting: str, dataset: str) -> str:
+    return f"{ENCODER}, {setting}, {dataset}"
+
 
 TUNED: Final = ("galm", "galm_plus", "unif", "deepcs", "tabcs", "carlcs_cnn", "carlcs_ts", "fcarcs")
 """Their forms with or without a field take the setting of the tuned form."""
@@ -29,9 +97,6 @@ _EPOCHS: Final = ("4", "8", "12")
 _DROPOUTS: Final = ("0.0", "0.1", "0.25")
 _RANKING: Final = {"loss.kind": "ranking", "loss.temperature": "1"}
 _CROSS_ENTROPY: Final = {"loss.kind": "cross_entropy", "loss.temperature": "0.1"}
-_VALIDATION: Final = {"evaluate.split": "valid", "evaluate.bootstrap_samples": "100"}
-
-
 _NO_CHOICE: Final = {"galm_plus": ("model.init",)}
 """Model -> options of a trial that it does not have: equal words of galm_plus share their vectors anyway."""
 

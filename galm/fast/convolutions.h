@@ -73,7 +73,7 @@ INLINE void convolve(float *out, graph_room r, const graph_input *in, int c, int
 }
 
 /* out: [contexts, nodes, width] */
-void convolution_forward(const graph_input *in, float *out) {
+BATCHED void convolution_forward(const graph_input *in, float *out) {
     size_t size = (size_t)in->offsets[in->graphs] * in->width;
 #pragma omp parallel num_threads(in->threads)
     {
@@ -156,7 +156,7 @@ INLINE void convolve_back(const float *gradient, const float *out, graph_output 
 }
 
 /* gradient, out: [contexts, nodes, width] */
-void convolution_backward(const graph_input *in, const float *gradient, const float *out, const graph_output *to) {
+BATCHED void convolution_backward(const graph_input *in, const float *gradient, const float *out, const graph_output *to) {
     size_t nodes = in->offsets[in->graphs], cells = in->cells[in->graphs];
 #pragma omp parallel num_threads(in->threads)
     {

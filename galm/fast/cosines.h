@@ -95,7 +95,7 @@ INLINE void cosines_of(float *out, cosine_room r, one_context at) {
 }
 
 /* out: [contexts, words, blocks] */
-void cosines_forward(const cosine_input *in, float *out) {
+BATCHED void cosines_forward(const cosine_input *in, float *out) {
     size_t size = (size_t)in->words * in->blocks;
 #pragma omp parallel num_threads(in->threads)
     {
@@ -194,7 +194,7 @@ INLINE void cosines_back(const float *gradient, cosine_room r, one_context at, c
 }
 
 /* gradient: [contexts, words, blocks] */
-void cosines_backward(const cosine_input *in, const float *gradient, const cosine_output *to) {
+BATCHED void cosines_backward(const cosine_input *in, const float *gradient, const cosine_output *to) {
 #pragma omp parallel num_threads(in->threads)
     {
         cosine_room r = cosine_room_for(in);

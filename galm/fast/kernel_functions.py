@@ -19,10 +19,13 @@ from galm.fast.kernels import addresses, call, cosine_input, graph_input, kernel
 
 
 @functools.cache
-def torch_kernels() -> ctypes.CDLL | None:
-    """The kernels on torch's threads; None without a C compiler, or if GALM_NATIVE=0 is set."""
+def torch_kernels(*, wait: bool = True) -> ctypes.CDLL | None:
+    """The kernels on torch's threads; None without a C compiler, or if GALM_NATIVE=0 is set.
+
+    Without ``wait`` they are compiled meanwhile, if they are not yet.
+    """
     # Compiled for OpenMP, linked without it: when loaded, the calls resolve to torch's OpenMP library.
-    return kernels_for(torch.__version__, ["-fopenmp"])
+    return kernels_for(torch.__version__, ["-fopenmp"], wait=wait, calls="torch")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,12 +71,14 @@ def say_once(line: str) -> None:
     _log.warning(line)
 
 
-def kernels_for(made_for: str, options: Sequence[str] = (), *, wait: bool = True) -> ctypes.CDLL | None:
+def kernels_for(
+    made_for: str, options: Sequence[str] = (), *, wait: bool = True, calls: str = ""
+) -> ctypes.CDLL | None:
     """The compiled kernels; None without a C compiler, or if GALM_NATIVE=0 is set. As :func:`load_c` takes them."""
     headers = b"".join(each.read_bytes() for each in sorted(SOURCE.parent.glob("*.h")))
     made_for = f"{made_for}, {hashlib.sha256(headers).hexdigest()}"
     without = "GALM runs in plain PyTorch, which takes twice as long" if wait else ""
-    return load_c(SOURCE, without, made_for, tuple(options), wait=wait)
+    return load_c(SOURCE, without, made_for, tuple(options), wait=wait, calls=calls)
 
 
 one_thread_kernels: Final = CompiledMeanwhile(lambda: kernels_for("one thread", wait=False))

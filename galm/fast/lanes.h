@@ -6,9 +6,11 @@
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
+#define BATCHED
 #else
 #define omp_get_thread_num() 0
 #define omp_get_num_threads() 1
+#define BATCHED static __attribute__((unused)) /* a kernel of batches: the library of one query is without it */
 #endif
 
 /* A register of the processor, and how many of them a tile of a product may hold. */

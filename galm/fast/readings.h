@@ -19,7 +19,7 @@ INLINE lanes hyperbolic_tangent(lanes x) {
         j = (int)((int64_t)(in)->nodes * me / of), end = (int)((int64_t)(in)->nodes * (me + 1) / of)
 
 /* out: [nodes] */
-void readings_forward(const reading_input *in, float *out) {
+BATCHED void readings_forward(const reading_input *in, float *out) {
 #pragma omp parallel num_threads(in->threads)
     {
         MY_NODES(in);
@@ -33,7 +33,7 @@ void readings_forward(const reading_input *in, float *out) {
 }
 
 /* gradient: [nodes]; to_inner: [nodes, width]; to_weights: [threads, width], 0 before */
-void readings_backward(const reading_input *in, const float *gradient, float *to_inner, float *to_weights) {
+BATCHED void readings_backward(const reading_input *in, const float *gradient, float *to_inner, float *to_weights) {
 #pragma omp parallel num_threads(in->threads)
     {
         MY_NODES(in);

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from cli import packages
-from cli.doctor import program_version
+from cli.doctor import PARTS, program_version, requirements, versions
 from cli.main import main
-from cli.packages import PARTS, requirements, versions
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OF_A_WHEEL = ["numpy==2", "torch==3; extra == 'train'", 'mcp==4 ; extra == "agents"']

@@ -12,14 +12,14 @@ from pkgutil import resolve_name
 import pytest
 
 from cli.commands import COMMANDS, usage_lines
+from cli.doctor import PARTS
 from cli.help import help_lines
 from cli.main import main
-from cli.packages import PARTS
 from cli.tables import ABOUT, CALIBRATION, CONTROL
 from data_prep.registry import DATASETS
-from experiments.posts.ablations import ABLATIONS as POSTS_ABLATIONS
 from experiments.posts.config import MODELS as POSTS_MODELS
 from experiments.posts.config import resolve_plan
+from experiments.posts.results import ABLATIONS as POSTS_ABLATIONS
 from experiments.recipes import config
 from experiments.recipes.config import SECTIONS, all_options, parse_options, resolve
 from experiments.recipes.models import MODELS

@@ -38,8 +38,12 @@ def answer(source: Path) -> int | None:
 
 
 def compiled(cache: Path) -> Path:
-    (library,) = cache.iterdir()  # nothing else is left
+    (library,) = left_in(cache)
     return library
+
+
+def left_in(cache: Path) -> list[Path]:
+    return [each for each in cache.iterdir() if each.suffix != ".compiling"]
 
 
 @pytest.fixture
@@ -75,6 +79,16 @@ def test_who_does_not_wait_gets_it_once_another_process_has_compiled_it(cache, s
     assert runs == []
 
 
+def test_who_waits_gets_what_another_process_compiles_already(cache, source, runs):
+    assert load_c(source, wait=False) is None
+    end = time.monotonic() + 60
+    while not [*cache.glob("*.compiling")]:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert answer(source) == 42
+    assert runs == []
+
+
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "longer", "writable", "link", "unreadable"])
 def test_a_library_that_is_not_as_compiled_is_compiled_again(cache, source, runs, damage, tmp_path):
     answer(source)
@@ -100,7 +114,7 @@ def test_what_cannot_be_loaded_is_not_kept(cache, source, tmp_path, monkeypatch,
     fake.chmod(0o755)
     monkeypatch.setenv("CC", str(fake))
     assert answer(source) is None
-    assert list(cache.iterdir()) == []
+    assert left_in(cache) == []
     assert "slowly" in caplog.text
 
 

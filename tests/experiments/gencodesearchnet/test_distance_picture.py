@@ -7,7 +7,7 @@ from matplotlib.image import imread
 
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.statistics import ByteLevelBpe, distances, subset_statistics
-from experiments.gencodesearchnet import data_statistics
+from experiments import corpus_statistics
 
 TEXTS = {"codesearchnet_javascript": ("ab", "zy"), "cosqa": ("bc", "zz"), "statcodesearch": ("d", "x")}
 TEXTS |= {f"codesearchnet_javascript_{number}": ("abc", "x" * number + "y") for number in range(1, 6)}
@@ -15,15 +15,15 @@ SUBSETS = [subset_statistics(name, [Example(*pair)], ByteLevelBpe([])) for name,
 
 
 def test_it_is_a_png_that_grows_with_the_subsets():
-    few, many = (imread(io.BytesIO(data_statistics.distance_picture(subsets))) for subsets in (SUBSETS[:2], SUBSETS))
+    few, many = (imread(io.BytesIO(corpus_statistics.distance_picture(subsets))) for subsets in (SUBSETS[:2], SUBSETS))
     assert many.shape[0] > few.shape[0]
     assert many.shape[1] > few.shape[1]
 
 
 def test_it_shows_the_distances_and_all_names_within_its_bounds(monkeypatch):
     figures = []
-    monkeypatch.setattr(data_statistics, "as_png", lambda figure: figures.append(figure) or b"")
-    data_statistics.distance_picture(SUBSETS)
+    monkeypatch.setattr(corpus_statistics, "as_png", lambda figure: figures.append(figure) or b"")
+    corpus_statistics.distance_picture(SUBSETS)
     (figure,) = figures
     figure.draw_without_rendering()
     for axes, side in zip(figure.axes, ("text", "code"), strict=False):
@@ -39,4 +39,4 @@ def test_it_shows_the_distances_and_all_names_within_its_bounds(monkeypatch):
 
 def test_one_subset_has_no_distances():
     with pytest.raises(ValueError, match="needs two subsets or more, there are 1"):
-        data_statistics.distance_picture(SUBSETS[:1])
+        corpus_statistics.distance_picture(SUBSETS[:1])

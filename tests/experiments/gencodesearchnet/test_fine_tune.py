@@ -17,7 +17,7 @@ from data_prep.gencodesearchnet.words import as_split
 from experiments.gencodesearchnet import fine_tune as module
 from experiments.gencodesearchnet.config import FineTuneOptions
 from experiments.gencodesearchnet.fine_tune import CHECKPOINT, RECORD, WEIGHTS, ClassifierTask, fine_tune
-from experiments.gencodesearchnet.training_rows import TrainingRows, Validation, fingerprint
+from experiments.gencodesearchnet.tasks import TrainingRows, Validation, fingerprint
 from modeling.base import Encoded
 from modeling.transformers.cross_encoder import CrossEncoderConfig, load_classifier, load_cross_encoder, load_tokenizer
 from modeling.transformers.subword_pairs import subwords_in

@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 
 from evaluation.result_store import ResultStore
-from experiments.posts.ablations import ABLATIONS, BASE
 from experiments.posts.config import resolve_plan
 from experiments.posts.pages import ablation_page, summary, write_summaries
-from experiments.posts.results import PostsResult, compared, difference_line, grouped, save_results, table
+from experiments.posts.results import (
+    ABLATIONS,
+    BASE,
+    PostsResult,
+    compared,
+    difference_line,
+    grouped,
+    save_results,
+    table,
+)
 
 GOOD, BAD = [1] * 30 + [99] * 10, [1] * 10 + [99] * 30
 

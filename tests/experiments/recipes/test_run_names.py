@@ -3,8 +3,8 @@
 import pytest
 
 from experiments.recipes.config import resolve
+from experiments.recipes.results_folder import changed_name, differing, folder_name, in_words
 from experiments.recipes.run_folder import new_run_folder
-from experiments.recipes.run_names import changed_name, differing, folder_name, in_words
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.tables.ablation_pages import (
+from experiments.tables.ablations import (
+    ABLATIONS,
     Found,
     ablation_page,
     ablation_picture,
@@ -10,7 +11,6 @@ from experiments.tables.ablation_pages import (
     overview,
     verdict,
 )
-from experiments.tables.ablations import ABLATIONS
 from tests.evaluation.test_results import SIZE, result
 
 PLAIN = result(model="galm", also={})

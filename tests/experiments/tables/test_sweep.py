@@ -15,7 +15,7 @@ from cli.main import main
 from data_prep.errors import UserError
 from evaluation.results import Validation, load_result
 from experiments.recipes.config import REPOSITORY
-from experiments.recipes.run_names import folder_name
+from experiments.recipes.results_folder import folder_name
 from experiments.tables import sweep as sweeps
 from experiments.tables.sweep import Sweep, run_sweep
 from experiments.tables.sweep_table import sweep_table, tried

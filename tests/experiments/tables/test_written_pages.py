@@ -8,8 +8,6 @@ from experiments.recipes.config import resolve
 from experiments.tables.ablations import ABLATIONS
 from experiments.tables.comparison_pictures import comparison_pictures, overview_picture
 from experiments.tables.comparison_tables import markdown_table, tables
-from experiments.tables.encoder_trials import CHOSEN, encoder_cells
-from experiments.tables.encoder_trials import SETTINGS as ENCODER_SETTINGS
 from experiments.tables.main_table import (
     CELLS,
     README_ROWS,
@@ -18,7 +16,18 @@ from experiments.tables.main_table import (
     shown,
 )
 from experiments.tables.pages import END, README, RESULTS, START, Saved, pages, with_tables, write_tables
-from experiments.tables.tuning import EARLIER, SETTINGS, TRIALS, TUNED, earlier_cells, trial_cells, tuning_page
+from experiments.tables.tuning import (
+    CHOSEN,
+    EARLIER,
+    ENCODER_SETTINGS,
+    SETTINGS,
+    TRIALS,
+    TUNED,
+    earlier_cells,
+    encoder_cells,
+    trial_cells,
+    tuning_page,
+)
 from tests.evaluation.test_results import result
 from tests.experiments.tables.saved_runs import copied, has
 

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from data_prep.gencodesearchnet.words import as_split
 from experiments.gencodesearchnet.fine_tune import WEIGHTS, fine_tune
-from experiments.gencodesearchnet.training_rows import Validation
+from experiments.gencodesearchnet.tasks import Validation
 from modeling.transformers.codet5p import CodeT5pClassifier
 from modeling.transformers.cross_encoder import load_classifier, load_cross_encoder, load_tokenizer
 from modeling.transformers.pretrained import most_tokens
