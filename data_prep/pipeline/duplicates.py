@@ -289,9 +289,7 @@ def _of_identifiers(lists: Sequence[_Identifiers]) -> Int[np.ndarray, "hashes se
     return _signatures(np.add.reduceat(is_first, starts, dtype=np.int64) if len(starts) else starts, hashed)
 
 
-def _signatures(
-    lengths: Int[np.ndarray, " sets"], hashed: Callable[[], np.ndarray]
-) -> Int[np.ndarray, "hashes sets"]:
+def _signatures(lengths: Int[np.ndarray, " sets"], hashed: Callable[[], np.ndarray]) -> Int[np.ndarray, "hashes sets"]:
     """MinHash of each set: for each of a family of hash functions the least value over the set.
 
     Args:
