@@ -21,7 +21,8 @@ PIECE_TYPE: Final = "Piece__"
 IN_TYPE: Final = (f"class {PIECE_TYPE} {{\n", "\n}")
 _SHOWN: Final = 10
 """Lines that are named."""
-_resolved: Final = lru_cache(resolve_name)
+resolved: Final = lru_cache(resolve_name)
+"""What "module:name" names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +274,7 @@ class Language:
         Raises:
             UserError: the file is too long.
         """
-        found: ParsedSource = _resolved(self.parser)(self, data, path)
+        found: ParsedSource = resolved(self.parser)(self, data, path)
         return found
 
     def grammar_of(self, path: str) -> str:

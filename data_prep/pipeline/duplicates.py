@@ -5,7 +5,6 @@ corpus by their code. Both find candidates by MinHash, and compare these.
 """
 
 import hashlib
-import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ COMPARED_FIELDS: Final = ("name", "tokens", "api")
 """The fields of a method whose words are compared."""
 SET_SIMILARITY: Final = 0.8
 MULTISET_SIMILARITY: Final = 0.7
+DIGITS: Final = b"0123456789"
 LEAST_IDENTIFIERS: Final = 10
 """Of functions that are compared."""
 
@@ -35,7 +35,6 @@ _COMPARED_METHODS: Final = 100
 """Most methods of a band's group that each is compared with, the first ones."""
 _COMPARED_FUNCTIONS: Final = 50
 """Most functions of a band's group that each is compared with, those just before it."""
-_IDENTIFIER: Final = re.compile(rb"[^\W\d]\w*")
 _MOST: Final = 1_000  # identifiers of a function that are compared
 _PRIME: Final = (1 << 31) - 1
 
@@ -129,7 +128,8 @@ class Fingerprint:
         """That of code without comments."""
         runs = alphanumeric_runs(code)
         no_names = _encoded(keywords)
-        words = [word for word in _IDENTIFIER.findall(runs)[:_MOST] if word not in no_names]
+        names = [name for word in runs.split() if (name := word.lstrip(DIGITS))][:_MOST]
+        words = [name for name in names if name not in no_names]
         digest = hashlib.blake2b(runs, digest_size=16).digest()
         return cls(digest, array("I", sorted(map(crc32, words))).tobytes())
 
