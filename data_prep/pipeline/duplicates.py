@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import filterfalse
 from typing import Final
 from zlib import crc32
 
@@ -41,6 +42,7 @@ _PRIME: Final = (1 << 31) - 1
 _Words = frozenset[tuple[str, int]]
 """A multiset: the words, numbered by occurrence."""
 _Identifiers = UInt[np.ndarray, " _"]
+_encoded: Final = lru_cache(lambda words: frozenset(map(str.encode, words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +129,10 @@ class Fingerprint:
     def of(cls, code: bytes, keywords: frozenset[str]) -> "Fingerprint":
         """That of code without comments."""
         runs = alphanumeric_runs(code)
-        no_names = _encoded(keywords)
         names = [name for word in runs.split() if (name := word.lstrip(DIGITS))][:_MOST]
-        words = [name for name in names if name not in no_names]
+        words = filterfalse(_encoded(keywords).__contains__, names)
         digest = hashlib.blake2b(runs, digest_size=16).digest()
         return cls(digest, array("I", sorted(map(crc32, words))).tobytes())
-
-
-@lru_cache
-def _encoded(words: frozenset[str]) -> frozenset[bytes]:
-    return frozenset(map(str.encode, words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +185,7 @@ def _firsts(lists: Sequence[_Identifiers], least: int) -> Int[np.ndarray, " func
     """The first of the cluster of near-duplicates of each function, itself if it is in none."""
     long = np.array([row for row, each in enumerate(lists) if len(each) >= least], np.int64)
     groups = Groups(len(lists))
-    signatures = _of_identifiers([lists[row] for row in long])
-    for one, other in _candidates(signatures, _COMPARED_FUNCTIONS, first=False):
+    for one, other in _candidates(_of_identifiers([lists[row] for row in long]), _COMPARED_FUNCTIONS, first=False):
         a, b = groups.first(int(long[one])), groups.first(int(long[other]))
         if a != b and _alike(lists[long[one]], lists[long[other]]):
             groups.join(a, b)
@@ -241,7 +236,8 @@ def _candidates(
     count = signatures.shape[1]
     codes = np.zeros(0, np.int64)  # one number per pair: a set of tuples takes 20 times the memory
     for band in np.split(signatures, _BANDS):
-        codes = np.union1d(codes, _equal_pairs([*band, *([] if equal is None else [equal])], most, first=first))
+        columns = [*(band[:3:2] + (band[1::2].astype(np.int64) << 32)), band[4]]  # three are sorted sooner than five
+        codes = np.union1d(codes, _equal_pairs([*columns, *([] if equal is None else [equal])], most, first=first))
     return (divmod(int(code), count) for code in codes)
 
 
@@ -266,8 +262,8 @@ def _of_words(sets: Sequence[_Words]) -> Int[np.ndarray, "hashes sets"]:
     numbers: dict[tuple[str, int], int] = {}
     flat = np.array([numbers.setdefault(word, len(numbers)) for each in sets for word in sorted(each)], np.int32)
     random = np.random.default_rng(0)
-    lengths = np.array([*map(len, sets)], np.int64)
-    return _signatures(lengths, lambda: random.permutation(len(numbers)).astype(np.int32)[flat])
+    lengths, number = np.fromiter(map(len, sets), int), len(numbers)
+    return _signatures(lengths, lambda: random.permutation(number).astype(np.int32)[flat])
 
 
 def _of_identifiers(lists: Sequence[_Identifiers]) -> Int[np.ndarray, "hashes sets"]:
