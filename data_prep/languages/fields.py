@@ -3,7 +3,6 @@
 They are those of ``data_prep.languages.java.functions``, with calls as they are written, since types are not known.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
@@ -18,7 +17,7 @@ _LONGEST_WORD: Final = 200  # characters of an identifier
 _MOST_NODES: Final = 20_000  # that are visited
 
 
-_NAME: Final = re.compile(r"[^\W\d][\w$]*")
+_OTHER_QUALIFIERS: Final = frozenset(("this", "super", "atom"))
 Parts = tuple[Node, Node | None, Node | None]
 """The node of a declaration, of its body, and of the docstring inside."""
 
@@ -93,9 +92,7 @@ def merged(clauses: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[
 
 def distinct_words(names: Iterable[str]) -> tuple[str, ...]:
     """The words of identifiers in order of first occurrence, without single characters."""
-    words: dict[str, None] = {}
-    for name in names:
-        words.update(dict.fromkeys(split_identifier(name)))
+    words = dict.fromkeys(chain.from_iterable(map(split_identifier, names)))
     return tuple(word for word in words if len(word) > 1)
 
 
@@ -140,12 +137,9 @@ def _names(node: Node, language: Language) -> list[str]:
         qualifier = inner or qualifier
     while qualifier is not None and qualifier.type in language.members:
         qualifier = _member(qualifier, language)[1]
-    before = (
-        [qualifier]
-        if qualifier is not None and qualifier.type in (*language.identifiers, "this", "super", "atom")
-        else []
-    )
-    return [word for each in (*before, name) if each is not None and (word := _word(each.text))]
+    if qualifier is not None and qualifier.type not in language.identifiers and qualifier.type not in _OTHER_QUALIFIERS:
+        qualifier = None
+    return [word for each in (qualifier, name) if each is not None and (word := _word(each.text))]
 
 
 def _member(node: Node, language: Language) -> tuple[Node | None, Node | None]:

@@ -7,6 +7,7 @@ docstring inside, and the comments of its file, so that code and context can be 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,8 @@ PIECE_TYPE: Final = "Piece__"
 IN_TYPE: Final = (f"class {PIECE_TYPE} {{\n", "\n}")
 _SHOWN: Final = 10
 """Lines that are named."""
+resolved: Final = lru_cache(resolve_name)
+"""What "module:name" names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +274,7 @@ class Language:
         Raises:
             UserError: the file is too long.
         """
-        found: ParsedSource = resolve_name(self.parser)(self, data, path)
+        found: ParsedSource = resolved(self.parser)(self, data, path)
         return found
 
     def grammar_of(self, path: str) -> str:

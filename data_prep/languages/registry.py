@@ -3,11 +3,10 @@
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from pkgutil import resolve_name
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.languages.language import Language
+from data_prep.languages.language import Language, resolved
 
 LANGUAGES: Final[Mapping[str, str]] = {
     "python": "data_prep.languages.python:LANGUAGE",
@@ -48,7 +47,7 @@ def language(name: str) -> Language:
     """
     if name not in LANGUAGES:
         raise UserError(f"there is no language {name!r:.60}; there are {', '.join(LANGUAGES)}")
-    found: Language = resolve_name(LANGUAGES[name])
+    found: Language = resolved(LANGUAGES[name])
     return found
 
 

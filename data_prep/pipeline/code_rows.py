@@ -16,7 +16,7 @@ from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.language import Language
 from data_prep.languages.pieces import Piece, piece_among, plain_words
 from data_prep.languages.registry import language as language_named
-from data_prep.pipeline.duplicates import Fingerprint
+from data_prep.pipeline.duplicates import DIGITS, Fingerprint
 from data_prep.pipeline.shards import CorpusFile
 from data_prep.pipeline.stages import chunked, mapped
 from data_prep.records import Method, Pair, SplitName
@@ -27,7 +27,6 @@ NO_WORDS: Final = "no word in the query"
 NO_CODE_WORDS: Final = "no word in the code"
 _READ: Final = f"{__name__}:read_chunk"
 _ROWS_AT_ONCE: Final = 500
-_DIGITS: Final = re.compile(rb"\d+")
 _WORD: Final = re.compile(r"\w+")
 _Packed = tuple[Any, ...]
 """A row that has been read, as it is sent between processes."""
@@ -189,4 +188,4 @@ def _fingerprint(row: CodeRow, piece: Piece | None, language: Language | None) -
     code = row.code.encode("utf-8", "replace")
     if piece:
         code = CorpusFile("", "", "", piece.text, piece.comments, ()).stripped(piece.start, piece.end)
-    return Fingerprint.of(_DIGITS.sub(b"", code), language.keywords if language else frozenset())
+    return Fingerprint.of(code.translate(None, DIGITS), language.keywords if language else frozenset())

@@ -5,11 +5,12 @@ corpus by their code. Both find candidates by MinHash, and compare these.
 """
 
 import hashlib
-import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import filterfalse
 from typing import Final
 from zlib import crc32
 
@@ -18,11 +19,13 @@ from jaxtyping import Bool, Int, UInt
 
 from data_prep.pipeline.shards import alphanumeric_runs
 from data_prep.records import Pair
+from data_prep.store.ragged_lists import edges
 
 COMPARED_FIELDS: Final = ("name", "tokens", "api")
 """The fields of a method whose words are compared."""
 SET_SIMILARITY: Final = 0.8
 MULTISET_SIMILARITY: Final = 0.7
+DIGITS: Final = b"0123456789"
 LEAST_IDENTIFIERS: Final = 10
 """Of functions that are compared."""
 
@@ -33,13 +36,13 @@ _COMPARED_METHODS: Final = 100
 """Most methods of a band's group that each is compared with, the first ones."""
 _COMPARED_FUNCTIONS: Final = 50
 """Most functions of a band's group that each is compared with, those just before it."""
-_IDENTIFIER: Final = re.compile(rb"[^\W\d]\w*")
 _MOST: Final = 1_000  # identifiers of a function that are compared
 _PRIME: Final = (1 << 31) - 1
 
 _Words = frozenset[tuple[str, int]]
 """A multiset: the words, numbered by occurrence."""
 _Identifiers = UInt[np.ndarray, " _"]
+_encoded: Final = lru_cache(lambda words: frozenset(map(str.encode, words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,8 @@ class Fingerprint:
     def of(cls, code: bytes, keywords: frozenset[str]) -> "Fingerprint":
         """That of code without comments."""
         runs = alphanumeric_runs(code)
-        words = (word for word in _IDENTIFIER.findall(runs)[:_MOST] if word.decode("utf-8", "replace") not in keywords)
+        names = [name for word in runs.split() if (name := word.lstrip(DIGITS))][:_MOST]
+        words = filterfalse(_encoded(keywords).__contains__, names)
         digest = hashlib.blake2b(runs, digest_size=16).digest()
         return cls(digest, array("I", sorted(map(crc32, words))).tobytes())
 
@@ -181,8 +185,7 @@ def _firsts(lists: Sequence[_Identifiers], least: int) -> Int[np.ndarray, " func
     """The first of the cluster of near-duplicates of each function, itself if it is in none."""
     long = np.array([row for row, each in enumerate(lists) if len(each) >= least], np.int64)
     groups = Groups(len(lists))
-    signatures = _of_identifiers([np.unique(lists[row]) for row in long])
-    for one, other in _candidates(signatures, _COMPARED_FUNCTIONS, first=False):
+    for one, other in _candidates(_of_identifiers([lists[row] for row in long]), _COMPARED_FUNCTIONS, first=False):
         a, b = groups.first(int(long[one])), groups.first(int(long[other]))
         if a != b and _alike(lists[long[one]], lists[long[other]]):
             groups.join(a, b)
@@ -211,11 +214,11 @@ class Groups:
 
 def _alike(one: _Identifiers, other: _Identifiers) -> bool:
     """Whether two sorted lists of identifiers are those of near-duplicates."""
-    (a, times_a), (b, times_b) = np.unique(one, return_counts=True), np.unique(other, return_counts=True)
-    shared, in_a, in_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
+    a, b = Counter(one.tolist()), Counter(other.tolist())
+    shared = a.keys() & b.keys()
     if len(shared) < SET_SIMILARITY * (len(a) + len(b) - len(shared)):
         return False
-    together = int(np.minimum(times_a[in_a], times_b[in_b]).sum())
+    together = sum(map(min, map(a.__getitem__, shared), map(b.__getitem__, shared)))
     return together >= MULTISET_SIMILARITY * (len(one) + len(other) - together)
 
 
@@ -233,7 +236,8 @@ def _candidates(
     count = signatures.shape[1]
     codes = np.zeros(0, np.int64)  # one number per pair: a set of tuples takes 20 times the memory
     for band in np.split(signatures, _BANDS):
-        codes = np.union1d(codes, _equal_pairs([*band, *([] if equal is None else [equal])], most, first=first))
+        columns = [*(band[:3:2] + (band[1::2].astype(np.int64) << 32)), band[4]]  # three are sorted sooner than five
+        codes = np.union1d(codes, _equal_pairs([*columns, *([] if equal is None else [equal])], most, first=first))
     return (divmod(int(code), count) for code in codes)
 
 
@@ -258,12 +262,17 @@ def _of_words(sets: Sequence[_Words]) -> Int[np.ndarray, "hashes sets"]:
     numbers: dict[tuple[str, int], int] = {}
     flat = np.array([numbers.setdefault(word, len(numbers)) for each in sets for word in sorted(each)], np.int32)
     random = np.random.default_rng(0)
-    return _signatures(sets, lambda: random.permutation(len(numbers)).astype(np.int32)[flat])
+    lengths, number = np.fromiter(map(len, sets), int), len(numbers)
+    return _signatures(lengths, lambda: random.permutation(number).astype(np.int32)[flat])
 
 
-def _of_identifiers(sets: Sequence[_Identifiers]) -> Int[np.ndarray, "hashes sets"]:
-    """Signatures by linear hash functions."""
-    flat = np.concatenate([np.zeros(0, np.uint64), *sets]).astype(np.uint64) % _PRIME
+def _of_identifiers(lists: Sequence[_Identifiers]) -> Int[np.ndarray, "hashes sets"]:
+    """Signatures of the sets of sorted lists, none of them empty, by linear hash functions."""
+    starts = edges(np.fromiter(map(len, lists), np.int64, len(lists)))[:-1]
+    whole = np.concatenate([np.zeros(0, np.uint32), *lists])
+    is_first = np.append(True, whole[1:] != whole[:-1])[: len(whole)]
+    is_first[starts] = True
+    flat = whole[is_first].astype(np.uint64) % _PRIME
     random = np.random.default_rng(0)
 
     def hashed() -> UInt[np.ndarray, " items"]:
@@ -273,22 +282,19 @@ def _of_identifiers(sets: Sequence[_Identifiers]) -> Int[np.ndarray, "hashes set
         values %= np.uint64(_PRIME)
         return values
 
-    return _signatures(sets, hashed)
+    return _signatures(np.add.reduceat(is_first, starts, dtype=np.int64) if len(starts) else starts, hashed)
 
 
-def _signatures(
-    sets: Sequence[_Words] | Sequence[_Identifiers], hashed: Callable[[], np.ndarray]
-) -> Int[np.ndarray, "hashes sets"]:
+def _signatures(lengths: Int[np.ndarray, " sets"], hashed: Callable[[], np.ndarray]) -> Int[np.ndarray, "hashes sets"]:
     """MinHash of each set: for each of a family of hash functions the least value over the set.
 
     Args:
-        sets: their items; an empty set has no minimum: 0.
+        lengths: of the sets; an empty one has no minimum: 0.
         hashed: the values of the next function at the items of all sets.
     """
-    lengths = np.array([len(each) for each in sets], np.int64)
     filled = np.flatnonzero(lengths)
     starts = (np.cumsum(lengths) - lengths)[filled]
-    signatures = np.zeros((_BANDS * _ROWS, len(sets)), np.int32)
+    signatures = np.zeros((_BANDS * _ROWS, len(lengths)), np.int32)
     for signature in signatures if len(filled) else ():
         signature[filled] = np.minimum.reduceat(hashed(), starts)
     return signatures

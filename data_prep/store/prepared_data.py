@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,6 +61,7 @@ class PairText:
 
 
 _TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
+_text_values: Final = attrgetter(*_TEXT_FIELDS)
 _AS_JSON: Final = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -88,10 +90,10 @@ class Texts:
         """Encode texts as JSON Lines."""
         data, lengths = bytearray(), array("q")  # a list of lines would take as much again
         for text in texts:
-            known = {name: getattr(text, name) for name in _TEXT_FIELDS if name != "licence" or text.licence}
-            line = _AS_JSON.encode(known).encode()
-            data += line + b"\n"
-            lengths.append(len(line) + 1)
+            known = dict(zip(_TEXT_FIELDS[: None if text.licence else -1], _text_values(text), strict=False))
+            line = _AS_JSON.encode(known).encode() + b"\n"
+            data += line
+            lengths.append(len(line))
         offsets = edges(np.array(lengths, np.int64))
         return cls(np.frombuffer(data, dtype=np.uint8), offsets, np.arange(len(lengths)))
 
@@ -184,7 +186,7 @@ def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], man
 def _numbers(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged:
     """The numbers of the words of each list."""
     offsets = edges(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
-    values = (place[word] for word in chain.from_iterable(lists))
+    values = map(place.__getitem__, chain.from_iterable(lists))
     return Ragged(np.fromiter(values, dtype=np.int32, count=int(offsets[-1])), offsets)
 
 
@@ -254,7 +256,7 @@ def words_sha256(split: Split) -> str:
 
 
 def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:
-    return sorted({word for pair in pairs for field in WORD_FIELDS for word in pair.words(field)})
+    return sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
 
 
 def _text_of(pair: Pair) -> PairText:
