@@ -12,6 +12,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Parser, Query, QueryCursor
 
 from data_prep.errors import UserError
+from data_prep.languages.cases import cases
 from data_prep.languages.comments import Comments, first_sentence, plain_comment
 from data_prep.languages.fields import code_fields, merged, type_fields
 from data_prep.languages.handlers import handler
@@ -34,7 +35,7 @@ MOST_READ: Final = 4
 """Maximum times that a file's text is read, since nested functions are read repeatedly; in the JDK at most 2."""
 MOST_FUNCTIONS: Final = 20_000
 """Maximum functions of a file, in Java declarations; the JDK's maximum is 900."""
-_NESTED: Final = ("function", "type", "other")
+_NESTED: Final = ("function", "type", "other", "case")
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
@@ -100,11 +101,12 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     found = _parsed(language, data, path)
     if not found.broken_line or (eased := language.eased(data)) == data:
         return found
-    other = _parsed(language, eased, path)
+    other = _parsed(language, eased, path, data)
     return max(found, other, key=lambda each: (len(each.functions), -each.left_out, not each.broken_line))
 
 
-def _parsed(language: Language, data: bytes, path: str) -> ParsedSource:
+def _parsed(language: Language, data: bytes, path: str, full: bytes = b"") -> ParsedSource:
+    """``full``: what ``data`` has blanks in; nothing: it has none."""
     grammar = language.grammar_of(path)
     tree = syntax_tree(grammar, data)
     root = tree.root_node
@@ -126,6 +128,7 @@ def _parsed(language: Language, data: bytes, path: str) -> ParsedSource:
         inner=lambda: _functions(language, data, captures, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
         handlers=lambda: _handlers(language, data, captures, comments),
+        cases=lambda: _cases(language, data, captures, comments, [*cases(root, full or data)]),
         damaged=lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0],
         broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
     )
@@ -162,17 +165,20 @@ def _functions(
     *,
     inner: bool,
     damaged: bool = False,
+    tests: Mapping[int, Declaration] | None = None,
 ) -> tuple[list[FoundFunction], int]:
     """The functions, or with ``inner`` those inside of others that are none of them, and how many are left out.
 
-    ``damaged``: in place of the others, those that contain broken text.
+    ``damaged``: in place of the others, those that contain broken text. ``tests``: in place of all, these captured
+    cases, by the identities of their nodes.
     """
+    wanted = "function" if tests is None else "case"
     found: list[FoundFunction] = []
     left_out = to_read = 0
     for node, mark, types, is_nested, depth in _nested(language, captures):
-        if mark != "function" or (is_nested and not language.nested) != inner:
+        if mark != wanted or (is_nested and tests is None and not language.nested) != inner:
             continue
-        declared = language.declaration(node)
+        declared = language.declaration(node) if tests is None else tests[node.id]
         if declared is None:
             continue
         type_name = ".".join(filter(None, (*types, declared.owner)))
@@ -184,6 +190,20 @@ def _functions(
             continue
         found.append(_found(language, data, node, declared, type_name, comments))
     return found, left_out
+
+
+def _cases(
+    language: Language,
+    data: bytes,
+    captures: Mapping[str, Sequence[Node]],
+    comments: Comments,
+    found: Sequence[tuple[Node, Declaration]],
+) -> list[FoundFunction]:
+    """The tests, as far as they are nested and as many as functions may be."""
+    named = {node.id: declared for node, declared in found}
+    return _functions(
+        language, data, {**captures, "case": [node for node, _ in found]}, comments, inner=False, tests=named
+    )[0]
 
 
 def _types(
@@ -232,7 +252,7 @@ def _nested(
 ) -> Iterator[tuple[Node, str, list[str], bool, int]]:
     """Each function and type in source order, its mark, the types around it, whether a function is, and its depth."""
     marks = [(node, mark) for mark in _NESTED for node in captures.get(mark, ())]
-    marks = [(node, mark) for node, mark in marks if language.is_one(node, mark)]
+    marks = [(node, mark) for node, mark in marks if mark == "case" or language.is_one(node, mark)]
     marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
     around: list[tuple[int, str | None]] = []  # end, name of a type or None for a function
     for node, kind in marks:
@@ -254,8 +274,8 @@ def _found(
     raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
     doc = plain_comment(raw, "" if language.docstrings else language.line_comment, language.block_comment)
     doc = language.plain_doc(doc)
-    body = whole if declared.kind == "constant" else language.body(node)
-    parts = [(whole, body, inside), *((each, language.body(each), None) for each in declared.more)]
+    body = declared.body or (whole if declared.kind == "constant" else language.body(node))
+    parts = [(declared.body or whole, body, inside), *((each, language.body(each), None) for each in declared.more)]
     last = without_comments(declared.more[-1] if declared.more else whole, first.start_point[1], language.comments)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
