@@ -21,9 +21,9 @@ _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
 _MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
 _DIRECTIVE: Final = re.compile(
-    r"(?m)^(?:go:|nolint|lint:|export \w+$|eslint|tslint|@ts-|prettier-|istanbul |c8 |jshint|jslint|global |\+build"
+    r"(?m)^(?:go:|nolint|lint:|export \w+$|[et]slint|@ts-|prettier-|istanbul |c8 |js[hl]int|bats \w+=|global |\+build"
     r"|(?:shellcheck|rubocop|phpcs|luacheck|stylua|credo|swiftlint|swiftformat|ktlint|scalastyle|scalafmt|clang-format"
-    r"|NOLINT\w*|noinspection|bats \w+=|frozen_string_literal|typed|nocov|LCOV_EXCL_\w+|pragma: no cover):? ?\b|zig fmt:|~?\^).*$"
+    r"|NOLINT\w*|noinspection|frozen_string_literal|typed|nocov|LCOV_EXCL_\w+|pragma: no cover):? ?\b|zig fmt:|~?\^).*$"
 )
 _SECTION: Final = re.compile(
     r"(?m)^[ \t]*(?:@[A-Za-z]|:(?:param|type|return|returns|rtype|raise|raises|arg|keyword|ivar|cvar)\b|>>>"
