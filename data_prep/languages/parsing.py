@@ -25,7 +25,7 @@ from data_prep.languages.language import (
     node_text,
     without_comments,
 )
-from data_prep.languages.own_tree import Node, Tree
+from data_prep.languages.own_tree import Node, OwnTree, Tree
 
 LARGEST_FILE: Final = 2 << 20
 """Maximum size of a parsed file in bytes; larger ones are data or made by programs."""
@@ -36,6 +36,8 @@ MOST_READ: Final = 4
 MOST_FUNCTIONS: Final = 20_000
 """Maximum functions of a file, in Java declarations; the JDK's maximum is 900."""
 _NESTED: Final = ("function", "type", "other", "case")
+_Placed = tuple[Node, str, list[str], bool, int]
+"""A function or type, its mark, the types around it, whether a function is, and its depth."""
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
@@ -82,7 +84,7 @@ def _mark_of(language: Language) -> Callable[[Node], str]:
     marks = {kind: mark for mark, kinds in reversed(_marks(language)) for kind in kinds}
 
     def mark_of(node: Node) -> str:
-        if node.is_missing or node.is_error:
+        if node.has_error and (node.is_missing or node.is_error):
             return "error"
         mark = marks.get(node.type)
         return mark if mark and node.is_named else "doc" if language.docstrings and is_docstring(node) else ""
@@ -116,7 +118,8 @@ def _parsed(language: Language, data: bytes, path: str, full: bytes = b"") -> Pa
         captures = QueryCursor(_query(language, grammar)).captures(root)
     comments = Comments(data, captures.get("comment", []), language.block_comment)
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
-    found, left_out = _functions(language, data, captures, comments, inner=False)
+    nested = [*_nested(language, captures)]
+    found, left_out = _functions(language, data, nested, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
     return ParsedSource(
@@ -124,12 +127,12 @@ def _parsed(language: Language, data: bytes, path: str, full: bytes = b"") -> Pa
         spans,
         first,
         left_out,
-        types=lambda: _types(language, data, captures, comments),
-        inner=lambda: _functions(language, data, captures, comments, inner=True)[0],
+        types=lambda: _types(language, data, nested, comments),
+        inner=lambda: _functions(language, data, nested, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
         handlers=lambda: _handlers(language, data, captures, comments),
         cases=lambda: _cases(language, data, captures, comments, [*cases(root, full or data)]),
-        damaged=lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0],
+        damaged=lambda: _functions(language, data, nested, comments, inner=False, damaged=True)[0],
         broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
     )
 
@@ -145,8 +148,11 @@ def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, 
     ``mark_of`` tells the name by which a node is captured; "": it is not.
     """
     captures: dict[str, list[Node]] = {}
+    for each in tree.nodes() if isinstance(tree, OwnTree) else ():  # which costs less than a cursor
+        if mark := mark_of(each):
+            captures.setdefault(mark, []).append(each)
     cursor = tree.walk()
-    inside = True
+    inside = not isinstance(tree, OwnTree)
     while inside:
         node = cursor.node
         if node is not None and (mark := mark_of(node)):
@@ -160,7 +166,7 @@ def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, 
 def _functions(
     language: Language,
     data: bytes,
-    captures: Mapping[str, Sequence[Node]],
+    nested: Sequence[_Placed],
     comments: Comments,
     *,
     inner: bool,
@@ -175,7 +181,7 @@ def _functions(
     wanted = "function" if tests is None else "case"
     found: list[FoundFunction] = []
     left_out = to_read = 0
-    for node, mark, types, is_nested, depth in _nested(language, captures):
+    for node, mark, types, is_nested, depth in nested:
         if mark != wanted or (is_nested and tests is None and not language.nested) != inner:
             continue
         declared = language.declaration(node) if tests is None else tests[node.id]
@@ -201,17 +207,14 @@ def _cases(
 ) -> list[FoundFunction]:
     """The tests, as far as they are nested and as many as functions may be."""
     named = {node.id: declared for node, declared in found}
-    return _functions(
-        language, data, {**captures, "case": [node for node, _ in found]}, comments, inner=False, tests=named
-    )[0]
+    nested = _nested(language, {**captures, "case": [node for node, _ in found]}) if found else ()
+    return _functions(language, data, [*nested], comments, inner=False, tests=named)[0]
 
 
-def _types(
-    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: Comments
-) -> list[FoundFunction]:
+def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments: Comments) -> list[FoundFunction]:
     """The named types, as far as they are nested and as many as functions may be."""
     found: list[FoundFunction] = []
-    for node, mark, types, _, depth in _nested(language, captures):
+    for node, mark, types, _, depth in nested:
         if mark == "function" or depth > MOST_DEEP or len(found) >= MOST_FUNCTIONS:
             continue
         declared = language.type_declaration(node)
@@ -247,10 +250,8 @@ def _handlers(
     return found
 
 
-def _nested(
-    language: Language, captures: Mapping[str, Sequence[Node]]
-) -> Iterator[tuple[Node, str, list[str], bool, int]]:
-    """Each function and type in source order, its mark, the types around it, whether a function is, and its depth."""
+def _nested(language: Language, captures: Mapping[str, Sequence[Node]]) -> Iterator[_Placed]:
+    """Each function and type in source order."""
     marks = [(node, mark) for mark in _NESTED for node in captures.get(mark, ())]
     marks = [(node, mark) for node, mark in marks if mark == "case" or language.is_one(node, mark)]
     marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
