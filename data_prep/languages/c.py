@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, eased, ended_calls, near, without, without_call
+from data_prep.languages.easing import Easing, eased, ended_calls, near, without, without_arguments, without_call
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -92,6 +92,7 @@ MACROS: Final = (
     without_call(_NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", name=_LONG_NAME + rb"(?=[ \t]*\()"),
     *[without_call(_BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", name=rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
     without_call(rb"\)\s*(?:const\s*)?", rb"\s*\{", name=_LONG_NAME),
+    without_arguments(rb"(?m)^(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
     without_call(rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", name=_NAME),
     without_call(
         rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", name=_NAME

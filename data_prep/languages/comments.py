@@ -79,7 +79,7 @@ _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(\[\"'/,;])(?:e\.?\s?g|i\.?\s?e|vs|cf|resp|approx|incl|viz|et\s+al|a\.k\.a|w\.r\.t|dr|mr|mrs|ms)\.$",
     re.IGNORECASE,
 )
-_BEFORE_NUMBER: Final = re.compile(r"(?:^|[\s(\[])(?:nos?|figs?|sec|ver|vol|pp?|ch)\.$", re.IGNORECASE)
+_BEFORE_NUMBER: Final = re.compile(r"(?:^|[\s(\[])(?:nos?|figs?|sect?|ver|vol|pp?|ch)\.$", re.IGNORECASE)
 _LIST_MARK: Final = re.compile(r"\W*\d*\W*\.")
 
 

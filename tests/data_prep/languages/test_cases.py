@@ -155,3 +155,17 @@ def test_a_test_has_its_lines_and_comment():
 @pytest.mark.parametrize("name", ["javascript", "bash", "r", "scala"])
 def test_a_text_that_begins_many_tests_is_read_at_once(part, name):
     assert language(name).parse(part * 2_000, "a").cases() is not None
+
+
+def test_a_macro_that_makes_a_function_names_it():
+    text = """
+SYSCALL_DEFINE3(open, const char __user *, filename, int, flags)
+{
+    do_open(filename);
+}
+DEFINE_HOOK(on_exit, int code) { leave(code); }
+int MAX(int a, int b) { return a; }
+"""
+    for name in ("c", "cpp"):
+        found = {each.dotted: each.start_line for each in language(name).parse(text.encode(), "a.c").functions}
+        assert found == {"open": 2, "on_exit": 6, "MAX": 7}
