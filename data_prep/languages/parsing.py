@@ -25,7 +25,7 @@ from data_prep.languages.language import (
     node_text,
     without_comments,
 )
-from data_prep.languages.own_tree import Node, OwnTree, Tree
+from data_prep.languages.own_tree import Node, Tree, captures_of_broken
 
 LARGEST_FILE: Final = 2 << 20
 """Maximum size of a parsed file in bytes; larger ones are data or made by programs."""
@@ -140,27 +140,6 @@ def _parsed(language: Language, data: bytes, path: str, full: bytes = b"") -> Pa
 def line_of(errors: Sequence[Node]) -> int:
     """The first line of what does not parse, from 1."""
     return min((node.start_point[0] + 1 for node in errors), default=1)
-
-
-def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:
-    """The captures of a query without it, which is quadratic in the children of an error.
-
-    ``mark_of`` tells the name by which a node is captured; "": it is not.
-    """
-    captures: dict[str, list[Node]] = {}
-    for each in tree.nodes() if isinstance(tree, OwnTree) else ():  # which costs less than a cursor
-        if mark := mark_of(each):
-            captures.setdefault(mark, []).append(each)
-    cursor = tree.walk()
-    inside = not isinstance(tree, OwnTree)
-    while inside:
-        node = cursor.node
-        if node is not None and (mark := mark_of(node)):
-            captures.setdefault(mark, []).append(node)
-        inside = cursor.goto_first_child() or cursor.goto_next_sibling()
-        while not inside and cursor.goto_parent():
-            inside = cursor.goto_next_sibling()
-    return captures
 
 
 def _functions(

@@ -26,13 +26,11 @@ _KINDS: Final = {
     **dict.fromkeys(words("if else for while repeat in next break"), "keyword"),
     **dict.fromkeys(("TRUE", "FALSE"), "true"),
     **dict.fromkeys(("NULL", "NA", "Inf", "NaN", "NA_integer_", "NA_real_", "NA_character_"), "null"),
-    "function": "function",
-    "return": "return",
+    **{each: each for each in ("function", "return")},
 }
 """What an identifier is, if it is none."""
 _PREFIXES: Final = words("- + ! ~ ?")
 _CLOSED_BY: Final = {"(": ")", "[": "]", "{": "}"}
-_MEMBERS: Final = words("$ @ :: :::")
 _ASSIGNED: Final = ("left", "equal", "right")
 _BROKEN_BRACKETS: Final = 50
 """Open brackets among which that of a closing one is looked for."""
@@ -87,8 +85,7 @@ def _tokens(text: str) -> list[_Token]:
 def _add_words(found: list[_Token], text: str, start: int, end: int) -> None:
     for match in _WORD.finditer(text, start, end):
         word, kind = match[0], match.lastgroup or ""
-        if kind == "identifier":
-            kind = _KINDS.get(word, kind)
+        kind = _KINDS.get(word, kind) if kind == "identifier" else kind
         found.append(_Token(kind, word, match.start(), match.end()))
 
 
@@ -182,7 +179,7 @@ class _Parser:
             self._end_statement(node.start_byte)
         frame.parts.append(node)
         frame.wanted = False
-        if len(frame.parts) > 2 and frame.parts[-2].type in _MEMBERS:
+        if len(frame.parts) > 2 and frame.parts[-2].type in ("$", "@", "::", ":::"):
             place = self._last(len(frame.parts) - 3)
             parts = frame.parts[place:]
             kind = "namespace_operator" if ":" in parts[-2].type else "extract_operator"
@@ -236,12 +233,12 @@ class _Parser:
             return
         near = self._frames[: -_BROKEN_BRACKETS - 1 : -1]
         depth = next((each for each, open in enumerate(near) if _CLOSED_BY.get(open.bracket) == token.text), -1)
-        if depth < 0:
-            self._error(token)
-            return
         for _ in range(depth):
             self._close(token.start, broken=True)
-        self._close(token.end)
+        if depth < 0:
+            self._error(token)
+        else:
+            self._close(token.end)
 
     def _close(self, end: int, *, broken: bool = False) -> None:
         """The end of a bracket; a ``broken`` one is not closed in the text."""
