@@ -226,6 +226,7 @@ class Language:
     comments: frozenset[str] = frozenset(("comment",))  # kinds
     nested: bool = True  # whether functions inside of functions are found too
     flat: bool = False  # whether what begins a line without an indent is inside of no braces
+    cases: bool = True  # whether tests that a text names are units
     handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
     plain_doc: Callable[[str], str] = str  # documentation without the marks that only this language has
     docstrings: bool = False  # whether a string as a statement is documentation

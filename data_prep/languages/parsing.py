@@ -131,7 +131,9 @@ def _parsed(language: Language, data: bytes, path: str, full: bytes = b"") -> Pa
         inner=lambda: _functions(language, data, nested, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
         handlers=lambda: _handlers(language, data, captures, comments),
-        cases=lambda: _cases(language, data, captures, comments, [*cases(root, full or data)]),
+        cases=lambda: _cases(
+            language, data, captures, comments, [*cases(root, full or data)] if language.cases else ()
+        ),
         damaged=lambda: _functions(language, data, nested, comments, inner=False, damaged=True)[0],
         broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
     )
