@@ -19,8 +19,7 @@ _CALLED: Final = (
     rb"|It|Specify|Scenario|Run|TEST_CASE(?:_\w+)?|SCENARIO(?:_\w+)?"
 )
 _BEFORE: Final = rb"(?m)^[ \t,\[]*(?P<start>(?:\w+\.)?(?:" + _CALLED + rb")(?:\.\w+)*"
-_GIVEN: Final = rb"(?:[ \t]*\(?\s*|[(`][^;]{0,500}?[)`]\s*\(\s*)(?P<name>" + _STRING + rb")"
-"""A text behind what is called, or behind what that is given first: ``test.each([1, 2])("doubles %d", ...)``."""
+_GIVEN: Final = rb"[ \t]*\(?\s*(?P<name>" + _STRING + rb")"
 _SAID: Final = rb"(?P<said>(?:(?:it|they|" + _STRING + rb")[ \t]+(?:should|must|can)[ \t]+)?(?:" + _STRING + rb"))"
 _HEAD: Final = re.compile(_BEFORE + _GIVEN + rb"|" + _SAID + rb"[ \t]+in\b)")
 _BLOCK: Final = re.compile(rb"[{$]|=>|->|\b(?:do|function|fn|fun)\b")

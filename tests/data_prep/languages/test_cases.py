@@ -129,10 +129,10 @@ def test_tests_have_their_names_and_calls(name):
 
 
 def test_a_test_has_its_lines_and_comment():
-    text = "describe('a') do\n  # Why it is.\n  it.each([1])('b', :slow) do\n    go\n  end\nend\n"
+    text = "describe('a') do\n  # Why it is.\n  it('b', :slow) do\n    go\n  end\nend\n"
     (case,) = language("ruby").parse(text.encode(), "a_spec.rb").cases()
     assert (case.kind, case.name, case.start_line, case.end_line, case.query) == ("test", "b", 3, 5, "Why it is.")
-    assert text[case.start : case.end].startswith("it.each")
+    assert text[case.start : case.end].startswith("it('b'")
 
 
 def test_tests_of_javascript_are_found_by_their_file():
