@@ -28,7 +28,7 @@ _NEAR: Final = 1000
 """Bytes behind a test's name in which it begins."""
 _CALLS: Final = words(
     "call call_expression function_call function_call_expression member_call_expression infix_expression infix apply "
-    "test_declaration function_definition"
+    "function_definition"
 )
 _ESCAPED: Final = re.compile(r"\\(?=['\"`])")
 

@@ -107,7 +107,6 @@ SAMPLES = {
     "lua": ('it("adds", function()\n  calc.add(1)\nend)\n', {"adds": "add"}),
     "php": (PHP, {"adds": "add", "b": "go"}),
     "haskell": (HASKELL, {"adds": "add", "is even": "even"}),
-    "zig": ('test "adds" {\n    add(1);\n}\ntest {\n    all();\n}\n', {"adds": "add"}),
     "r": (R, {"adds": "calc_add", "divides": "calc_divide"}),
     "go": ('package a\nvar _ = Describe("a", func() {\n\tIt("adds", func() {\n\t\tadd(1)\n\t})\n})\n', {"adds": "add"}),
     "swift": ('func spec() {\n  it("adds") {\n    calc.add(1)\n  }\n}\n', {"adds": "add"}),

@@ -194,7 +194,7 @@ def test_a_header_is_of_the_language_of_its_content_and_of_its_name(tmp_path):
 
 
 def test_a_test_inside_of_other_code_is_a_test(tmp_path):
-    files = {"src/list.zig": 'fn load() void {}\n\ntest "load an item" {\n    load();\n}\n'}
+    files = {"src/list.rb": 'def load\n  1\nend\n\nit "load an item" do\n  load\nend\n'}
     found = Engine(open_index(index_of(write(tmp_path / "tree", files), tmp_path / "index")), None)
     names = {
         typed: {
