@@ -44,8 +44,11 @@ class SourceFile:
     excerpt: Excerpt | None = None  # None: a whole file
 
 
-UnitKind = Literal["method", "abstract", "constructor", "type", "constant", "file"]
-"""What a unit of an index is; method: also a function; constant: also a variable, outside of functions."""
+UnitKind = Literal["method", "abstract", "constructor", "type", "constant", "file", "test"]
+"""What a unit of an index is.
+
+method: also a function; constant: also a variable, outside of functions; test: one that a description names.
+"""
 
 
 @dataclass(frozen=True, slots=True)

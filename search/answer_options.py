@@ -14,8 +14,8 @@ class AnswerOptions:
     """Number of hits."""
     path: str = ""
     """Folder, file or pattern that the paths of hits must match, such as src/ or src/*; empty: all. As filters in the
-    question: path:src/ type:class|function|method|constant|file lang:python test:no|only|yes ext:py, each but test also
-    with a minus."""
+    question: path:src/ type:class|function|method|constant|test|file lang:python test:no|only|yes ext:py, each but
+    test also with a minus."""
     language: str = ""
     """Languages that hits must be in, such as python,go; empty: all, with --at that of its file."""
     changed: bool = False

@@ -1,14 +1,32 @@
-"""Bash and other shells of its kind: functions, and the variables of a script."""
+"""Bash and other shells of its kind: functions, the tests of bats, and the variables of a script."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
+from data_prep.languages import parsing
+from data_prep.languages.cases import test_name
+from data_prep.languages.language import (
+    Declaration,
+    Language,
+    ParsedSource,
+    Quote,
+    body_of,
+    name_of,
+    node_text,
+    part_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _FLOW: Final = words("return shift break continue exit true false :")
+_AT: Final = "@test"
+_TEST: Final = re.compile(rb"(?m)^(?P<indent>[ \t]*)@test[ \t]+(?P<name>\S(?:[^\n]*[^ \t\n])?)[ \t]+\{")
+_OF_SHELL: Final = b" \t\"'$`\\(){}<>|&;#*?!~=[]"
+_HIDDEN: Final = bytes.maketrans(_OF_SHELL, bytes(range(1, 9)) + bytes(range(14, 14 + len(_OF_SHELL) - 8)))
+_SHOWN: Final = {hidden: chr(shown) for shown, hidden in enumerate(_HIDDEN) if shown != hidden}
 
 
 def _is_call(command: "Node") -> bool:
@@ -18,13 +36,34 @@ def _is_call(command: "Node") -> bool:
     return word is not None and word.type == "word" and node_text(word) not in _FLOW
 
 
+def parse(language: Language, data: bytes, path: str) -> ParsedSource:
+    """The functions of a script, and the tests of bats, which are no words of the shell: as functions, they are read.
+
+    Raises:
+        UserError: the file is too long.
+    """
+    return parsing.parse(language, _TEST.sub(_as_function, data), path)
+
+
+def _as_function(test: re.Match[bytes]) -> bytes:
+    """``@test"adds_two"()  {`` of ``@test "adds two" {``, with other characters for those that are in no name."""
+    name = f"{_AT}".encode() + test["name"].translate(_HIDDEN)
+    return test["indent"] + (name + b"()").ljust(len(test[0]) - len(test["indent"]) - 1) + b"{"
+
+
+def _declaration(node: "Node") -> Declaration:
+    """A function, or a test by its description, or by the comment ``#@test`` that makes it one."""
+    name, body = name_of(node), body_of(node)
+    if name.startswith(_AT):
+        return Declaration(test_name(name.removeprefix(_AT).translate(_SHOWN)), node, kind="test")
+    first = body.child(1) if body is not None else None
+    return Declaration(name, node, kind="test" * node_text(first).startswith(("#@test", "# @test")))
+
+
 def _constants(root: "Node") -> Iterator[Declaration]:
-    """Variables that a script sets in capitals outside of functions and bats' tests, without those that it changes."""
-    in_test = False
+    """Variables that a script sets in capitals outside of functions, without those that it changes."""
     for each in root.named_children:
-        if each.type == "command":
-            in_test = node_text(part_of(each, "0")) == "@test" or (in_test and node_text(each) != "}")
-        for one in () if in_test else each.named_children if each.type == "declaration_command" else (each,):
+        for one in each.named_children if each.type == "declaration_command" else (each,):
             is_set = one.type == "variable_assignment" and not node_text(one).startswith(f"{name_of(one)}+")
             if is_set and (name := name_of(one)).isupper() and name != "PATH":
                 yield Declaration(name, each)
@@ -51,15 +90,18 @@ LANGUAGE: Final = Language(
     doubt=0.3,
     closing=r"(?:fi\b|done\b|esac\b|[\])}])",
     grammar="tree_sitter_bash:language",
+    parser="data_prep.languages.bash:parse",
     functions=words("function_definition"),
     nested=False,
     is_one=lambda node, mark: mark != "call" or _is_call(node),
+    declaration=_declaration,
     constants=_constants,
     identifiers=words("variable_name word"),
     calls={"command": "name"},
     members={"command_name": ("", "0")},
     definitions=words("function_definition"),
     test_words=words("test tests spec fixtures"),
+    test_files=r"(?=\.bats$)",
     traces="data_prep.traces.scripts:BASH",
     colours={"variable_name": "type", "raw_string": "string", "test_operator": "keyword"},
 )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, eased, ended_calls, near, without, without_call
+from data_prep.languages.easing import Easing, eased, ended_calls, near, without, without_arguments, without_call
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -39,6 +39,7 @@ _NO_TYPE: Final = (
     rb"|return|else|do|case|goto|throw|typename|using|namespace|unsigned|signed|delete|public|private|protected)\b)"
 )
 _CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
+_MACRO: Final = re.compile(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
 _WRAPPED: Final = re.compile(
     rb"(?m)^(?:" + _STORAGE + rb"\s+)*(?P<name>" + _NAME + rb"[ \t]*\()"
@@ -91,6 +92,7 @@ MACROS: Final = (
     without_call(_NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", name=_LONG_NAME + rb"(?=[ \t]*\()"),
     *[without_call(_BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", name=rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
     without_call(rb"\)\s*(?:const\s*)?", rb"\s*\{", name=_LONG_NAME),
+    without_arguments(rb"(?m)^(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
     without_call(rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", name=_NAME),
     without_call(
         rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", name=_NAME
@@ -111,10 +113,26 @@ def declarator(node: "Node") -> "Node | None":
     return found
 
 
+def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
+    """``open`` of ``SYSCALL_DEFINE3(open, ...) {``, the test ``Calc.adds`` of ``TEST(Calc, adds) {``; else None."""
+    macro = node_text(named)
+    if node.child_by_field_name("type") is not None or not _MACRO.fullmatch(macro):
+        return None
+    outer = node.child_by_field_name("declarator")
+    given = outer.child_by_field_name("parameters") if outer is not None else None
+    names = [node_text(each) for each in (given.named_children if given is not None else ()) if each.type != "comment"]
+    is_test = "TEST" in macro
+    owner = names[0] if is_test and len(names) == 2 else ""
+    name = names[1] if owner else names[0] if names else ""
+    return Declaration(name, node, owner, "test" * is_test) if re.fullmatch(r"\w+", name) else None
+
+
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
         return Declaration(name_of(node), node)
     named = declarator(node)
+    if made := made_by_macro(node, named):
+        return made
     return Declaration(node_text(named), node) if body_of(node) is not None and named is not None else None
 
 

@@ -21,7 +21,7 @@ _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
 _MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
 _DIRECTIVE: Final = re.compile(
-    r"(?m)^(?:go:|nolint|lint:|export \w+$|eslint|tslint|@ts-|prettier-|istanbul |c8 |jshint|jslint|global |\+build"
+    r"(?m)^(?:go:|nolint|lint:|export \w+$|[et]slint|@ts-|prettier-|istanbul |c8 |js[hl]int|bats \w+=|global |\+build"
     r"|(?:shellcheck|rubocop|phpcs|luacheck|stylua|credo|swiftlint|swiftformat|ktlint|scalastyle|scalafmt|clang-format"
     r"|NOLINT\w*|noinspection|frozen_string_literal|typed|nocov|LCOV_EXCL_\w+|pragma: no cover):? ?\b|zig fmt:|~?\^).*$"
 )
@@ -79,7 +79,7 @@ _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(\[\"'/,;])(?:e\.?\s?g|i\.?\s?e|vs|cf|resp|approx|incl|viz|et\s+al|a\.k\.a|w\.r\.t|dr|mr|mrs|ms)\.$",
     re.IGNORECASE,
 )
-_BEFORE_NUMBER: Final = re.compile(r"(?:^|[\s(\[])(?:nos?|figs?|sec|ver|vol|pp?|ch)\.$", re.IGNORECASE)
+_BEFORE_NUMBER: Final = re.compile(r"(?:^|[\s(\[])(?:nos?|figs?|sect?|ver|vol|pp?|ch)\.$", re.IGNORECASE)
 _LIST_MARK: Final = re.compile(r"\W*\d*\W*\.")
 
 

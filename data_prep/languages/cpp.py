@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.c import LANGUAGE as C
-from data_prep.languages.c import MACROS, c_type, declarator
+from data_prep.languages.c import MACROS, c_type, declarator, made_by_macro
 from data_prep.languages.easing import Easing, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
 
@@ -69,6 +69,8 @@ def _declaration(node: "Node") -> Declaration | None:
     named = declarator(node)
     if named is None or body_of(node) is None:
         return None
+    if not _type_around(node) and (made := made_by_macro(node, named)):
+        return made
     if named.type == "operator_cast":
         return Declaration(f"operator {node_text(named.child_by_field_name('type'))}", _whole(node))
     owner: list[str] = []

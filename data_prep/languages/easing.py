@@ -186,13 +186,16 @@ def ended_calls(head: bytes) -> Rule:
 
 
 def without_arguments(head: bytes) -> Rule:
-    """``TEST_CASE(   ) {``, a function, of a macro ``TEST_CASE("adds") {``; ``head``: as of :func:`ended_calls`."""
+    """``TEST_CASE(   ) {``, a function, of a macro ``TEST_CASE("adds") {``; ``head``: what is left, from its start on.
+
+    Its first parenthesis is that of the arguments.
+    """
     compiled = re.compile(head)
 
     def rule(easing: Easing) -> None:
         text = easing.text
         for found in compiled.finditer(text):
-            end = easing.closing(found.end() - 1)
+            end = easing.closing(text.index(b"(", found.start()))
             if end > 0 and _GAP.match(text, end + 1):
                 easing.clear(found.end(), end)
 

@@ -114,7 +114,7 @@ def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tu
         yield each, kind, False
         if kind in calls and language.is_one(each, "call"):
             todo.append((each,))
-        if each.named_child_count:  # most nodes are leaves, of which reading none takes as long
+        if each.child_count:  # most nodes are leaves, of which reading none takes as long
             todo += each.named_children[::-1]
 
 

@@ -123,6 +123,7 @@ LANGUAGE: Final = Language(
         "function_declaration function_expression generator_function generator_function_declaration arrow_function "
         "method_definition"
     ),
+    cases=False,  # there are thousands, of made-up material, and they hide other code
     handlers=words("function_expression generator_function arrow_function method_definition"),
     types=words("class_declaration class"),
     comments=words("comment html_comment"),

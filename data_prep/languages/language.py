@@ -31,7 +31,7 @@ class Function:
 
     name: str  # "" if it has none
     type_name: str  # enclosing types, dotted; "" if there is none
-    kind: str  # function, method or constructor; of what is in ``ParsedSource.types``: type, in ``constants``: constant
+    kind: str  # function, method, constructor or test; in ``ParsedSource.types``: type, in ``constants``: constant
     start: int  # of the declaration with decorators and annotations, without the comment before it
     end: int
     start_line: int  # 1-based
@@ -71,6 +71,8 @@ class ParsedSource:
     """Names that are given a value outside of functions and types, constants or variables, in the same way."""
     handlers: Callable[[], Sequence[FoundFunction]] = tuple
     """Functions that are given to a call with a text, named by both (:mod:`data_prep.languages.handlers`)."""
+    cases: Callable[[], Sequence[FoundFunction]] = tuple
+    """Tests that a call names by a text (:mod:`data_prep.languages.cases`), in the same way."""
     damaged: Callable[[], Sequence[FoundFunction]] = tuple
     """Functions that contain broken text, in the same way."""
     broken_line: int = 0  # the first line that does not parse, from 1; 0: all of the text does
@@ -84,10 +86,11 @@ class Declaration:
     name: str
     whole: "Node"  # with what belongs to the declaration: decorators, the name that it is assigned to
     owner: str = ""  # the type that the declaration itself names, as in Go
-    kind: str = ""  # empty: method inside of a type, else function
+    kind: str = ""  # empty: method inside of a type, else function; test: by its description
     first: "Node | None" = None  # what belongs to it before ``whole``: its first decorator
     more: "Sequence[Node]" = ()  # its further clauses, in order
     doc: "Node | None" = None  # a string outside of its body that documents it
+    body: "Node | None" = None  # which has its calls, if that is not the body of the node
 
 
 def left_out_lines(lines: Sequence[int]) -> str:
@@ -226,6 +229,7 @@ class Language:
     comments: frozenset[str] = frozenset(("comment",))  # kinds
     nested: bool = True  # whether functions inside of functions are found too
     flat: bool = False  # whether what begins a line without an indent is inside of no braces
+    cases: bool = True  # whether tests that a text names are units
     handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
     plain_doc: Callable[[str], str] = str  # documentation without the marks that only this language has
     docstrings: bool = False  # whether a string as a statement is documentation

@@ -1,14 +1,14 @@
 """A syntax tree of a language that no light grammar reads, with as much of tree-sitter's interface as is used here."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import tree_sitter
 
-__all__ = ["Node", "OwnNode", "OwnTree", "Source", "Tree", "TreeCursor"]
+__all__ = ["Node", "OwnNode", "OwnTree", "Source", "Tree", "TreeCursor", "captures_of_broken"]
 
 
 class Source:
@@ -27,8 +27,9 @@ class Source:
 class OwnNode:
     """A node; its parts are those of ``tree_sitter.Node``."""
 
-    __slots__ = ("_fields", "_source", "children", "end_byte", "has_error", "is_missing", "is_named", "parent",
-                 "start_byte", "type")  # fmt: skip
+    __slots__ = (
+        "_fields", "_source", "children", "end_byte", "has_error", "is_named", "parent", "start_byte", "type"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -46,16 +47,21 @@ class OwnNode:
         self.start_byte, self.end_byte = place
         self.children = children
         self.parent: OwnNode | None = None
-        self.is_missing = kind == "ERROR" and place[0] == place[1]
         self.has_error = kind == "ERROR"
         for child in children:
             child.parent = self
-            self.has_error |= child.has_error
+            if child.has_error:
+                self.has_error = True
 
     @property
     def id(self) -> int:
         """What no other node of the tree has."""
         return id(self)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it is nothing, in place of what belongs there."""
+        return self.type == "ERROR" and self.start_byte == self.end_byte
 
     @property
     def is_error(self) -> bool:
@@ -90,7 +96,7 @@ class OwnNode:
     @property
     def named_child_count(self) -> int:
         """How many these are."""
-        return len(self.named_children)
+        return len(self.named_children) if self.children else 0
 
     def child_by_field_name(self, name: str) -> "OwnNode | None":
         """The child of a field."""
@@ -107,6 +113,14 @@ class OwnTree:
     def __init__(self, root: OwnNode) -> None:
         """``root``: the node of the whole text."""
         self.root_node = root
+
+    def nodes(self) -> Iterator[OwnNode]:
+        """All nodes, parents before children."""
+        todo = [self.root_node]
+        while todo:
+            yield (node := todo.pop())
+            if node.children:
+                todo += node.children[::-1]
 
     def walk(self) -> "OwnCursor":
         """A cursor at the root."""
@@ -151,3 +165,24 @@ else:
     Node = tree_sitter.Node | OwnNode
     Tree = tree_sitter.Tree | OwnTree
     TreeCursor = tree_sitter.TreeCursor | OwnCursor
+
+
+def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:
+    """The captures of a query without it, which is quadratic in the children of an error.
+
+    ``mark_of`` tells the name by which a node is captured; "": it is not.
+    """
+    captures: dict[str, list[Node]] = {}
+    for each in tree.nodes() if isinstance(tree, OwnTree) else ():  # which costs less than a cursor
+        if mark := mark_of(each):
+            captures.setdefault(mark, []).append(each)
+    cursor = tree.walk()
+    inside = not isinstance(tree, OwnTree)
+    while inside:
+        node = cursor.node
+        if node is not None and (mark := mark_of(node)):
+            captures.setdefault(mark, []).append(node)
+        inside = cursor.goto_first_child() or cursor.goto_next_sibling()
+        while not inside and cursor.goto_parent():
+            inside = cursor.goto_next_sibling()
+    return captures

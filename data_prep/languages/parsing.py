@@ -12,6 +12,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Parser, Query, QueryCursor
 
 from data_prep.errors import UserError
+from data_prep.languages.cases import cases
 from data_prep.languages.comments import Comments, first_sentence, plain_comment
 from data_prep.languages.fields import code_fields, merged, type_fields
 from data_prep.languages.handlers import handler
@@ -24,7 +25,7 @@ from data_prep.languages.language import (
     node_text,
     without_comments,
 )
-from data_prep.languages.own_tree import Node, Tree
+from data_prep.languages.own_tree import Node, Tree, captures_of_broken
 
 LARGEST_FILE: Final = 2 << 20
 """Maximum size of a parsed file in bytes; larger ones are data or made by programs."""
@@ -34,7 +35,9 @@ MOST_READ: Final = 4
 """Maximum times that a file's text is read, since nested functions are read repeatedly; in the JDK at most 2."""
 MOST_FUNCTIONS: Final = 20_000
 """Maximum functions of a file, in Java declarations; the JDK's maximum is 900."""
-_NESTED: Final = ("function", "type", "other")
+_NESTED: Final = ("function", "type", "other", "case")
+_Placed = tuple[Node, str, list[str], bool, int]
+"""A function or type, its mark, the types around it, whether a function is, and its depth."""
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
@@ -81,7 +84,7 @@ def _mark_of(language: Language) -> Callable[[Node], str]:
     marks = {kind: mark for mark, kinds in reversed(_marks(language)) for kind in kinds}
 
     def mark_of(node: Node) -> str:
-        if node.is_missing or node.is_error:
+        if node.has_error and (node.is_missing or node.is_error):
             return "error"
         mark = marks.get(node.type)
         return mark if mark and node.is_named else "doc" if language.docstrings and is_docstring(node) else ""
@@ -100,11 +103,12 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     found = _parsed(language, data, path)
     if not found.broken_line or (eased := language.eased(data)) == data:
         return found
-    other = _parsed(language, eased, path)
+    other = _parsed(language, eased, path, data)
     return max(found, other, key=lambda each: (len(each.functions), -each.left_out, not each.broken_line))
 
 
-def _parsed(language: Language, data: bytes, path: str) -> ParsedSource:
+def _parsed(language: Language, data: bytes, path: str, full: bytes = b"") -> ParsedSource:
+    """``full``: what ``data`` has blanks in; nothing: it has none."""
     grammar = language.grammar_of(path)
     tree = syntax_tree(grammar, data)
     root = tree.root_node
@@ -114,7 +118,8 @@ def _parsed(language: Language, data: bytes, path: str) -> ParsedSource:
         captures = QueryCursor(_query(language, grammar)).captures(root)
     comments = Comments(data, captures.get("comment", []), language.block_comment)
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
-    found, left_out = _functions(language, data, captures, comments, inner=False)
+    nested = [*_nested(language, captures)]
+    found, left_out = _functions(language, data, nested, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
     return ParsedSource(
@@ -122,11 +127,14 @@ def _parsed(language: Language, data: bytes, path: str) -> ParsedSource:
         spans,
         first,
         left_out,
-        types=lambda: _types(language, data, captures, comments),
-        inner=lambda: _functions(language, data, captures, comments, inner=True)[0],
+        types=lambda: _types(language, data, nested, comments),
+        inner=lambda: _functions(language, data, nested, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
         handlers=lambda: _handlers(language, data, captures, comments),
-        damaged=lambda: _functions(language, data, captures, comments, inner=False, damaged=True)[0],
+        cases=lambda: _cases(
+            language, data, captures, comments, [*cases(root, full or data)] if language.cases else ()
+        ),
+        damaged=lambda: _functions(language, data, nested, comments, inner=False, damaged=True)[0],
         broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
     )
 
@@ -136,43 +144,28 @@ def line_of(errors: Sequence[Node]) -> int:
     return min((node.start_point[0] + 1 for node in errors), default=1)
 
 
-def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:
-    """The captures of a query without it, which is quadratic in the children of an error.
-
-    ``mark_of`` tells the name by which a node is captured; "": it is not.
-    """
-    captures: dict[str, list[Node]] = {}
-    cursor = tree.walk()
-    inside = True
-    while inside:
-        node = cursor.node
-        if node is not None and (mark := mark_of(node)):
-            captures.setdefault(mark, []).append(node)
-        inside = cursor.goto_first_child() or cursor.goto_next_sibling()
-        while not inside and cursor.goto_parent():
-            inside = cursor.goto_next_sibling()
-    return captures
-
-
 def _functions(
     language: Language,
     data: bytes,
-    captures: Mapping[str, Sequence[Node]],
+    nested: Sequence[_Placed],
     comments: Comments,
     *,
     inner: bool,
     damaged: bool = False,
+    tests: Mapping[int, Declaration] | None = None,
 ) -> tuple[list[FoundFunction], int]:
     """The functions, or with ``inner`` those inside of others that are none of them, and how many are left out.
 
-    ``damaged``: in place of the others, those that contain broken text.
+    ``damaged``: in place of the others, those that contain broken text. ``tests``: in place of all, these captured
+    cases, by the identities of their nodes.
     """
+    wanted = "function" if tests is None else "case"
     found: list[FoundFunction] = []
     left_out = to_read = 0
-    for node, mark, types, is_nested, depth in _nested(language, captures):
-        if mark != "function" or (is_nested and not language.nested) != inner:
+    for node, mark, types, is_nested, depth in nested:
+        if mark != wanted or (is_nested and tests is None and not language.nested) != inner:
             continue
-        declared = language.declaration(node)
+        declared = language.declaration(node) if tests is None else tests[node.id]
         if declared is None:
             continue
         type_name = ".".join(filter(None, (*types, declared.owner)))
@@ -186,12 +179,23 @@ def _functions(
     return found, left_out
 
 
-def _types(
-    language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: Comments
+def _cases(
+    language: Language,
+    data: bytes,
+    captures: Mapping[str, Sequence[Node]],
+    comments: Comments,
+    found: Sequence[tuple[Node, Declaration]],
 ) -> list[FoundFunction]:
+    """The tests, as far as they are nested and as many as functions may be."""
+    named = {node.id: declared for node, declared in found}
+    nested = _nested(language, {**captures, "case": [node for node, _ in found]}) if found else ()
+    return _functions(language, data, [*nested], comments, inner=False, tests=named)[0]
+
+
+def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments: Comments) -> list[FoundFunction]:
     """The named types, as far as they are nested and as many as functions may be."""
     found: list[FoundFunction] = []
-    for node, mark, types, _, depth in _nested(language, captures):
+    for node, mark, types, _, depth in nested:
         if mark == "function" or depth > MOST_DEEP or len(found) >= MOST_FUNCTIONS:
             continue
         declared = language.type_declaration(node)
@@ -227,12 +231,10 @@ def _handlers(
     return found
 
 
-def _nested(
-    language: Language, captures: Mapping[str, Sequence[Node]]
-) -> Iterator[tuple[Node, str, list[str], bool, int]]:
-    """Each function and type in source order, its mark, the types around it, whether a function is, and its depth."""
+def _nested(language: Language, captures: Mapping[str, Sequence[Node]]) -> Iterator[_Placed]:
+    """Each function and type in source order."""
     marks = [(node, mark) for mark in _NESTED for node in captures.get(mark, ())]
-    marks = [(node, mark) for node, mark in marks if language.is_one(node, mark)]
+    marks = [(node, mark) for node, mark in marks if mark == "case" or language.is_one(node, mark)]
     marks.sort(key=lambda mark: (mark[0].start_byte, -mark[0].end_byte))
     around: list[tuple[int, str | None]] = []  # end, name of a type or None for a function
     for node, kind in marks:
@@ -254,8 +256,8 @@ def _found(
     raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
     doc = plain_comment(raw, "" if language.docstrings else language.line_comment, language.block_comment)
     doc = language.plain_doc(doc)
-    body = whole if declared.kind == "constant" else language.body(node)
-    parts = [(whole, body, inside), *((each, language.body(each), None) for each in declared.more)]
+    body = declared.body or (whole if declared.kind == "constant" else language.body(node))
+    parts = [(declared.body or whole, body, inside), *((each, language.body(each), None) for each in declared.more)]
     last = without_comments(declared.more[-1] if declared.more else whole, first.start_point[1], language.comments)
 
     def fields() -> Mapping[str, tuple[str, ...]]:

@@ -7,9 +7,9 @@ is nested too deeply.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from data_prep.languages.language import words
 from data_prep.languages.own_tree import OwnNode, OwnTree, Source
@@ -22,12 +22,13 @@ _WORD: Final = re.compile(
     r"|(?P<left><<?-|:=)|(?P<right>->>?)|(?P<equal>=(?!=))|(?P<function>\\)|(?P<stop>[\n;,])"
     r"|(?P<operator>\|>|[<>=!]=|&&|\|\||\*\*|[-+*/^<>!&|~?:])|(?P<error>[^\s\x00-\x1f])"
 )
-_KEYWORDS: Final = words("if else for while repeat in next break")
-_CONSTANTS: Final = {
+_KINDS: Final = {
+    **dict.fromkeys(words("if else for while repeat in next break"), "keyword"),
     **dict.fromkeys(("TRUE", "FALSE"), "true"),
-    "return": "return",
     **dict.fromkeys(("NULL", "NA", "Inf", "NaN", "NA_integer_", "NA_real_", "NA_character_"), "null"),
+    **{each: each for each in ("function", "return")},
 }
+"""What an identifier is, if it is none."""
 _PREFIXES: Final = words("- + ! ~ ?")
 _CLOSED_BY: Final = {"(": ")", "[": "]", "{": "}"}
 _ASSIGNED: Final = ("left", "equal", "right")
@@ -35,7 +36,8 @@ _BROKEN_BRACKETS: Final = 50
 """Open brackets among which that of a closing one is looked for."""
 
 
-class _Token(NamedTuple):
+@dataclass(slots=True)
+class _Token:
     kind: str
     text: str
     start: int
@@ -70,28 +72,29 @@ def tree(data: bytes) -> OwnTree:
     return OwnTree(_Parser(data).parsed())
 
 
-def _tokens(text: str) -> Iterator[_Token]:
-    place = 0
+def _tokens(text: str) -> list[_Token]:
+    found, place = list[_Token](), 0
     for token in tokens(text):
-        yield from _between(text, place, token.start)
-        yield _Token(token.kind, text[token.start : token.end], token.start, token.end)
+        _add_words(found, text, place, token.start)
+        found.append(_Token(token.kind, text[token.start : token.end], token.start, token.end))
         place = token.end
-    yield from _between(text, place, len(text))
+    _add_words(found, text, place, len(text))
+    return found
 
 
-def _between(text: str, start: int, end: int) -> Iterator[_Token]:
-    for found in _WORD.finditer(text, start, end):
-        word, kind = found[0], found.lastgroup or ""
-        if kind == "identifier":
-            kind = "function" if word == "function" else "keyword" if word in _KEYWORDS else _CONSTANTS.get(word, kind)
-        yield _Token(kind, word, *found.span())
+def _add_words(found: list[_Token], text: str, start: int, end: int) -> None:
+    for match in _WORD.finditer(text, start, end):
+        word, kind = match[0], match.lastgroup or ""
+        kind = _KINDS.get(word, kind) if kind == "identifier" else kind
+        found.append(_Token(kind, word, match.start(), match.end()))
 
 
 class _Parser:
     def __init__(self, data: bytes) -> None:
         self._source = Source(data)
-        self._frames = [_Frame("", 0, "program")]
-        self._tokens = [*_tokens(data.decode("latin-1"))]  # a character is a byte
+        self._frame = _Frame("", 0, "program")
+        self._frames = [self._frame]  # the open ones, the last of which is that one
+        self._tokens = _tokens(data.decode("latin-1"))  # a character is a byte
 
     def parsed(self) -> OwnNode:
         """The root."""
@@ -101,18 +104,13 @@ class _Parser:
             **dict.fromkeys(_ASSIGNED, self._assignment),
         }  # fmt: skip
         for number, token in enumerate(self._tokens):
-            if token.text == "\n" and self._goes_on(number):
-                continue
-            take.get(token.kind, self._operand)(token)
+            if token.text != "\n" or not self._goes_on(number):
+                take.get(token.kind, self._operand)(token)
         end = len(self._source.data)
         while len(self._frames) > 1:
             self._close(end, broken=True)
         self._end_statement(end)
         return OwnNode(self._source, "program", (0, end), self._frames[0].done)
-
-    @property
-    def _frame(self) -> _Frame:
-        return self._frames[-1]
 
     def _node(self, kind: str, children: Sequence[OwnNode], **fields: OwnNode) -> OwnNode:
         return OwnNode(self._source, kind, (children[0].start_byte, children[-1].end_byte), children, fields)
@@ -124,8 +122,11 @@ class _Parser:
         """Whether a line end does not end a statement."""
         if self._frame.bracket in ("(", "["):
             return True
-        following = (each for each in self._tokens[number + 1 : number + 50] if each.text != "\n")
-        return next((each.text for each in following if each.kind != "comment"), "") == "else"
+        for place in range(number + 1, min(number + 50, len(self._tokens))):
+            each = self._tokens[place]
+            if each.text != "\n" and each.kind != "comment":
+                return each.text == "else"
+        return False
 
     def _comment(self, token: _Token) -> None:
         self._frame.parts.append(self._leaf(token, "comment"))
@@ -167,8 +168,8 @@ class _Parser:
         frame.head = "function"
 
     def _operand(self, token: _Token) -> None:
-        kind = "identifier" if token.kind == "name" else "number" if token.kind == "number" else token.kind
-        self._add(self._leaf(token, kind))
+        kind = "identifier" if token.kind == "name" else token.kind
+        self._add(OwnNode(self._source, kind, (token.start, token.end)))
 
     def _add(self, node: OwnNode) -> None:
         """An operand, which may be the name behind a ``$`` or ``::``."""
@@ -227,21 +228,23 @@ class _Parser:
                 role = "arguments"
             elif token.text == "[" and frame.wanted and (frame.role != "subset" or frame.parts):
                 self._error(token)
-            self._frames.append(_Frame(token.text, token.start, role))
+            self._frame = _Frame(token.text, token.start, role)
+            self._frames.append(self._frame)
             return
         near = self._frames[: -_BROKEN_BRACKETS - 1 : -1]
         depth = next((each for each, open in enumerate(near) if _CLOSED_BY.get(open.bracket) == token.text), -1)
-        if depth < 0:
-            self._error(token)
-            return
         for _ in range(depth):
             self._close(token.start, broken=True)
-        self._close(token.end)
+        if depth < 0:
+            self._error(token)
+        else:
+            self._close(token.end)
 
     def _close(self, end: int, *, broken: bool = False) -> None:
         """The end of a bracket; a ``broken`` one is not closed in the text."""
         self._end_statement(end - (not broken))
         closed = self._frames.pop()
+        self._frame = self._frames[-1]
         if broken:
             closed.done.append(OwnNode(self._source, "ERROR", (end, end)))
         node = OwnNode(self._source, closed.role, (closed.start, end), closed.done)

@@ -55,6 +55,7 @@ LANGUAGE: Final = Language(
     r"|\bconst \w+(?:: [\w\[\]]+)? = |\.\{|!void|\btry \w",
     doubt=0.25,
     grammar="tree_sitter_zig:language",
+    cases=False,  # they stand in the files of what they test, and hide it
     functions=words("function_declaration"),
     types=words("variable_declaration"),
     is_one=lambda node, mark: mark != "type" or _body(node) is not None,

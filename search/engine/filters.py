@@ -17,6 +17,7 @@ import numpy as np
 from data_prep.array_types import Bool
 from data_prep.bounds import shown
 from data_prep.errors import UserError
+from search.engine.penalties import rows_of_tests
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.files.languages import chosen_languages, path_matcher
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
@@ -38,6 +39,7 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "method": frozenset(("method", "abstract", "constructor")),
     "constant": frozenset(("constant",)),
     "file": frozenset(("file",)),
+    "test": frozenset(("test",)),
 }
 """Value of ``type:`` -> kinds of units."""
 _TESTS: Final = ("no", "only", "yes")
@@ -205,15 +207,16 @@ def _holding(index: Index, wanted: Filter) -> Bool[np.ndarray, " rows"]:
     """The rows that have one of the values of a filter."""
     if wanted.name == "type":
         return np.logical_or.reduce([_of_type(index, value) for value in wanted.values])
-    tests: Mapping[str, Callable[[IndexedFile], bool]] = {
+    if wanted.name == "test":
+        tests = rows_of_tests(index)
+        return {"no": ~tests, "only": tests}.get(wanted.values[0], np.ones_like(tests))
+    is_meant: Mapping[str, Callable[[IndexedFile], bool]] = {
         "path": lambda file: any(matches(file.path) for matches in matchers),
         "lang": lambda file: not file.languages.isdisjoint(wanted.values),
         "ext": lambda file: any(file.path.endswith(f".{value}") for value in wanted.values),
-        "test": lambda file: file.test or wanted.values[0] == "yes",
     }
     matchers = [path_filter(value) for value in wanted.values] if wanted.name == "path" else []
-    found = _spread(index, tests[wanted.name])
-    return ~found if wanted.name == "test" and wanted.values[0] == "no" else found
+    return _spread(index, is_meant[wanted.name])
 
 
 def _of_type(index: Index, value: str) -> Bool[np.ndarray, " rows"]:

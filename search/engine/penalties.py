@@ -10,7 +10,14 @@ from search.engine.question import asks_for_tests
 from search.engine.settings import RankingSettings
 from search.files.generations import DEPRECATED, old_words
 from search.files.word_stems import stem_of
-from search.index.code_index import CONSTANT, Index
+from search.index.code_index import CONSTANT, TEST, Index
+
+
+def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
+    """Rows of test files, and of tests and modules of tests inside of others."""
+    inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
+    of_files = np.array([file.test for file in index.files], np.bool_)
+    return inside | (index.kinds == TEST) | np.repeat(of_files, np.diff(index.file_edges))
 
 
 class Penalties:
@@ -42,9 +49,7 @@ class Penalties:
 
     @cached_property
     def _tests(self) -> Bool[np.ndarray, " rows"]:
-        """Rows of test files, and of modules of tests inside of others."""
-        inside = np.fromiter((".tests." in f".{name}" for name in self._index.names), np.bool_, len(self._index))
-        return inside | self._spread([file.test for file in self._index.files])
+        return rows_of_tests(self._index)
 
     @cached_property
     def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:

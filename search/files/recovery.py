@@ -7,7 +7,8 @@ from typing import Final, NamedTuple, TypeVar
 
 from data_prep.languages.java.declarations import ParsedFile
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
-from data_prep.languages.parsing import captures_of_broken, syntax_tree
+from data_prep.languages.own_tree import captures_of_broken
+from data_prep.languages.parsing import syntax_tree
 from search.files.parts import repaired_by_parts
 from search.files.repair import Repaired, repaired
 

@@ -43,7 +43,9 @@ _STATEMENTS: Final = words("if for while switch catch with function return super
 _BOM: Final = b"\xef\xbb\xbf"
 _GENERIC: Final = words("app index main server router routes route api handler handlers")
 """Words of a file's name that say nothing about the subject of its routes."""
-_KINDS: Final[Mapping[str, UnitKind]] = {"type": "type", "constructor": "constructor", "constant": "constant"}
+_KINDS: Final[Mapping[str, UnitKind]] = {
+    "type": "type", "constructor": "constructor", "constant": "constant", "test": "test"
+}  # fmt: skip
 
 
 def whole_file(file: SourceFile, data: bytes, words: FileWords) -> list[Unit]:
@@ -195,6 +197,7 @@ class _Read:
         if parsed is None:
             return []
         handlers = () if test else parsed.handlers()
+        handlers = [*handlers, *parsed.cases()]
         own = {(each.start, each.end) for each in handlers}
         found = [each for each in parsed.functions if (each.start, each.end) not in own]
         found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]

@@ -80,7 +80,7 @@ class AgentTools:
 
         Args:
             question: What is looked for, in a few English words, or an identifier, or an error message. Filters may
-                stand in it: lang:go, path:src/, type:class (function, method, constant, file), test:no, -path:docs.
+                stand in it: lang:go, path:src/, type:class (function, method, constant, test, file), test:no, -path:a.
             snippet: Instead of a question, code that hits shall be like, or a stack trace.
             regex: Regular expression (RE2) that the text of hits must match; (?i) ignores case; empty for all.
             top: How many hits.

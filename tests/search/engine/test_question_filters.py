@@ -130,7 +130,7 @@ def test_an_answer_to_a_question_is_that_to_its_words(engine):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("type:klass load", "type: takes one of class, function, method, constant, file, not 'klass'"),
+        ("type:klass load", "type: takes one of class, function, method, constant, file, test, not 'klass'"),
         ("lang:cobol load", "lang:cobol: expected languages among "),
         ("lang:f# load", "lang:f#: expected languages among "),
         ("test:maybe load", "test: takes one of no, only, yes, not 'maybe'"),
@@ -191,3 +191,19 @@ def test_a_header_is_of_the_language_of_its_content_and_of_its_name(tmp_path):
     assert paths(engine, "-lang:cpp load item") == paths(engine, "-lang:C++ load item") == {"one.h"}
     assert paths(engine, "lang:c++ load item") == paths(engine, 'lang:"C#, C++" load item') == {"two.h"}
     assert paths(engine, "load item", languages=chosen_languages("C++,cs")) == {"two.h"}
+
+
+def test_a_test_inside_of_other_code_is_a_test(tmp_path):
+    files = {"src/list.rb": 'def load\n  1\nend\n\nit "load an item" do\n  load\nend\n'}
+    found = Engine(open_index(index_of(write(tmp_path / "tree", files), tmp_path / "index")), None)
+    names = {
+        typed: {
+            found.index.names[row]
+            for row in np.flatnonzero(read_question(f"load {typed}", found.index).rows(found.index))
+        }
+        for typed in ("test:no", "test:only", "type:test", "test:yes")
+    }
+    tests = {"load an item"}
+    assert names == {
+        "test:no": {"load", "list"}, "test:only": tests, "type:test": tests, "test:yes": {"load", "list", *tests}
+    }  # fmt: skip
