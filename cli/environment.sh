@@ -71,11 +71,13 @@ purpose() {
 # Only files with the hashes of the lock, and none that would be built. Builds of torch differ by machine and have no
 # hashes: torch comes after the packages that it needs, and with it only the GPU libraries of its build, as locked.
 pip_install() {
+  local compile=${compile:-}
+  case $1 in requirements-search.txt) compile='' ;; esac  # a question is short, and imports nearly all of it
   case $1 in
     torch.txt) set -- --constraint "$root/locks/$1" torch ;;
     *) set -- --require-hashes --no-deps --requirement "$root/locks/$1" ;;
   esac
-  "$python" -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: ${compile:-} "$@"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-input --only-binary :all: $compile "$@"
 }
 
 make_venv() {

@@ -26,6 +26,10 @@ SET_UP = ["venv", hashed(OF_SEARCH)]
 FOR_TRAINING = [hashed("requirements-train.txt"), "pip --constraint locks/torch.txt torch"]
 
 
+def uncompiled(asked: list[str]) -> list[str]:
+    return [each.replace("pip ", "pip --no-compile ") for each in asked]
+
+
 @pytest.fixture
 def clone(tmp_path) -> Clone:
     return Clone(tmp_path)
@@ -62,7 +66,7 @@ def test_training_adds_what_it_needs(clone, first):
         "adding to .venv what training needs (once, about 2 minutes)",
     ]
     assert "ran -m cli.check jdk galm" in told.stdout  # a mistyped name is said before anything is installed
-    assert clone.asked() == [*([] if first else SET_UP), *FOR_TRAINING]
+    assert clone.asked() == [*([] if first else SET_UP), *uncompiled(FOR_TRAINING)]
     assert clone.run("search").stderr == ""
     assert clone.run("csn", "galm").stderr == ""
     assert clone.asked() == []
@@ -75,9 +79,9 @@ def test_changed_locks_or_another_python_are_set_up_anew(clone):
         with (clone.root / "locks" / name).open("a") as file:
             file.write("more==1\n")
         clone.run("jdk")
-        assert clone.asked() == [*SET_UP, *FOR_TRAINING]
+        assert clone.asked() == [*SET_UP, *uncompiled(FOR_TRAINING)]
     clone.run("jdk", FAKE_VERSION="3.12.1")
-    assert clone.asked() == [*SET_UP, *FOR_TRAINING]
+    assert clone.asked() == [*SET_UP, *uncompiled(FOR_TRAINING)]
     (clone.root / "locks" / "torch.txt").write_text("less\n")
     clone.run("search", FAKE_VERSION="3.12.1")  # which does not need it
     assert clone.asked() == []
@@ -88,7 +92,7 @@ def test_the_tools_of_the_tests_come_with_the_tests(clone):
     clone.asked()
     told = clone.run("test")
     assert told.stderr == "adding to .venv what the tests need (once, about 2 minutes)\n"
-    assert clone.asked() == [hashed(name).replace("pip ", "pip --no-compile ") for name in OF_TESTS]
+    assert clone.asked() == uncompiled([hashed(name) for name in OF_TESTS])
     clone.run("test")
     assert clone.asked() == []
 

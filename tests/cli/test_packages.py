@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cli import packages
+from cli import doctor
 from cli.doctor import PARTS, program_version, requirements, versions
 from cli.main import main
 
@@ -36,9 +36,9 @@ def asked(monkeypatch) -> list[list[str]]:
         commands.append(command)
         return SimpleNamespace(returncode=int("torch==3" in command))
 
-    monkeypatch.setattr(packages, "INSTALLED", True)
-    monkeypatch.setattr(packages, "requires", lambda _: OF_A_WHEEL)
-    monkeypatch.setattr(packages.subprocess, "run", run)
+    monkeypatch.setattr(doctor, "INSTALLED", True)
+    monkeypatch.setattr(doctor, "requires", lambda _: OF_A_WHEEL)
+    monkeypatch.setattr(doctor.subprocess, "run", run)
     return commands
 
 
