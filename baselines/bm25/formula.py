@@ -8,7 +8,7 @@ times among the length words of this one, contributes
 
 import numpy as np
 
-from data_prep.array_types import Float, Int
+from data_prep.array_types import Float, Int, Num
 
 
 def idf(holders: Int[np.ndarray, " terms"], documents: int) -> Float[np.ndarray, " terms"]:
@@ -23,7 +23,7 @@ def length_norms(lengths: Float[np.ndarray, " documents"], k1: float, b: float) 
 
 
 def gains(
-    weights: Float[np.ndarray, " entries"], counts: Int[np.ndarray, " entries"], norms: Float[np.ndarray, " entries"]
+    weights: Float[np.ndarray, " entries"], counts: Num[np.ndarray, " entries"], norms: Float[np.ndarray, " entries"]
 ) -> Float[np.ndarray, " entries"]:
     """Contribution of each term of each document: its weight times its saturated frequency."""
     return np.asarray(weights * counts / (counts + norms))

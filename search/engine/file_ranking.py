@@ -9,11 +9,13 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 - ``folders`` times the share of the question's words, by their idf, that its folders have;
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
+Other spellings of a word (:mod:`search.engine.spellings`) count ``spelling`` times in names and folders.
+
 Tests then keep ``test_share`` of it, unless the question asks for them, and files that only gather others
 (``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions (docs/search-settings.md).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -21,8 +23,9 @@ from typing import Final
 import numpy as np
 
 from baselines.bm25.formula import gains, idf
-from data_prep.array_types import Bool, Float, Float32
+from data_prep.array_types import Bool, Float, Float32, Int64
 from data_prep.store.ragged_lists import slices
+from search.engine.spellings import Spellings
 from search.files.file_words import GATHERING, path_stems
 from search.files.word_stems import pieces, stem_of
 from search.index.code_index import Index
@@ -57,6 +60,8 @@ class FileWeights:
     """How often each word of the file's name counts in BM25; words of its text and comments count once."""
     folder_times: int = 10
     """How often each word of its folders counts."""
+    spelling: float = 0.7
+    """What another spelling of a word counts in names and folders."""
 
     @property
     def times(self) -> Mapping[str, int]:
@@ -66,6 +71,7 @@ class FileWeights:
 
 DEFAULT: Final = FileWeights()
 _NONE: Final = np.empty(0, np.int64)
+_ZERO: Final = np.empty(0)
 
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
@@ -105,8 +111,9 @@ class FileRanking:
             comments: whether words of comments count.
         """
         own = self._weights
-        terms = list(dict.fromkeys(stemmed(words).values()))
-        found = self._by_words(terms, comments=comments)
+        asked = stemmed(words)
+        terms = list(dict.fromkeys(asked.values()))
+        found = self._by_words(terms, self._spellings.of(asked) if own.spelling else {}, comments=comments)
         for file, gain in self._defining(query):
             found[file] += gain
         found[self._gathering] *= own.gathering_share
@@ -114,25 +121,47 @@ class FileRanking:
             found[self._tests] *= own.test_share
         return found * min(1.0, own.most_terms / max(1, len(terms)))
 
-    def _by_words(self, terms: Sequence[str], *, comments: bool) -> Float[np.ndarray, " files"]:
-        """The gains of the words of a question, by their stems: of text, name and folders."""
+    def _by_words(
+        self, terms: Sequence[str], others: Mapping[str, Collection[str]], *, comments: bool
+    ) -> Float[np.ndarray, " files"]:
+        """The gains of the words of a question, by their stems and ``others`` of names: of text, name and folders."""
         size, own = len(self._paths), self._weights
-        postings = [self._files.postings(term) for term in terms]
-        files = np.concatenate([_NONE, *(each for each, _ in postings)])
+        of_term, files, counts = self._counted(terms, others)
         if not len(files):
             return np.zeros(size)
-        counts = {kind: np.concatenate([_NONE, *(each[kind] for _, each in postings)]) for kind in own.times}
         times = np.sum(
             [number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments"], axis=0
         )
-        of_term = np.repeat(np.arange(len(terms)), [len(each) for each, _ in postings])
         weights = idf(np.bincount(of_term[times > 0], minlength=len(terms)), size)
         total, weight = float(np.cumsum(weights)[-1]), weights[of_term]
         found = np.bincount(files, gains(weight, times, np.full(len(times), own.k1)), size)
         found = found / (found.max(initial=0) or 1)
-        in_stem, in_folders = (np.bincount(files, weight * (counts[kind] > 0), size) for kind in ("stem", "folders"))
-        matched = np.bincount(files, counts["stem"] > 0, size) / self._stem_lengths
+        has = {kind: np.minimum(counts[kind], 1.0) for kind in ("stem", "folders")}
+        in_stem, in_folders = (np.bincount(files, weight * each, size) for each in has.values())
+        matched = np.minimum(np.bincount(files, has["stem"], size) / self._stem_lengths, 1.0)
         return found + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)
+
+    def _counted(
+        self, terms: Sequence[str], others: Mapping[str, Collection[str]]
+    ) -> tuple[Int64[np.ndarray, " found"], Int64[np.ndarray, " found"], dict[str, Float[np.ndarray, " found"]]]:
+        """The numbers of terms, the files that have them, and how often by the place; others count in names alone."""
+        parts = [(number, *self._files.postings(term)) for number, term in enumerate(terms)]
+        for number, term in enumerate(terms):
+            for other in others.get(term, ()):
+                files, counts = self._files.postings(other)
+                named = (counts["stem"] | counts["folders"]) > 0
+                shares = {kind: self._weights.spelling * counts[kind][named] for kind in ("stem", "folders")}
+                none = np.zeros(int(named.sum()))
+                parts.append((number, files[named], {"text": none, "comments": none, **shares}))
+        keys = np.concatenate(
+            [_NONE, *(number * len(self._paths) + files.astype(np.int64) for number, files, _ in parts)]
+        )
+        kinds = self._weights.times
+        every = {kind: np.concatenate([_ZERO, *(counts[kind] for _, _, counts in parts)]) for kind in kinds}
+        if len(parts) > len(terms):  # a file may have several spellings of a word
+            keys, places = np.unique(keys, return_inverse=True)
+            every = {kind: np.bincount(places, each, len(keys)) for kind, each in every.items()}
+        return keys // len(self._paths), keys % len(self._paths), every
 
     def _defining(self, query: str) -> Iterator[tuple[int, float]]:
         """The files that define the single name that the question is, and what each gains."""
@@ -151,6 +180,10 @@ class FileRanking:
             for name in {*names}:
                 found.setdefault(name, []).append(place)
         return found
+
+    @cached_property
+    def _spellings(self) -> Spellings:
+        return Spellings(self._files.named)
 
     @cached_property
     def _stem_lengths(self) -> Float32[np.ndarray, " files"]:

@@ -90,6 +90,7 @@ _OF_FILES: Final[Mapping[str, Tried]] = {
     "gathering_share": Tried(0.8, (0.6, 0.8, 1.0), without=1.0),
     "stem_times": Tried(10, (0, 10, 20, 40), without=0),
     "folder_times": Tried(5, (0, 5, 10), without=0),
+    "spelling": Tried(0.5, (0.3, 0.5, 0.7, 0.9), without=0.0),
 }
 _OF_SEARCH: Final[Mapping[str, Tried]] = {
     "files": Tried(1.0, (0.5, 1.0, 1.5, 2.0, 2.5, 3.0), without=0.0),

@@ -99,6 +99,13 @@ class FileIndex(Postings):
         files = np.repeat(self.files[part], np.diff(bounds[part.start : part.stop + 1]))
         return files, self.places[bounds[part.start] : bounds[part.stop]]
 
+    @cached_property
+    def named(self) -> list[str]:
+        """The stems that names of files or folders have."""
+        having = np.flatnonzero(self.counts["stem"] | self.counts["folders"])
+        numbers = np.unique(np.searchsorted(self.starts, having, side="right") - 1)
+        return [self.terms[number] for number in numbers.tolist()]
+
     def line(self, file: int, place: int) -> int:
         """The line of a file, from 1, that a place is in."""
         return int(np.searchsorted(self.lines[file], place >> 1, side="right")) + 1
