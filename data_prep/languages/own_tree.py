@@ -173,11 +173,13 @@ def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, 
     ``mark_of`` tells the name by which a node is captured; "": it is not.
     """
     captures: dict[str, list[Node]] = {}
-    for each in tree.nodes() if isinstance(tree, OwnTree) else ():  # which costs less than a cursor
-        if mark := mark_of(each):
-            captures.setdefault(mark, []).append(each)
+    if isinstance(tree, OwnTree):  # which costs less than a cursor
+        for each in tree.nodes():
+            if mark := mark_of(each):
+                captures.setdefault(mark, []).append(each)
+        return captures
     cursor = tree.walk()
-    inside = not isinstance(tree, OwnTree)
+    inside = True
     while inside:
         node = cursor.node
         if node is not None and (mark := mark_of(node)):
