@@ -136,7 +136,7 @@ class Phrases:
         place = values = 0
         for word in words:
             stem = next(iter(stems(word)), word) if _tells(word) else ""
-            files = whole.postings(stem)[0] if stem else _NONE
+            files = whole.files[whole.part(stem)] if stem else _NONE
             if len(files):
                 asked.append((place, values, stem))
                 holders.append(files)
@@ -153,9 +153,9 @@ class Phrases:
             kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
         found = []
         for (place, values, stem), weight in zip(asked, weights.tolist(), strict=True):
-            files, places = whole.occurrences(stem)
-            wanted = kept[files] if comments else kept[files] & (places & 1 == 0)
-            found.append(Word(place, values, weight, files[wanted].astype(np.int64) * _FILE + (places[wanted] >> 1)))
+            files, places = whole.occurrences(stem, kept)
+            keys = files * _FILE + (places >> 1)
+            found.append(Word(place, values, weight, keys if comments else keys[places & 1 == 0]))
         return found
 
     def _row(self, passage: Passage) -> int:
