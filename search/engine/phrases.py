@@ -142,11 +142,11 @@ class Phrases:
                 holders.append(files)
             values += bool(stem and not len(files)) or word.isdigit()
             place += not stem or bool(len(files))
-        weights = idf(np.array([len(each) for each in holders], np.int64), size)
-        having, mass = np.zeros(size, np.int64), np.zeros(size)
-        for files, weight in zip(holders, weights.tolist(), strict=True):
-            having[files] += 1
-            mass[files] += weight
+        if not holders:
+            return []
+        counts, held = np.array([len(each) for each in holders], np.int64), np.concatenate(holders)
+        weights = idf(counts, size)
+        having, mass = np.bincount(held, minlength=size), np.bincount(held, np.repeat(weights, counts), size)
         mass[having < min(FEWEST, len(asked))] = 0.0
         kept = mass >= max(_SHARE * weights.sum(), 1e-9)
         if kept.sum() > _FILES:
