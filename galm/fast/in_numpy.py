@@ -32,8 +32,8 @@ def cosines(
         number = np.arange(lengths[own[-1]])
         there = number < lengths[own][:, None]  # [contexts, longest]
         words = places[np.where(there, offsets[own][:, None] + number, 0)]
-        shares = softmax(np.where(there, logits[:, words], -np.inf)).swapaxes(0, 1)
-        aligned = (shares @ vectors[words]).reshape(
+        shares = softmax(np.where(there, logits.take(words, 1), -np.inf)).swapaxes(0, 1)
+        aligned = (shares @ vectors.take(words, 0)).reshape(
             len(own), *by_block.shape
         )  # [contexts, words, dim / blocks, blocks]
         both = np.square(aligned).sum(2) * norms
