@@ -23,6 +23,7 @@ import numpy as np
 from baselines.bm25.formula import gains, idf
 from data_prep.array_types import Bool, Float, Float32
 from data_prep.store.ragged_lists import slices
+from search.engine.signals import begins
 from search.files.file_words import GATHERING, path_stems
 from search.files.word_stems import pieces, stem_of
 from search.index.code_index import Index
@@ -186,5 +187,5 @@ def best_of_files(
     rows, starts = slices(edges, files)
     own, numbers = lexical[rows], np.repeat(np.arange(len(files)), np.diff(starts))
     best = np.flatnonzero(own == np.maximum.reduceat(own, starts[:-1])[numbers])
-    found: list[int] = rows[best[np.unique(numbers[best], return_index=True)[1]]].tolist()
+    found: list[int] = rows[best[begins(numbers[best])]].tolist()
     return found
