@@ -61,7 +61,7 @@ def convolved(
     found = np.empty((len(below), int(offsets[-1]), below.shape[2]), np.float32)
     lengths = np.diff(offsets)
     cells = np.cumsum(np.square(lengths)) - np.square(lengths)
-    for size in np.flatnonzero(np.bincount(lengths)).tolist():  # graphs of one size together
+    for size in (np.flatnonzero(np.bincount(lengths)[1:]) + 1).tolist():  # graphs of one size together
         graphs = np.flatnonzero(lengths == size)
         own = offsets[graphs][:, None] + np.arange(size)  # [graphs, size]
         if edge_weights is not None:
