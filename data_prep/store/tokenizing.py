@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,7 +141,7 @@ class WordTokenizer:
 
     def knows(self, word: str) -> bool:
         """Whether the vocabulary of queries has a word."""
-        read = Stemmer.Stemmer("english").stemWord(word) if self.config.stem else word
+        read = _stemmer().stemWord(word) if self.config.stem else word
         return read in self.vocabularies.query
 
     def query_ids(self, words: Sequence[str]) -> Int32[np.ndarray, " words"]:
@@ -150,7 +150,7 @@ class WordTokenizer:
 
     def prose_ids(self, words: Sequence[str]) -> Int32[np.ndarray, " words"]:
         """The ids of words as queries are read, however many."""
-        stemmed = Stemmer.Stemmer("english").stemWords(list(words)) if self.config.stem else words
+        stemmed = _stemmer().stemWords(list(words)) if self.config.stem else words
         return self.vocabularies.query.ids(stemmed)
 
     def encode(self, split: Split) -> TokenizedPairs:
@@ -164,6 +164,11 @@ class WordTokenizer:
         return TokenizedPairs(fields)
 
 
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    return Stemmer.Stemmer("english")
+
+
 def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[str, Ragged]]:
     """The lexicon with the word forms of the configuration added, and the fields in these forms."""
     lexicon, words = _Lexicon(split.lexicon), dict(split.words)
@@ -172,7 +177,7 @@ def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[
     elif config.api == "split":
         words["api"] = lexicon.reworded(words["api"], split_identifier)
     if config.stem:
-        stemmer = Stemmer.Stemmer("english")
+        stemmer = _stemmer()
         for field in ("query", "name", "tokens", "api"):
             words[field] = lexicon.reworded(words[field], lambda word: (stemmer.stemWord(word),))
     return lexicon.words, words

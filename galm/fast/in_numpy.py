@@ -12,6 +12,8 @@ from data_prep.array_types import Float32, Int32
 
 _CLAMP: Final = np.float32(1e-16)
 """The least product of two squared norms, as in the kernels."""
+_TOGETHER: Final = 32
+"""Contexts that are computed together, few enough for the processor's cache."""
 
 
 def cosines(
@@ -23,13 +25,19 @@ def cosines(
 ) -> Float32[np.ndarray, "contexts words blocks"]:
     """V of every word, whose blocks have these squared ``norms``, in every context, eqs. 7 to 9; 0 in an empty one."""
     logits, by_block = products(nodes, vectors), nodes.reshape(len(nodes), -1, norms.shape[1])
-    found = np.zeros((len(offsets) - 1, *norms.shape), np.float32)
-    for number, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-        own = places[start:end]
-        if len(own):
-            aligned = (softmax(logits[:, own]) @ vectors[own]).reshape(by_block.shape)  # [words, dim / blocks, blocks]
-            both = np.square(aligned).sum(1) * norms
-            found[number] = (aligned * by_block).sum(1) / np.sqrt(np.maximum(both, _CLAMP))
+    lengths, found = np.diff(offsets), np.zeros((len(offsets) - 1, *norms.shape), np.float32)
+    order = np.argsort(lengths, kind="stable")[np.count_nonzero(lengths == 0) :]
+    for first in range(0, len(order), _TOGETHER):  # contexts that are about as long
+        own = order[first : first + _TOGETHER]
+        number = np.arange(lengths[own[-1]])
+        there = number < lengths[own][:, None]  # [contexts, longest]
+        words = places[np.where(there, offsets[own][:, None] + number, 0)]
+        shares = softmax(np.where(there, logits.take(words, 1), -np.inf)).swapaxes(0, 1)
+        aligned = (shares @ vectors.take(words, 0)).reshape(
+            len(own), *by_block.shape
+        )  # [contexts, words, dim / blocks, blocks]
+        both = np.square(aligned).sum(2) * norms
+        found[own] = (aligned * by_block).sum(2) / np.sqrt(np.maximum(both, _CLAMP))
     return found
 
 
@@ -51,15 +59,17 @@ def convolved(
 ) -> Float32[np.ndarray, "contexts nodes width"]:
     """A layer, eq. 12: the edges are given, graph by graph and row by row, or those of eq. 11 between ``states``."""
     found = np.empty((len(below), int(offsets[-1]), below.shape[2]), np.float32)
-    cell = 0
-    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        size, own = end - start, slice(start, end)
+    lengths = np.diff(offsets)
+    cells = np.cumsum(np.square(lengths)) - np.square(lengths)
+    for size in (np.flatnonzero(np.bincount(lengths)[1:]) + 1).tolist():  # graphs of one size together
+        graphs = np.flatnonzero(lengths == size)
+        own = offsets[graphs][:, None] + np.arange(size)  # [graphs, size]
         if edge_weights is not None:
-            edges = edge_weights[cell : cell + size * size].reshape(size, size)
+            edges = edge_weights[cells[graphs][:, None] + np.arange(size * size)].reshape(-1, size, size)
         else:
             assert states is not None
-            edges = softmax(states[:, own] @ states[:, own].transpose(0, 2, 1))  # [contexts, size, size]
-        cell += size * size
+            nodes = states[:, own]
+            edges = softmax(nodes @ nodes.swapaxes(-1, -2))  # [contexts, graphs, size, size]
         rows = below[:, own if places is None else places[own]]
         found[:, own] = np.maximum(edges @ rows + bias, 0)
     return found

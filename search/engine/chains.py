@@ -38,11 +38,19 @@ class Chains:
     lengths: Int64[np.ndarray, " places"]
     firsts: Int64[np.ndarray, " places"]
 
-    def improve(self, better: Bool[np.ndarray, " places"], other: "Chains") -> None:
-        """Take those of ``other`` that are ``better``."""
-        self.weights = np.where(better, other.weights, self.weights)
-        self.lengths = np.where(better, other.lengths, self.lengths)
-        self.firsts = np.where(better, other.firsts, self.firsts)
+    def improve(
+        self, before: "Chains", places: Int64[np.ndarray, " places"], weight: float, there: Bool[np.ndarray, " places"]
+    ) -> None:
+        """Add one word to the passages that end at some places, where they are ``there``, if that is better."""
+        own = np.flatnonzero(there)
+        if not len(own):
+            return
+        weights = before.weights[places[own]] + weight
+        better = weights > self.weights[own]
+        own = own[better]
+        self.weights[own] = weights[better]
+        self.lengths[own] = before.lengths[places[own]] + 1
+        self.firsts[own] = before.firsts[places[own]]
 
 
 def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: float) -> Chains:
@@ -56,26 +64,17 @@ def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: fl
     """
     word = words[number]
     keys = word.keys
-    best = Chains(np.full(len(keys), word.weight), np.ones(len(keys), np.int64), keys)
+    best = Chains(np.full(len(keys), word.weight), np.ones(len(keys), np.int64), keys.copy())
     for other in range(max(0, number - _BEFORE), number):
         apart, last = word.place - words[other].place, words[other].keys
         if apart > _APART or not len(last) or not len(keys):
             continue
         exact = np.minimum(np.searchsorted(last, keys - apart), len(last) - 1)
-        linked = _after(before[other], exact, word.weight, last[exact] == keys - apart)
-        best.improve(linked.weights > best.weights, linked)
+        best.improve(before[other], exact, word.weight, last[exact] == keys - apart)
         value = other < number - 1 or word.values > words[other].values
         most = apart + PUT_IN if value else 2 if apart == 1 else 0  # one word: the prefix of the next line's text
         if not most:
             continue
         near = np.searchsorted(last, keys) - 1
-        there = (near >= 0) & (keys - last[near] <= most)
-        linked = _after(before[other], near, word.weight - gap, there)
-        best.improve(linked.weights > best.weights, linked)
+        best.improve(before[other], near, word.weight - gap, (near >= 0) & (keys - last[near] <= most))
     return best
-
-
-def _after(before: Chains, places: Int64[np.ndarray, " p"], weight: float, there: Bool[np.ndarray, " p"]) -> Chains:
-    """Passages with one word more, where they are ``there``."""
-    weights = np.where(there, before.weights[places] + weight, -1.0)
-    return Chains(weights, before.lengths[places] + 1, before.firsts[places])

@@ -25,6 +25,7 @@ import numpy as np
 from baselines.bm25.formula import gains, idf
 from data_prep.array_types import Bool, Float, Float32, Int64
 from data_prep.store.ragged_lists import slices
+from search.engine.signals import begins
 from search.engine.spellings import Spellings
 from search.files.file_words import GATHERING, path_stems
 from search.files.word_stems import pieces, stem_of
@@ -210,13 +211,14 @@ def best_of_files(
     """The best row of each of the best files whose rows are ``allowed``, by BM25, the first of equal ones."""
     edges = index.file_edges
     files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
-    before, scores = np.cumsum(np.append(0, allowed)), np.where(allowed, lexical, -1.0)
-    files = files[before[edges[files + 1]] > before[edges[files]]]
+    if not allowed.all():
+        before, lexical = np.append(0, np.cumsum(allowed)), np.where(allowed, lexical, np.float32(-1))
+        files = files[before[edges[files + 1]] > before[edges[files]]]
     files = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
     if not len(files):
         return []
     rows, starts = slices(edges, files)
-    own, numbers = scores[rows], np.repeat(np.arange(len(files)), np.diff(starts))
+    own, numbers = lexical[rows], np.repeat(np.arange(len(files)), np.diff(starts))
     best = np.flatnonzero(own == np.maximum.reduceat(own, starts[:-1])[numbers])
-    found: list[int] = rows[best[np.unique(numbers[best], return_index=True)[1]]].tolist()
+    found: list[int] = rows[best[begins(numbers[best])]].tolist()
     return found

@@ -3,10 +3,9 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
-from data_prep.languages.identifiers import kept_if_short
 from search.engine.question import asked_words
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
@@ -104,8 +103,19 @@ def _words_in(text: str) -> set[str]:
     return found.difference(joined).union(_WORD.findall(" ".join(joined))) if joined else found
 
 
-_read: Final = kept_if_short(8_000, 2048)(_Read)
-"""The same of a hit, which is often one of another question too."""
+_SHORT: Final = 8_000
+"""Characters of a text up to which many are kept."""
+_short, _long = lru_cache(maxsize=2048)(_Read), lru_cache(maxsize=64)(_Read)
+
+
+def _read(text: str) -> _Read:
+    """What is known of a hit, which is often one of another question too."""
+    return (_short if len(text) <= _SHORT else _long)(text)
+
+
+def lines_of(text: str) -> Sequence[str]:
+    """The lines of a text whose lines are scored."""
+    return _read(text).lines
 
 
 def _lines_with(words: Iterable[str], text: str) -> set[int]:
@@ -140,7 +150,7 @@ def _quoted(lines: Sequence[str], text: str) -> set[int]:
 
 def _repeats(words: Sequence[str], sentence: frozenset[str]) -> bool:
     """Whether a line says hardly more than a sentence."""
-    return len(words) > 2 and len(sentence.intersection(words)) >= _MOST_WORDS * len({*words})
+    return bool(sentence) and len(words) > 2 and len(sentence.intersection(words)) >= _MOST_WORDS * len({*words})
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:

@@ -136,26 +136,26 @@ class Phrases:
         place = values = 0
         for word in words:
             stem = next(iter(stems(word)), word) if _tells(word) else ""
-            files = whole.postings(stem)[0] if stem else _NONE
+            files = whole.files[whole.part(stem)] if stem else _NONE
             if len(files):
                 asked.append((place, values, stem))
                 holders.append(files)
             values += bool(stem and not len(files)) or word.isdigit()
             place += not stem or bool(len(files))
-        weights = idf(np.array([len(each) for each in holders], np.int64), size)
-        having, mass = np.zeros(size, np.int64), np.zeros(size)
-        for files, weight in zip(holders, weights.tolist(), strict=True):
-            having[files] += 1
-            mass[files] += weight
+        if not holders:
+            return []
+        counts, held = np.array([len(each) for each in holders], np.int64), np.concatenate(holders)
+        weights = idf(counts, size)
+        having, mass = np.bincount(held, minlength=size), np.bincount(held, np.repeat(weights, counts), size)
         mass[having < min(FEWEST, len(asked))] = 0.0
         kept = mass >= max(_SHARE * weights.sum(), 1e-9)
         if kept.sum() > _FILES:
             kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
         found = []
         for (place, values, stem), weight in zip(asked, weights.tolist(), strict=True):
-            files, places = whole.occurrences(stem)
-            wanted = kept[files] if comments else kept[files] & (places & 1 == 0)
-            found.append(Word(place, values, weight, files[wanted].astype(np.int64) * _FILE + (places[wanted] >> 1)))
+            files, places = whole.occurrences(stem, kept)
+            keys = files * _FILE + (places >> 1)
+            found.append(Word(place, values, weight, keys if comments else keys[places & 1 == 0]))
         return found
 
     def _row(self, passage: Passage) -> int:

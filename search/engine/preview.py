@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from search.engine.line_scores import line_scores
+from search.engine.line_scores import line_scores, lines_of
 
 LINES: Final = 6
 """Lines of a preview, at most."""
@@ -77,7 +77,7 @@ def preview(
         matched: the file's line that is the best whatever the question is; 0: none.
     """
     lost, text = indentation(source, path, name), source[:_READ].rstrip()
-    lines, scores = text.split("\n"), line_scores(text, rarity, sentence)
+    lines, scores = lines_of(text), line_scores(text, rarity, sentence)
     best = min(max(0, matched - start_line), len(lines) - 1) if matched else scores.index(max(scores))
     first, end = _window(lines, best, most)
     begins = sum(map(len, lines[:first])) + first

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.languages.identifiers import LONGEST_WORD, query_words
+from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, query_words
 from search.engine.settings import RankingSettings
 from search.files.word_stems import folded
 
@@ -47,6 +47,7 @@ def asks_for_tests(words: Sequence[str]) -> bool:
     return not _TESTS.isdisjoint(words)
 
 
+@kept_if_short(LONGEST_QUERY, 256)  # one question's are needed a dozen times
 def asked_words(text: str) -> tuple[str, ...]:
     """The words of a text, perhaps none; only the start of a long one, since stemmers keep what they have seen."""
     return tuple(word[:LONGEST_WORD] for word in query_words(folded(text)))

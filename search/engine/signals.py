@@ -6,7 +6,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.array_types import Float, Float32, Int64
+from data_prep.array_types import Bool, Float, Float32, Int64
 from evaluation.fusion import weighted, z_scores
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
@@ -113,14 +113,22 @@ class Candidates:
         return np.lexsort((self.rows, -self.scores))
 
 
+def begins(groups: Int64[np.ndarray, " some"]) -> Bool[np.ndarray, " some"]:
+    """Where a run of equal numbers begins."""
+    found = np.ones(len(groups), np.bool_)
+    np.not_equal(groups[1:], groups[:-1], out=found[1:])
+    return found
+
+
 def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
     """The best score of another row of the same file, for each row; 0 if none is above 0."""
     order = np.lexsort((-scores, files))
     ordered, of_file = scores[order], files[order]
-    starts = np.r_[True, of_file[1:] != of_file[:-1]] if len(order) else np.empty(0, np.bool_)
+    starts = begins(of_file)
     first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
     best = ordered[first]
-    alone = np.append(starts[1:], True) & starts
+    alone = starts.copy()
+    alone[:-1] &= starts[1:]
     second = np.where(alone, 0.0, ordered[np.minimum(first + 1, max(len(order) - 1, 0))])
     found = np.empty(len(order))
     found[order] = np.maximum(np.where(starts, second, best), 0.0)
@@ -133,10 +141,9 @@ def places_in_files(
     """The number of better rows of the same file, for each row; of equal ones the first is better."""
     order = np.lexsort((-scores, files))
     ordered = files[order]
-    starts = np.r_[True, ordered[1:] != ordered[:-1]] if len(order) else np.empty(0, np.bool_)
     numbers = np.arange(len(order))
     found = np.empty(len(order), np.int64)
-    found[order] = numbers - np.maximum.accumulate(np.where(starts, numbers, 0))
+    found[order] = numbers - np.maximum.accumulate(np.where(begins(ordered), numbers, 0))
     return found
 
 
@@ -148,11 +155,12 @@ def fused(
     vector_weight: float,
 ) -> Float[np.ndarray, " found"]:
     """The standardised scores as one; ``weight``: of ``neural``, the rest is of ``lexical``; the other: of ``near``."""
-    by_words = z_scores(lexical.astype(np.float64))
+    given = [each for each in (lexical, neural, near) if each is not None]
+    by_words, *others = z_scores(np.array(given, np.float64))
     if neural is None:
-        return by_words
-    mixed = weighted(z_scores(neural.astype(np.float64)), by_words, weight)
-    return mixed if near is None else mixed + vector_weight * z_scores(near.astype(np.float64))
+        return np.asarray(by_words)
+    mixed = weighted(others[0], by_words, weight)
+    return mixed if near is None else mixed + vector_weight * others[1]
 
 
 def rarest(context: Sequence[str], query: Sequence[str], lexical: Bm25Index, count: int = RAREST) -> list[str]:

@@ -13,6 +13,8 @@ from typing import Final
 
 import Stemmer
 
+from data_prep.languages.identifiers import kept_if_short
+
 _UNBROKEN: Final = (
     "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua000-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -83,6 +85,7 @@ def stems(word: str) -> tuple[str, ...]:
     return tuple(map(stem_of, pieces(word)))
 
 
+@kept_if_short(40, 1 << 15)
 def stem_of(piece: str) -> str:
     """The stem of a piece, by the language that its script stands for."""
     if piece.isascii():

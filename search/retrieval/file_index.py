@@ -93,9 +93,15 @@ class FileIndex(Postings):
         part = self.part(term)
         return self.files[part], {kind: counts[part] for kind, counts in self.counts.items()}
 
-    def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
-        """The files and places in them where ``term`` is, ascending."""
+    def occurrences(
+        self, term: str, wanted: Bool[np.ndarray, " files"] | None = None
+    ) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
+        """The files and places in them where ``term`` is, ascending; ``wanted``: in which files, None for all."""
         part, bounds = self.part(term), self.place_edges
+        if wanted is not None:
+            own = part.start + np.flatnonzero(wanted[self.files[part]])
+            taken, ends = slices(bounds, own)
+            return np.repeat(self.files[own], np.diff(ends)), self.places[taken]
         files = np.repeat(self.files[part], np.diff(bounds[part.start : part.stop + 1]))
         return files, self.places[bounds[part.start] : bounds[part.stop]]
 

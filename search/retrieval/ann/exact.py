@@ -34,6 +34,8 @@ _GROUPS: Final = 8
 """Groups of rows for each wanted row: the more, the fewer rows are scored anew."""
 _BLOCK: Final = 16_384
 """Rows converted at a time."""
+_FEW: Final = 1 << 24
+"""Numbers of vectors that may be held as float32."""
 _SIGN, _MAGNITUDE, _SIGN_MOVES, _MOVES = (np.uint32(each) for each in (0x8000, 0x7FFF, 16, 13))
 """Of the bits of a float16 number: its sign and the rest, and by how much each moves to that of a float32 one."""
 _TIMES: Final = np.float32(2.0**112)
@@ -223,23 +225,33 @@ class ExactVectors(VectorIndex):
             scores, errors = self._rounded.products(query)
             least, most = scores - errors, np.add(scores, errors, out=scores)
         else:
-            least = most = self._scanned(query)
+            least = most = self._scanned(query, self._single if self._asked else self.vectors)
         self._asked = True
         return np.flatnonzero(most >= _reached_by(least, count) - SLACK)
 
     def close(self) -> None:
         """Release the vectors, rounded ones too."""
         super().close()
-        self.__dict__.pop("_rounded", None)
+        for name in ("_rounded", "_single"):
+            self.__dict__.pop(name, None)
         self._may_round = False
 
     @cached_property
     def _rounded(self) -> RoundedVectors:
+        self.__dict__.pop("_single", None)
         return RoundedVectors(self.vectors)
 
-    def _scanned(self, query: Float32[np.ndarray, " dim"]) -> Float32[np.ndarray, " rows"]:
-        scores = np.empty(len(self.vectors), np.float32)
-        for rows, block in blocks(self.vectors, _BLOCK):
+    @cached_property
+    def _single(self) -> Float[np.ndarray, "rows dim"]:
+        """Few vectors as float32, for questions that are asked before the rounded ones can be used."""
+        return single(self.vectors) if self._may_round and self.vectors.size <= _FEW else self.vectors
+
+    @staticmethod
+    def _scanned(
+        query: Float32[np.ndarray, " dim"], vectors: Float[np.ndarray, "rows dim"]
+    ) -> Float32[np.ndarray, " rows"]:
+        scores = np.empty(len(vectors), np.float32)
+        for rows, block in blocks(vectors, _BLOCK):
             # not matmul, whose threads would compete with the model's
             np.einsum("rd,d->r", block, query, out=scores[rows])
         return scores

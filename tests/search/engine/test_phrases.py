@@ -126,6 +126,10 @@ def test_places_survive_the_file_of_an_index(index: Index):
     assert [index.files[file].path for file in files.tolist()] == ["socket.js"]
     assert whole.line(int(files[0]), int(places[0])) == 2
     assert whole.words_of(int(files[0]))[int(places[0]) >> 1] == "stoat"
+    files, places = whole.occurrences("size")
+    for wanted in (np.arange(len(whole)) % 2 == 0, np.arange(len(whole)) < 0):
+        some = whole.occurrences("size", wanted)
+        assert [each.tolist() for each in some] == [files[wanted[files]].tolist(), places[wanted[files]].tolist()]
     order = np.random.default_rng(0).permutation(len(index.files))
     taken = whole.taken(order)
     parted = whole.taken(order[:5]).joined(whole.taken(order[5:]))
