@@ -127,11 +127,19 @@ class JointFiles(FileIndex):
             kind: np.concatenate([none, *(counts[kind] for _, counts in found)]) for kind in KINDS
         }
 
-    def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
-        """The files of all parts and the places in them where ``term`` is."""
-        found = [part.occurrences(term) for part in self.parts]
+    def occurrences(
+        self, term: str, wanted: Bool[np.ndarray, " files"] | None = None
+    ) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
+        """The files, some of them ``wanted``, of all parts and the places in them where ``term`` is."""
+        own = [None] * len(self.parts) if wanted is None else np.split(wanted, self._starts[1:])
+        found = [part.occurrences(term, each) for part, each in zip(self.parts, own, strict=True)]
         files = [own + np.int32(start) for start, (own, _) in zip(self._starts, found, strict=True)]
         return np.concatenate([_NONE, *files]), np.concatenate([_NONE, *(places for _, places in found)])
+
+    @cached_property
+    def named(self) -> list[str]:
+        """The stems that names of files or folders of any part have."""
+        return [*dict.fromkeys(chain.from_iterable(part.named for part in self.parts))]
 
     def line(self, file: int, place: int) -> int:
         """The line that a place in a file is in."""
