@@ -31,6 +31,11 @@ class DenseRetriever:
         """A hash of the bi-encoder: vectors of equal ones can be compared."""
         return self._encoder.model
 
+    @property
+    def reads_text(self) -> bool:
+        """Whether the bi-encoder reads the source text of a row."""
+        return "code" in self._encoder.fields
+
     def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
         """At most ``count`` rows, best first; only those with a score above 0."""
         return self.nearest_to(self._asked(query, context))
