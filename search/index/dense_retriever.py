@@ -101,6 +101,10 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
         encoder = loaded_encoder(run)
     except (UserError, OSError) as error:
         raise UserError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"the model that made the vectors in {path} needs {error.name}: `bash run.sh install train` adds it"
+        ) from error
     if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
         raise UserError(
             f"{run or 'the shipped model'} is no longer the model that made the vectors in {path}: make them again by "

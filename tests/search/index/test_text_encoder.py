@@ -1,5 +1,6 @@
 """Vectors of an index by pretrained encoders of text: a folder of sentence-transformers, or a run over subwords."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_of
 from search.engine.engine import Engine
 from search.engine.settings import TEXT_VECTORS, WORD_VECTORS, RankingSettings
 from search.engine.signals import fused
-from search.index import vector_encoding
+from search.index import encoders, vector_encoding
 from search.index.build import refresh
 from search.index.dense_retriever import near_rows
 from search.index.encoders import row_encoder
@@ -103,6 +104,21 @@ def test_what_made_the_vectors_says_their_weight(maker, file, request):
         asked = "read list of files"
         scores = [[(hit.row, hit.score) for hit in engine.search(asked)] for engine in (plain, typed, other)]
         assert scores[0] == scores[1] != scores[2]
+
+
+@pytest.mark.parametrize("missing", ["torch", "sentence_transformers"])
+def test_where_a_library_is_missing_answers_are_without_the_vectors(missing, sentences, file, monkeypatch):
+    refresh_vectors(row_encoder(sentences), file, pytest.fail)
+    encoders._loaded.cache_clear()
+    monkeypatch.delitem(sys.modules, "search.models.text_encoder")
+    monkeypatch.setitem(sys.modules, missing, None)
+    told = []
+    assert opened(file, "", tell=told.append)[1] is None
+    assert len(told) == 1
+    assert f"needs {missing}" in told[0] or f"need {missing}" in told[0]
+    assert "bash run.sh install" in told[0]
+    assert told[0].endswith("; answered without them")
+    assert "\n" not in told[0]
 
 
 def test_the_scores_beside_the_vectors_weigh_the_less():
