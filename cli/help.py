@@ -162,4 +162,4 @@ def _typed(value: object) -> object:
     """A value as it is typed on the command line."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, tuple) else value
+    return ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else value

@@ -146,8 +146,16 @@ class QualityOptions(RankingSettings):
         if self.query_file and (self.ask != "comment" or self.under):
             which = f"ask={self.ask}" if self.ask != "comment" else "under"
             raise UserError(f"--{which} is for queries made from the code: leave out --queries=FILE.json")
-        for name in ("model", "against", "under") if self.code_asked else ():
-            if getattr(self, name):
+        if self.vectors == "none" and (self.vector_weight is not None or self.changed.vector_weight is not None):
+            raise UserError("--vector_weight is the weight of vectors, and --vectors=none asks for none: leave one out")
+        self._check_code()
+
+    def _check_code(self) -> None:
+        """Neither a model nor the ranking of words has a part where code is the query."""
+        names = ["model", "against", "under", *(each.name for each in fields(RankingSettings))]
+        defaults = {each.name: each.default for each in fields(self)}
+        for name in names if self.code_asked else ():
+            if getattr(self, name) != defaults[name]:
                 raise UserError(f"--{name} has no part where code is the query: leave it out for --ask={self.ask}")
 
     def _check_fit(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from types import UnionType
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from data_prep.bounds import RENAMED, shown
@@ -44,7 +45,9 @@ def options_of(section: str, config_type: type) -> dict[str, Option]:
     hints, found = get_type_hints(config_type), {}
     for field in fields(config_type):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
-        found[field.name] = Option(f"{section}.{field.name}", hints[field.name], default, owner=config_type)
+        kind = hints[field.name]
+        kind = get_args(kind)[0] if isinstance(kind, UnionType) else kind  # "float | None": None is not typed
+        found[field.name] = Option(f"{section}.{field.name}", kind, default, owner=config_type)
     return found
 
 

@@ -201,7 +201,7 @@ class Engine:
             neural = self.reranker.scores(known(words, self.reranker), rows)
             near = self.retriever.scores(known(words, self.retriever), rows, context) if self.retriever else None
         share = read_by_models(words)
-        scores = fused(lexical[rows], neural, near, share * ranking.weight, share * ranking.vector_weight)
+        scores = fused(lexical[rows], neural, near, share * ranking.weight, share * ranking.weight_of(self.retriever))
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
         if ranking.files:

@@ -1,9 +1,16 @@
 """The ranking settings. Light to import: no numpy."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from data_prep.bounds import check_bounds, real, whole
+
+if TYPE_CHECKING:
+    from search.engine.signals import Retriever
+
+WORD_VECTORS: Final = 0.1
+TEXT_VECTORS: Final = 0.3
+"""Weights of vectors, by what makes them; the latter was chosen on projects that docs/pretrained.md does not report."""
 
 _ADDED: Final = real(0, 1_000_000)
 _BOUNDS: Final = {
@@ -12,7 +19,6 @@ _BOUNDS: Final = {
     "weight": real(0, 1),
     **dict.fromkeys(
         (
-            "vector_weight",
             "test",
             "constant",
             "old",
@@ -43,8 +49,9 @@ class RankingSettings:
     """Size of an index up to which the model scores all of it."""
     weight: float = 0.7
     """Weight of the model's score; the rest is BM25's. Both are standardised."""
-    vector_weight: float = 0.1
-    """Weight of the vectors' cosine, also standardised, which is added to these two if an index has vectors."""
+    vector_weight: float | None = None
+    """Weight of the vectors' cosine, also standardised, which is added to these two if an index has vectors; what it
+    has above 0.1 is taken from them. By default 0.1, or 0.3 if a text encoder made the vectors."""
     test: float = 1.0
     """Subtracted from the score of code of tests, unless the query asks for tests."""
     constant: float = 1.5
@@ -76,4 +83,10 @@ class RankingSettings:
     """How many times each word of a comment counts in BM25, if comments are searched."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS)
+        check_bounds(self, _BOUNDS if self.vector_weight is None else {**_BOUNDS, "vector_weight": real(0, 1)})
+
+    def weight_of(self, vectors: "Retriever | None") -> float:
+        """The weight of the cosine of some vectors."""
+        if self.vector_weight is not None:
+            return self.vector_weight
+        return TEXT_VECTORS if vectors and vectors.reads_text else WORD_VECTORS

@@ -8,6 +8,7 @@ import numpy as np
 
 from data_prep.array_types import Bool, Float, Float32, Int64
 from evaluation.fusion import weighted, z_scores
+from search.engine.settings import WORD_VECTORS
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
 Stage = Literal["name", "model", "words", "copy", "code"]
@@ -41,7 +42,11 @@ class Reranker(Protocol):
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Vectors of the rows of an index: :class:`search.index.dense_retriever.DenseRetriever`, which needs torch."""
+    """Vectors of the rows of an index: :class:`search.index.dense_retriever.DenseRetriever`."""
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether a text encoder made them, not a model of words."""
 
     def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
         """The distinct rows whose vectors are nearest to that of a query under a context."""
@@ -154,13 +159,19 @@ def fused(
     weight: float,
     vector_weight: float,
 ) -> Float[np.ndarray, " found"]:
-    """The standardised scores as one; ``weight``: of ``neural``, the rest is of ``lexical``; the other: of ``near``."""
+    """The standardised scores as one; ``weight``: of ``neural``, the rest is of ``lexical``; the other: of ``near``.
+
+    What the latter has above WORD_VECTORS is taken from these two: beside the scores of files, all weigh as before.
+    """
     given = [each for each in (lexical, neural, near) if each is not None]
     by_words, *others = z_scores(np.array(given, np.float64))
     if neural is None:
         return np.asarray(by_words)
     mixed = weighted(others[0], by_words, weight)
-    return mixed if near is None else mixed + vector_weight * others[1]
+    if near is None:
+        return mixed
+    rest = 1 - max(0.0, vector_weight - WORD_VECTORS)
+    return rest * mixed + vector_weight * others[1]
 
 
 def rarest(context: Sequence[str], query: Sequence[str], lexical: Bm25Index, count: int = RAREST) -> list[str]:

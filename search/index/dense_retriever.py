@@ -31,6 +31,11 @@ class DenseRetriever:
         """A hash of the bi-encoder: vectors of equal ones can be compared."""
         return self._encoder.model
 
+    @property
+    def reads_text(self) -> bool:
+        """Whether the bi-encoder reads the source text of a row."""
+        return "code" in self._encoder.fields
+
     def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
         """At most ``count`` rows, best first; only those with a score above 0."""
         return self.nearest_to(self._asked(query, context))
@@ -96,6 +101,10 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
         encoder = loaded_encoder(run)
     except (UserError, OSError) as error:
         raise UserError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"the model that made the vectors in {path} needs {error.name}: `bash run.sh install train` adds it"
+        ) from error
     if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
         raise UserError(
             f"{run or 'the shipped model'} is no longer the model that made the vectors in {path}: make them again by "

@@ -46,7 +46,7 @@ class SearchWeights(FileWeights):
 
     weight: float = _DEFAULT.weight
     files: float = _DEFAULT.files
-    vector_weight: float = _DEFAULT.vector_weight
+    vector_weight: float | None = _DEFAULT.vector_weight
     file: float = _DEFAULT.file
     whole: float = _DEFAULT.whole
     test: float = _DEFAULT.test
@@ -172,6 +172,7 @@ class _ScoredOnce:
     def __init__(self, scorer: Reranker | Retriever, size: int) -> None:
         """``size``: of the index."""
         self._scorer, self._size = scorer, size
+        self.reads_text = isinstance(scorer, Retriever) and scorer.reads_text
         self._known: dict[tuple[str, ...], Float32[np.ndarray, " rows"]] = {}
         self._nearest: dict[tuple[str, ...], Int64[np.ndarray, " found"]] = {}
 

@@ -374,6 +374,8 @@ def test_the_model_reads_what_bm25_finds_and_what_is_near(index, reranker, near,
 
 def test_without_vectors_nothing_changes_and_without_a_reader_they_are_not_asked(index, reranker, near):
     class Fails:
+        reads_text = False
+
         def nearest(self, _):
             pytest.fail("was asked")
 

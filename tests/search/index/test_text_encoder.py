@@ -1,5 +1,6 @@
 """Vectors of an index by pretrained encoders of text: a folder of sentence-transformers, or a run over subwords."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,19 +8,26 @@ import pytest
 import torch
 
 from data_prep.errors import UserError
+from evaluation.fusion import z_scores
 from experiments.recipes.config import resolve
 from experiments.recipes.run_folder import RunFolder
 from modeling.transformers.bi_encoder import TransformerBiEncoder
 from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_of
-from search.index import vector_encoding
+from search.engine.engine import Engine
+from search.engine.settings import TEXT_VECTORS, WORD_VECTORS, RankingSettings
+from search.engine.signals import fused
+from search.index import encoders, vector_encoding
 from search.index.build import refresh
 from search.index.dense_retriever import near_rows
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors
 from search.index.vector_file import BATCH, open_vectors, part_path, vectors_path
+from search.joint.joint_index import JointRetriever, Numbering
 from search.making import checked_run
 from search.models.text_encoder import TextEncoder, text_of
+from search.opening import opened, reranker_of
+from search.quality.weight_fit import _ScoredOnce
 from tests.tiny_models import library, tiny_bert
 from training.checkpoint import save_weights
 
@@ -81,6 +89,44 @@ def test_rows_nearest_to_a_question_are_found(kind, file, request):
     best = found.nearest(("read", "list"))
     assert cosines[best[0]] == pytest.approx(cosines.max(), abs=1e-3)
     assert found.model == encoder.model
+
+
+@pytest.mark.parametrize("maker", ["sentences", "run", None])
+def test_what_made_the_vectors_says_their_weight(maker, file, request):
+    encoder = row_encoder(maker and request.getfixturevalue(maker))
+    refresh_vectors(encoder, file, pytest.fail)
+    index, near = opened(file, "")
+    weight = WORD_VECTORS if maker is None else TEXT_VECTORS
+    numbering, model = Numbering([len(index)]), reranker_of(index, "")
+    for each in (near, JointRetriever([near], numbering), _ScoredOnce(near, len(index))):
+        plain, typed = (Engine(index, model, RankingSettings(vector_weight=own), each) for own in (None, weight))
+        other = Engine(index, model, RankingSettings(vector_weight=0.7), each)
+        asked = "read list of files"
+        scores = [[(hit.row, hit.score) for hit in engine.search(asked)] for engine in (plain, typed, other)]
+        assert scores[0] == scores[1] != scores[2]
+
+
+@pytest.mark.parametrize("missing", ["torch", "sentence_transformers"])
+def test_where_a_library_is_missing_answers_are_without_the_vectors(missing, sentences, file, monkeypatch):
+    refresh_vectors(row_encoder(sentences), file, pytest.fail)
+    encoders._loaded.cache_clear()
+    monkeypatch.delitem(sys.modules, "search.models.text_encoder")
+    monkeypatch.setitem(sys.modules, missing, None)
+    told = []
+    assert opened(file, "", tell=told.append)[1] is None
+    assert len(told) == 1
+    assert f"needs {missing}" in told[0] or f"need {missing}" in told[0]
+    assert "bash run.sh install" in told[0]
+    assert told[0].endswith("; answered without them")
+    assert "\n" not in told[0]
+
+
+def test_the_scores_beside_the_vectors_weigh_the_less():
+    lexical, neural, near = np.float32([[3, 1, 2, 0], [0, 1, 5, 2], [1, 7, 0, 3]])
+    both = fused(lexical, neural, None, 0.7, 0.0)
+    of_near = z_scores(near.astype(np.float64))
+    for weight, rest in ((0.0, 1), (WORD_VECTORS, 1), (0.4, 0.7), (1.0, 0.1)):
+        np.testing.assert_allclose(fused(lexical, neural, near, 0.7, weight), rest * both + weight * of_near)
 
 
 def test_a_vector_does_not_depend_on_its_batch(run, file):

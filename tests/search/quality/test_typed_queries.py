@@ -136,6 +136,12 @@ def test_a_bad_file_is_told_in_one_line(tmp_path, content, message):
         (["--queries=nowhere.json", "--ask=name"], "leave out --queries=FILE.json"),
         (["--queries={queries}", "--change=nothing=1"], "--change takes settings such as"),
         (["--queries={queries}", "--change=weight=2"], "--weight takes"),
+        (["--vector_weight=1.5"], "--vector_weight takes a number from 0 to 1"),
+        (["--vector_weight=much"], "--vector_weight takes a number, not"),
+        (["--vectors=none", "--vector_weight=.5"], "--vectors=none asks for none"),
+        (["--queries={queries}", "--vectors=none", "--change=vector_weight=.5"], "--vectors=none asks for none"),
+        (["--ask=snippet", "--vector_weight=.5"], "--vector_weight has no part where code is the query"),
+        (["--ask=trace", "--weight=.5"], "--weight has no part where code is the query"),
     ],
 )
 def test_bad_options_are_told_in_one_line(tmp_path, options, message, capsys):

@@ -30,6 +30,8 @@ ASKED = {"queries": [{"query": text, "relevant": [{"path": path}]} for text, pat
 class Counted:
     """A model and a retriever whose scores are drawn once; it counts what it is asked for."""
 
+    reads_text = True
+
     def __init__(self, size):
         self.values = np.random.default_rng(0).normal(size=size).astype(np.float32)
         self.asked = []
