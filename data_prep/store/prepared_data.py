@@ -14,7 +14,6 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,7 +60,6 @@ class PairText:
 
 
 _TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
-_text_values: Final = attrgetter(*_TEXT_FIELDS)
 _AS_JSON: Final = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -90,7 +88,7 @@ class Texts:
         """Encode texts as JSON Lines."""
         data, lengths = bytearray(), array("q")  # a list of lines would take as much again
         for text in texts:
-            known = dict(zip(_TEXT_FIELDS[: None if text.licence else -1], _text_values(text), strict=False))
+            known = {name: getattr(text, name) for name in _TEXT_FIELDS if name != "licence" or text.licence}
             line = _AS_JSON.encode(known).encode() + b"\n"
             data += line
             lengths.append(len(line))

@@ -114,8 +114,7 @@ class JointFiles(FileIndex):
     @classmethod
     def over(cls, parts: Sequence[FileIndex]) -> "JointFiles":
         """All files of ``parts``, in their order."""
-        defined = [*chain.from_iterable(each.names for each in parts)]
-        none = Ragged.of([])
+        defined, none = [*chain.from_iterable(each.names for each in parts)], Ragged.of([])
         return cls((), np.zeros(1, np.int64), _NONE, {}, defined, none.values, none, parts)
 
     def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
