@@ -127,9 +127,9 @@ class CsnFiltered(Published):
         Raises:
             UserError: there are none and no place has them.
         """
+        found = super().inputs()
         source = "GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT"
-        lists = self._fetched(_ARCHIVE, LISTS, "GraphCodeBERT's lists", source)
-        return [*super().inputs(), lists]
+        return [*found, self._fetched(_ARCHIVE, LISTS, "GraphCodeBERT's lists", source)]
 
     def published_rows(self) -> Iterator[PublishedRow]:
         """The rows of each list.
@@ -227,9 +227,9 @@ class Csn99(Published):
         Raises:
             UserError: there are none and no place has them.
         """
+        found = super().inputs()
         source = f"resources/{FILE} of github.com/github/CodeSearchNet"
-        grades = self._fetched(FILE, ANNOTATIONS, "CodeSearchNet's grades", source)
-        return [*super().inputs(), grades]
+        return [*found, self._fetched(FILE, ANNOTATIONS, "CodeSearchNet's grades", source)]
 
     def published_rows(self) -> Iterator[PublishedRow]:
         """The rows of the functions that have a grade."""

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages import parsing
 from data_prep.languages.cases import test_name
 from data_prep.languages.language import (
     Declaration,
@@ -15,6 +14,7 @@ from data_prep.languages.language import (
     name_of,
     node_text,
     part_of,
+    resolved,
     words,
 )
 
@@ -42,7 +42,8 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     Raises:
         UserError: the file is too long.
     """
-    return parsing.parse(language, _TEST.sub(_as_function, data), path)
+    found: ParsedSource = resolved("data_prep.languages.parsing:parse")(language, _TEST.sub(_as_function, data), path)
+    return found
 
 
 def _as_function(test: re.Match[bytes]) -> bytes:

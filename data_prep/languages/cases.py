@@ -6,10 +6,12 @@ What they are called is much the same in all languages. They are found by their 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, words
-from data_prep.languages.own_tree import Node
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _STRING: Final = (
     rb"\"\"\"(?:(?!\"\"\")[\s\S]){1,500}\"\"\"|\"(?:[^\"\\\n]|\\.){1,500}\"|'(?:[^'\\\n]|\\.){1,500}'|`[^`]{1,500}`"
@@ -33,7 +35,7 @@ _CALLS: Final = words(
 _ESCAPED: Final = re.compile(r"\\(?=['\"`])")
 
 
-def cases(root: Node, data: bytes) -> Iterator[tuple[Node, Declaration]]:
+def cases(root: "Node", data: bytes) -> Iterator[tuple["Node", Declaration]]:
     """The tests of a file with the declarations that name them, in source order.
 
     Args:
@@ -56,7 +58,7 @@ def test_name(text: str) -> str:
     return " ".join(_ESCAPED.sub("", plain).split())
 
 
-def _calls_at(root: Node, places: Sequence[int]) -> dict[int, Node]:
+def _calls_at(root: "Node", places: Sequence[int]) -> dict[int, "Node"]:
     """The outermost call that begins at each place, if one does."""
     found: dict[int, Node] = {}
     todo = [root] if places else []
@@ -71,7 +73,7 @@ def _calls_at(root: Node, places: Sequence[int]) -> dict[int, Node]:
     return found
 
 
-def _code_behind(call: Node, place: int) -> Node | None:
+def _code_behind(call: "Node", place: int) -> "Node | None":
     """The longest part of a call that begins behind a place."""
     parts, todo = [], [call]
     while todo:

@@ -160,8 +160,10 @@ class FileRanking:
         kinds = self._weights.times
         every = {kind: np.concatenate([_ZERO, *(counts[kind] for _, _, counts in parts)]) for kind in kinds}
         if len(parts) > len(terms):  # a file may have several spellings of a word
-            keys, places = np.unique(keys, return_inverse=True)
-            every = {kind: np.bincount(places, each, len(keys)) for kind, each in every.items()}
+            order = np.argsort(keys, kind="stable")
+            first = begins(keys[order])
+            places = np.cumsum(first) - 1
+            keys, every = keys[order][first], {kind: np.bincount(places, each[order]) for kind, each in every.items()}
         return keys // len(self._paths), keys % len(self._paths), every
 
     def _defining(self, query: str) -> Iterator[tuple[int, float]]:

@@ -22,8 +22,8 @@ from experiments.recipes.config import REPOSITORY, resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder
 from search.engine.engine import Engine
-from search.engine.settings import RankingSettings
-from search.engine.signals import Retriever
+from search.engine.settings import WORD_VECTORS, RankingSettings
+from search.engine.signals import Retriever, fused
 from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.dense_retriever import DenseRetriever, near_rows
@@ -397,15 +397,22 @@ def test_the_score_of_the_vectors_is_added_on_one_scale(index, reranker, near, e
             hit.row: hit
             for hit in Engine(index, reranker, replace(whole, vector_weight=share), near).search(QUESTION, top=10**6)
         }
-        for share in (0.0, 0.5)
+        for share in (0.0, WORD_VECTORS)
     ]
     rows = [row for row in sorted(scores[0]) if not index.is_whole_file(row)]  # whose score is that of the file alone
     assert len(rows) > 0.9 * len(index)
     cosines = near._vectors.vectors.astype(np.float64) @ encoder.query(words)[0]
     np.testing.assert_allclose([scores[0][row].near for row in rows], cosines[rows], atol=1e-5)
-    expected = 0.5 * (cosines - cosines.mean()) / cosines.std()
+    expected = WORD_VECTORS * (cosines - cosines.mean()) / cosines.std()
     gained = [scores[1][row].score - scores[0][row].score for row in rows]
     np.testing.assert_allclose(gained, expected[rows], atol=1e-3)
+
+
+def test_what_vectors_weigh_above_those_of_words_is_taken_from_the_other_scores():
+    lexical, neural, near = np.random.default_rng(0).normal(size=(3, 50)).astype(np.float32)
+    own = [(each - each.mean()) / each.std() for each in (lexical, neural, near)]
+    expected = (1 - (0.5 - WORD_VECTORS)) * (0.3 * own[1] + 0.7 * own[0]) + 0.5 * own[2]
+    np.testing.assert_allclose(fused(lexical, neural, near, 0.3, 0.5), expected, atol=1e-4)
 
 
 def test_answers_in_the_shortlist_are_counted(index, reranker, near):
