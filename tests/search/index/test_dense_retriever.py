@@ -408,13 +408,6 @@ def test_the_score_of_the_vectors_is_added_on_one_scale(index, reranker, near, e
     np.testing.assert_allclose(gained, expected[rows], atol=1e-3)
 
 
-def test_what_vectors_weigh_above_those_of_words_is_taken_from_the_other_scores():
-    lexical, neural, near = np.random.default_rng(0).normal(size=(3, 50)).astype(np.float32)
-    own = [(each - each.mean()) / each.std() for each in (lexical, neural, near)]
-    expected = (1 - (0.5 - WORD_VECTORS)) * (0.3 * own[1] + 0.7 * own[0]) + 0.5 * own[2]
-    np.testing.assert_allclose(fused(lexical, neural, near, 0.3, 0.5), expected, atol=1e-4)
-
-
 def test_answers_in_the_shortlist_are_counted(index, reranker, near):
     rows = np.flatnonzero(index.asks)[:12]
     words = [index.split.word_list("query", row) for row in rows.tolist()]
