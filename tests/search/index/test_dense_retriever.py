@@ -23,7 +23,7 @@ from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder
 from search.engine.engine import Engine
 from search.engine.settings import WORD_VECTORS, RankingSettings
-from search.engine.signals import Retriever, fused
+from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.dense_retriever import DenseRetriever, near_rows
