@@ -116,7 +116,8 @@ def test_stop_words_are_those_of_bm25s():
 def test_a_question_imports_no_torch(tree):
     made = (
         "import sys; from cli.main import main; assert main(sys.argv[1:]) in (0, 1); "
-        "assert not {'torch', 'scipy', 'bm25s', 'tree_sitter', 'jaxtyping', 'tqdm', 'numpy.ma'} & {*sys.modules}"
+        "dear = {'torch', 'scipy', 'bm25s', 'tree_sitter', 'jaxtyping', 'tqdm', 'numpy.ma'} & {*sys.modules}; "
+        "assert not dear, dear"
     )
     indexed = "import sys; from cli.main import main; assert main(sys.argv[1:]) == 0; assert 'torch' not in sys.modules"
     for code, arguments in (
@@ -125,6 +126,6 @@ def test_a_question_imports_no_torch(tree):
     ):
         typed = [each.format(index_place(tree)) for each in arguments]
         done = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stderr + done.stdout
     assert "by model" in done.stdout
     assert "vectors" in done.stdout
