@@ -17,6 +17,7 @@ from data_prep.config import DataConfig
 from data_prep.errors import one_line
 from data_prep.files.named_paths import named_path
 from data_prep.records import Pair, SplitName
+from data_prep.store.prepared_data import Split
 from data_prep.worker_pool import Guard, map_ordered, processors
 
 _LISTED: Final = 1000
@@ -62,7 +63,7 @@ class Extracted(Sums):
 class MadePairs:
     """The pairs of a data set."""
 
-    splits: Mapping[SplitName, Sequence[Pair]]
+    splits: Mapping[SplitName, Split | Sequence[Pair]]
     manifest: dict[str, Any]  # manifest entries, including "counts" with "pairs"
     source: str  # description of the source, for the printed line
     seconds: Mapping[str, float]  # stage -> time

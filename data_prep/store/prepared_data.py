@@ -63,7 +63,7 @@ _TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
 _AS_JSON: Final = json.JSONEncoder(separators=(",", ":"))
 
 
-def _read_text(line: bytes) -> PairText:
+def read_text(line: bytes | bytearray) -> PairText:
     """Parse a ``line`` of texts, which was not validated when its file was opened.
 
     Raises:
@@ -99,7 +99,7 @@ class Texts:
         return len(self.rows)
 
     def __getitem__(self, row: int) -> PairText:
-        return _read_text(self.line(row))
+        return read_text(self.line(row))
 
     def line(self, row: int) -> bytes:
         """The text of a row as JSON."""
@@ -121,9 +121,9 @@ class Split:
     texts: Texts
 
     @classmethod
-    def of(cls, name: str, pairs: Sequence[Pair], lexicon: Sequence[str] | None = None) -> "Split":
-        """A split in memory; ``lexicon`` must contain all its words, by default it is exactly these, sorted."""
-        lexicon = _lexicon_of(pairs) if lexicon is None else lexicon
+    def of(cls, name: str, pairs: Sequence[Pair]) -> "Split":
+        """A split in memory; its lexicon has exactly its words, sorted."""
+        lexicon = sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
         place = {word: number for number, word in enumerate(lexicon)}
         words = {field: _numbers([pair.words(field) for pair in pairs], place) for field in WORD_FIELDS}
         return cls(name, lexicon, words, Texts.of(map(_text_of, pairs)))
@@ -158,7 +158,9 @@ class PreparedData:
     splits: Mapping[SplitName, Split]
 
 
-def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], manifest: Mapping[str, Any]) -> None:
+def write_prepared(
+    folder: Path, splits: Mapping[SplitName, Split | Sequence[Pair]], manifest: Mapping[str, Any]
+) -> None:
     """Write pairs and ``manifest`` to ``folder`` atomically; an older folder of that name is replaced.
 
     Added to the manifest: ``format_version``, ``split_sizes``, ``files`` (name, bytes, sha256) and its own sha256.
@@ -166,15 +168,21 @@ def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], man
     Raises:
         OSError: the folder cannot be written.
     """
-    lexicon = _lexicon_of(chain.from_iterable(splits.values()))
+    found = {name: splits.get(name, ()) for name in SPLITS}
+    made = {name: each if isinstance(each, Split) else Split.of(name, each) for name, each in found.items()}
+    used = {name: _used(each) for name, each in made.items()}
+    lexicon = sorted(set(chain.from_iterable(used.values())))
+    place = {word: number for number, word in enumerate(lexicon)}
     with atomic_folder(folder) as new:
         (new / _LEXICON).write_text(json.dumps(lexicon), encoding="utf-8")
-        for name in SPLITS:
-            _save_split(new, Split.of(name, splits.get(name, ()), lexicon))
+        for name, split in made.items():
+            numbers = np.zeros(len(split.lexicon), np.int32)
+            numbers[[*used[name].values()]] = [place[word] for word in used[name]]
+            _save_split(new, name, split, numbers)
         whole = {
             **manifest,
             "format_version": FORMAT_VERSION,
-            "split_sizes": {name: len(splits.get(name, ())) for name in SPLITS},
+            "split_sizes": {name: len(each) for name, each in found.items()},
             "files": [sealed_file(new / name) for name in _file_names()],
         }
         whole["manifest_sha256"] = manifest_sha256(whole)
@@ -253,8 +261,12 @@ def words_sha256(split: Split) -> str:
     return digest.hexdigest()
 
 
-def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:
-    return sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
+def _used(split: Split) -> dict[str, int]:
+    """The words of a split with their numbers: those of its lexicon that its pairs have."""
+    has = np.zeros(len(split.lexicon), bool)
+    for lists in split.words.values():
+        has[lists.values] = True
+    return {split.lexicon[number]: number for number in np.flatnonzero(has).tolist()}
 
 
 def _text_of(pair: Pair) -> PairText:
@@ -268,12 +280,15 @@ def _file_names() -> list[str]:
     return [_LEXICON, *(f"{name}-{each}" for name in SPLITS for each in (*arrays, "texts.jsonl", "texts-offsets.npy"))]
 
 
-def _save_split(folder: Path, split: Split) -> None:
+def _save_split(folder: Path, name: str, split: Split, numbers: Int[np.ndarray, " lexicon"]) -> None:
+    """``numbers``: the number of each word of the split's lexicon in that of the folder."""
     for field, lists in split.words.items():
-        _save_array(folder / f"{split.name}-{field}-values.npy", lists.values)
-        _save_array(folder / f"{split.name}-{field}-offsets.npy", lists.offsets)
-    (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.data)
-    _save_array(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
+        _save_array(folder / f"{name}-{field}-values.npy", numbers[lists.values])
+        _save_array(folder / f"{name}-{field}-offsets.npy", lists.offsets)
+    data, starts, ends = split.texts.data.data, *(split.texts.offsets[split.texts.rows + end] for end in (0, 1))
+    with (folder / f"{name}-texts.jsonl").open("wb") as file:
+        file.writelines(data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
+    _save_array(folder / f"{name}-texts-offsets.npy", edges(ends - starts))
 
 
 def _save_array(path: Path, array: np.ndarray) -> None:
