@@ -123,8 +123,8 @@ class Pairs:
         if not any(row.asked for row in read.rows):
             raise UserError(self._nothing())
         kept, pairs = read.without_copies()
-        rows, queries = [read.rows[row] for row in kept.tolist()], pairs.words["query"].take(kept)
-        parts = divided_rows(rows, read.identifiers().take(kept), queries, self._config)
+        places, queries = [read.rows[row] for row in kept.tolist()], pairs.words["query"].take(kept)
+        parts = divided_rows(places, read.identifiers().take(kept), queries, self._config)
         if parts.warning:
             _logger.warning("%s: %s", self.origin(), parts.warning)
         names = np.array(parts.names)
@@ -214,7 +214,7 @@ class _Read:
 
     def add(self, rows: Sequence[PairRow], part: ReadPart) -> None:
         """Take a part, which was read of ``rows``."""
-        self._pairs.add(part.pairs)
+        self._pairs.add_part(part.pairs)
         self.languages += part.languages
         self.parsed += part.parsed
         self._identifiers.append(part.identifiers)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import filterfalse
+from itertools import filterfalse, islice, repeat
 from typing import Final
 from zlib import crc32
 
@@ -126,8 +126,8 @@ class Fingerprint:
     def of(cls, code: bytes, keywords: frozenset[str]) -> "Fingerprint":
         """That of code without comments."""
         runs = alphanumeric_runs(code)
-        names = [name for word in runs.split() if (name := word.lstrip(DIGITS))][:_MOST]
-        words = filterfalse(_encoded(keywords).__contains__, names)
+        names = filter(None, map(bytes.lstrip, runs.split(b" "), repeat(DIGITS)))
+        words = filterfalse(_encoded(keywords).__contains__, islice(names, _MOST))
         digest = hashlib.blake2b(runs, digest_size=16).digest()
         return cls(digest, array("I", sorted(map(crc32, words))).tobytes())
 

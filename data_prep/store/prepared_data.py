@@ -14,15 +14,14 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from data_prep.array_types import Int, Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_record, parse_json, sorted_json
 from data_prep.files.reading import ABSENT, file_sha256, read_whole, reason
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
@@ -31,7 +30,7 @@ from data_prep.store.ragged_lists import Ragged, edges
 FORMAT_VERSION: Final = 1
 """Incremented when the layout changes; a store of another version is rebuilt."""
 MANIFEST: Final = "manifest.json"
-_LEXICON: Final = "lexicon.json"
+LEXICON: Final = "lexicon.json"
 _CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")  # that always exist, unlike statement trees
 
 
@@ -60,10 +59,18 @@ class PairText:
 
 
 _TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
-_AS_JSON: Final = json.JSONEncoder(separators=(",", ":"))
 
 
-def read_text(line: bytes | bytearray) -> PairText:
+def text_line(text: PairText) -> bytes:
+    """The line of a text in JSON; an encoder of objects takes twice as long."""
+    values = ((name, getattr(text, name)) for name in _TEXT_FIELDS if name != "licence" or text.licence)
+    parts = (
+        f'"{name}":{encode_basestring_ascii(value) if isinstance(value, str) else value}' for name, value in values
+    )
+    return f"{{{','.join(parts)}}}\n".encode()
+
+
+def read_text(line: bytes) -> PairText:
     """Parse a ``line`` of texts, which was not validated when its file was opened.
 
     Raises:
@@ -88,9 +95,7 @@ class Texts:
         """Encode texts as JSON Lines."""
         data, lengths = bytearray(), array("q")  # a list of lines would take as much again
         for text in texts:
-            known = {name: getattr(text, name) for name in _TEXT_FIELDS if name != "licence" or text.licence}
-            line = _AS_JSON.encode(known).encode() + b"\n"
-            data += line
+            data += (line := text_line(text))
             lengths.append(len(line))
         offsets = edges(np.array(lengths, np.int64))
         return cls(np.frombuffer(data, dtype=np.uint8), offsets, np.arange(len(lengths)))
@@ -126,7 +131,7 @@ class Split:
         lexicon = sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
         place = {word: number for number, word in enumerate(lexicon)}
         words = {field: _numbers([pair.words(field) for pair in pairs], place) for field in WORD_FIELDS}
-        return cls(name, lexicon, words, Texts.of(map(_text_of, pairs)))
+        return cls(name, lexicon, words, Texts.of(map(text_of, pairs)))
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -156,37 +161,6 @@ class PreparedData:
     folder: Path
     manifest: dict[str, Any]
     splits: Mapping[SplitName, Split]
-
-
-def write_prepared(
-    folder: Path, splits: Mapping[SplitName, Split | Sequence[Pair]], manifest: Mapping[str, Any]
-) -> None:
-    """Write pairs and ``manifest`` to ``folder`` atomically; an older folder of that name is replaced.
-
-    Added to the manifest: ``format_version``, ``split_sizes``, ``files`` (name, bytes, sha256) and its own sha256.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
-    found = {name: splits.get(name, ()) for name in SPLITS}
-    made = {name: each if isinstance(each, Split) else Split.of(name, each) for name, each in found.items()}
-    used = {name: _used(each) for name, each in made.items()}
-    lexicon = sorted(set(chain.from_iterable(used.values())))
-    place = {word: number for number, word in enumerate(lexicon)}
-    with atomic_folder(folder) as new:
-        (new / _LEXICON).write_text(json.dumps(lexicon), encoding="utf-8")
-        for name, split in made.items():
-            numbers = np.zeros(len(split.lexicon), np.int32)
-            numbers[[*used[name].values()]] = [place[word] for word in used[name]]
-            _save_split(new, name, split, numbers)
-        whole = {
-            **manifest,
-            "format_version": FORMAT_VERSION,
-            "split_sizes": {name: len(each) for name, each in found.items()},
-            "files": [sealed_file(new / name) for name in _file_names()],
-        }
-        whole["manifest_sha256"] = manifest_sha256(whole)
-        (new / MANIFEST).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
 def _numbers(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged:
@@ -221,7 +195,7 @@ def open_prepared(folder: Path) -> PreparedData:
             path = folder / seal["name"]
             _check_file(path, seal)
         path = folder
-        lexicon = tuple(json.loads(read_whole(folder / _LEXICON)))
+        lexicon = tuple(json.loads(read_whole(folder / LEXICON)))
         return PreparedData(folder, manifest, {name: _open_split(folder, name, lexicon) for name in SPLITS})
     except FileNotFoundError as error:
         raise DamagedStore(f"{error.filename or path} is missing") from error
@@ -261,42 +235,11 @@ def words_sha256(split: Split) -> str:
     return digest.hexdigest()
 
 
-def _used(split: Split) -> dict[str, int]:
-    """The words of a split with their numbers: those of its lexicon that its pairs have."""
-    has = np.zeros(len(split.lexicon), bool)
-    for lists in split.words.values():
-        has[lists.values] = True
-    return {split.lexicon[number]: number for number in np.flatnonzero(has).tolist()}
-
-
-def _text_of(pair: Pair) -> PairText:
+def text_of(pair: Pair) -> PairText:
+    """What is shown of a pair."""
     method = pair.method
     place = (method.origin, method.path, method.start_line, method.end_line, method.type_name, method.name)
     return PairText(*place, query_text=pair.query_text, source=method.source, licence=method.licence)
-
-
-def _file_names() -> list[str]:
-    arrays = [f"{field}-{part}.npy" for field in WORD_FIELDS for part in ("values", "offsets")]
-    return [_LEXICON, *(f"{name}-{each}" for name in SPLITS for each in (*arrays, "texts.jsonl", "texts-offsets.npy"))]
-
-
-def _save_split(folder: Path, name: str, split: Split, numbers: Int[np.ndarray, " lexicon"]) -> None:
-    """``numbers``: the number of each word of the split's lexicon in that of the folder."""
-    for field, lists in split.words.items():
-        _save_array(folder / f"{name}-{field}-values.npy", numbers[lists.values])
-        _save_array(folder / f"{name}-{field}-offsets.npy", lists.offsets)
-    data, starts, ends = split.texts.data.data, *(split.texts.offsets[split.texts.rows + end] for end in (0, 1))
-    with (folder / f"{name}-texts.jsonl").open("wb") as file:
-        file.writelines(data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
-    _save_array(folder / f"{name}-texts-offsets.npy", edges(ends - starts))
-
-
-def _save_array(path: Path, array: np.ndarray) -> None:
-    """Write the bytes of ``np.save``, which hides the system's error if the disk is full."""
-    array = np.ascontiguousarray(array)
-    with path.open("wb") as file:
-        write_array_header_1_0(file, header_data_from_array_1_0(array))
-        file.write(array.data)
 
 
 def _open_split(folder: Path, name: str, lexicon: Sequence[str]) -> Split:
