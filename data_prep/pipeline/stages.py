@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from tqdm import tqdm
 
@@ -18,9 +18,6 @@ from data_prep.errors import one_line
 from data_prep.files.named_paths import named_path
 from data_prep.records import Pair, SplitName
 from data_prep.worker_pool import Guard, map_ordered, processors
-
-if TYPE_CHECKING:
-    from data_prep.store.prepared_data import Split
 
 _LISTED: Final = 1000
 """Most skipped files listed in a manifest; all are counted."""
@@ -65,7 +62,7 @@ class Extracted(Sums):
 class MadePairs:
     """The pairs of a data set."""
 
-    splits: "Mapping[SplitName, Split | Sequence[Pair]]"
+    splits: Mapping[SplitName, Any]  # a sequence of pairs, or a Split: its module loads numpy, which extraction lacks
     manifest: dict[str, Any]  # manifest entries, including "counts" with "pairs"
     source: str  # description of the source, for the printed line
     seconds: Mapping[str, float]  # stage -> time
