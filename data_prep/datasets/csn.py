@@ -149,15 +149,16 @@ class Csn(JavaSources):
             if isinstance(each, str):
                 found.dropped["short documentation"] += 1
                 continue
-            if not each.is_parsed:
-                found.broken.append((each.pair.method.path, "does not parse: has words only"))
-            candidate = _candidate(each.pair, rows[number].fields["docstring"])
-            common = each.pair.method.name in spoken.common_names
+            pair, is_parsed = each
+            if not is_parsed:
+                found.broken.append((pair.method.path, "does not parse: has words only"))
+            candidate = _candidate(pair, rows[number].fields["docstring"])
+            common = pair.method.name in spoken.common_names
             reason = "standard method" if common else reason_to_drop(candidate, self._config)
             if reason:
                 found.dropped[reason] += 1
             else:
-                found.pairs.append(each.pair)
+                found.pairs.append(pair)
         return found
 
     def distinct(self, pairs: Sequence[Pair]) -> Distinct:

@@ -9,13 +9,16 @@ import hashlib
 import logging
 import os
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from data_prep.array_types import Int
 from data_prep.bounds import shown
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.errors import UserError, one_line
@@ -23,11 +26,10 @@ from data_prep.files.named_paths import named_path
 from data_prep.files.text_rows import BLANK
 from data_prep.languages.pieces import languages_of
 from data_prep.languages.registry import LANGUAGES, language_called
-from data_prep.pipeline.code_rows import CodeRow, ReadRow, read_rows
-from data_prep.pipeline.pair_splits import Divided, divided_rows
-from data_prep.pipeline.splits import divided
+from data_prep.pipeline.code_rows import CodeRow, ReadPart, read_parts
+from data_prep.pipeline.pair_splits import Divided, SplitRow, divided_rows
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
-from data_prep.records import SPLITS, Method, Pair, SplitName
+from data_prep.records import SPLITS
 from data_prep.sources.beir_files import BeirSource, is_beir
 from data_prep.sources.pair_columns import read_columns
 from data_prep.sources.pair_files import (
@@ -37,6 +39,9 @@ from data_prep.sources.pair_files import (
     named_files,
     query_text,
 )
+from data_prep.store.derived_splits import Gathered
+from data_prep.store.prepared_data import PairText, Split
+from data_prep.store.ragged_lists import Ragged, edges
 
 SAMPLE: Final = 60
 """Rows without a language by which the languages of all are found."""
@@ -109,45 +114,36 @@ class Pairs:
             UserError: no row is a pair, or they are too few.
             OSError: a file cannot be read, or a process was killed.
         """
-        watch, rows, read = Stopwatch(), list[PairRow](), list[ReadRow]()
+        watch, read = Stopwatch(), _Read()
         self.left_out.clear()
-        for row, found in self._read(progress):
-            if isinstance(found, str):
-                self.left_out.append((row.where, found))
-            else:
-                asked = row.query[:1]  # of its texts a split only asks whether there are any
-                rows.append(PairRow("", asked, "", row.split, group=row.group, code_id=row.code_id))
-                read.append(found)
+        for rows, part in self._parts(progress):
+            self.left_out += [(row.where, why) for row, why in zip(rows, part.reasons, strict=True) if why]
+            read.add([row for row, why in zip(rows, part.reasons, strict=True) if not why], part)
         watch.stage("extract")
-        if not any(row.query for row in rows):
+        if not any(row.asked for row in read.rows):
             raise UserError(self._nothing())
-        rows, read, copies = _without_copies(rows, read)
-        prints, queries = [each.fingerprint for each in read], [each.pair.query for each in read]
-        parts = divided_rows(rows, prints, queries, self._config)
+        kept, pairs = read.without_copies()
+        places, queries = [read.rows[row] for row in kept.tolist()], pairs.words["query"].take(kept)
+        parts = divided_rows(places, read.identifiers().take(kept), queries, self._config)
         if parts.warning:
             _logger.warning("%s: %s", self.origin(), parts.warning)
-        splits = divided([each.pair for each in read], parts.names)
+        names = np.array(parts.names)
+        splits = {name: pairs.take(kept[names == name]) for name in SPLITS}
         watch.stage("split")
-        return self._made(splits, read, parts, copies, watch)
+        return MadePairs(splits, *self._about(read, kept, parts), watch.seconds)
 
-    def _made(
-        self,
-        splits: dict[SplitName, list[Pair]],
-        read: Sequence[ReadRow],
-        parts: Divided,
-        copies: int,
-        watch: Stopwatch,
-    ) -> MadePairs:
+    def _about(self, read: "_Read", kept: Int[np.ndarray, " pairs"], parts: Divided) -> tuple[dict[str, Any], str]:
+        """What the manifest says, and the printed line."""
         reasons = Counter(reason.partition(":")[0] for _, reason in self.left_out)
-        reasons["same query and code"] += copies
-        unparsed = sum(bool(each.language) and not each.is_parsed for each in read)
-        languages = Counter(each.language or "unknown" for each in read)
+        reasons["same query and code"] += len(read.rows) - len(kept)
+        languages = Counter(read.languages[row] for row in kept.tolist())
+        unparsed = sum(not read.parsed[row] and bool(read.languages[row]) for row in kept.tolist())
         counts: dict[str, Any] = {
-            "rows": len(read) + reasons.total(),
+            "rows": len(kept) + reasons.total(),
             "left_out": dict(reasons.most_common()),
             "not_parsed": unparsed,
-            "languages": dict(languages.most_common()),
-            "pairs": len(read),
+            "languages": {name or "unknown": number for name, number in languages.most_common()},
+            "pairs": len(kept),
         }
         about = {
             "counts": counts,
@@ -158,24 +154,22 @@ class Pairs:
         }
         source = f"{counts['rows']:,} rows{counted_reasons(self.left_out, reasons)}, split {parts.by}"
         source += f"; {unparsed:,} do not parse and have words only" if unparsed else ""
-        return MadePairs(splits, about, source, watch.seconds)
+        return about, source
 
-    def _read(self, progress: bool) -> Iterator[tuple[PairRow, ReadRow | str]]:
-        """Each row with its pair, or why there is none."""
+    def _parts(self, progress: bool) -> Iterator[tuple[list[PairRow], ReadPart]]:
+        """Rows, and what is read of them."""
         rows = self._source.rows(lambda where, why: self.left_out.append((where, why)) if why != BLANK else None)
         first = [*islice(rows, 50 * SAMPLE)]
         among = self._languages or _languages_of(first)
-        sent: list[PairRow] = []
+        sent: deque[PairRow] = deque()
 
         def code_rows() -> Iterator[CodeRow]:
             for row in chain(first, rows):
                 sent.append(row)
                 yield _code_row(row)
 
-        found = read_rows(code_rows(), self.origin(), self._config, among=among, progress=progress)
-        for number, each in enumerate(found):
-            yield sent[number], each
-            sent[number] = _READ
+        for part in read_parts(code_rows(), self.origin(), self._config, among=among, progress=progress):
+            yield [sent.popleft() for _ in part.reasons], part
 
     def _nothing(self) -> str:
         reasons = Counter(reason.partition(":")[0] for _, reason in self.left_out)
@@ -184,7 +178,6 @@ class Pairs:
         return f"--data.path={self._config.path} has no pair of a query and a code{told}{_HINTS.get(first, '')}"
 
 
-_READ: Final = PairRow("", "", "")
 _COLUMNS: Final = ": columns of other names are named by --data.columns=query=COLUMN,code=COLUMN"
 _HINTS: Final = {
     "no query": _COLUMNS,
@@ -208,23 +201,52 @@ def _code_row(row: PairRow) -> CodeRow:
     return CodeRow(query_text(row.query), row.code, name, row.split, path, row.line, row.name, row.licence)
 
 
-def _without_copies(rows: Sequence[PairRow], read: Sequence[ReadRow]) -> tuple[list[PairRow], list[ReadRow], int]:
-    """The rows without later ones of the same query and code, those of a test first; the same code has one place."""
-    order = sorted(range(len(rows)), key=lambda row: ("test", "valid", None, "train").index(rows[row].split))
-    places: dict[tuple[str, str], Pair] = {}
-    seen: set[tuple[str, str, str, str]] = set()
-    kept: dict[int, ReadRow] = {}
-    for row in order:
-        pair = read[row].pair
-        first = places.setdefault((pair.method.source, rows[row].code_id), pair).method
-        key = (pair.query_text, pair.method.source, rows[row].code_id, "" if pair.query else (rows[row].split or ""))
-        if key not in seen:
-            seen.add(key)
-            kept[row] = read[row] if first is pair.method else replace(read[row], pair=_moved(pair, first))
-    left = sorted(kept)
-    return [rows[row] for row in left], [kept[row] for row in left], len(rows) - len(left)
+class _Read:
+    """What is read of all rows."""
 
+    def __init__(self) -> None:
+        self.rows: list[SplitRow] = []
+        self._pairs = Gathered()
+        self.languages: list[str] = []
+        self.parsed: list[bool] = []
+        self._texts: list[tuple[bytes, bytes, str]] = []  # digests of query and code, and the code's identifier
+        self._identifiers: list[Ragged] = []
 
-def _moved(pair: Pair, to: Method) -> Pair:
-    """``pair`` with the place of the same code in another row."""
-    return replace(pair, method=replace(pair.method, path=to.path, start_line=to.start_line, end_line=to.end_line))
+    def add(self, rows: Sequence[PairRow], part: ReadPart) -> None:
+        """Take a part, which was read of ``rows``."""
+        self._pairs.add_part(part.pairs)
+        self.languages += part.languages
+        self.parsed += part.parsed
+        self._identifiers.append(part.identifiers)
+        for row, exact, query, code in zip(rows, part.exact, part.queries, part.codes, strict=True):
+            self.rows.append(SplitRow(bool(row.query), row.split, row.group, exact))
+            self._texts.append((query, code, row.code_id))
+
+    def identifiers(self) -> Ragged:
+        """The identifiers of each code."""
+        lengths = np.concatenate([part.lengths for part in self._identifiers])
+        return Ragged(np.concatenate([part.values for part in self._identifiers]), edges(lengths))
+
+    def without_copies(self) -> tuple[Int[np.ndarray, " pairs"], Split]:
+        """The rows without later ones of the same query and code, those of a test first.
+
+        And all pairs, in which the same code has one place.
+        """
+        ranks = [("test", "valid", None, "train").index(row.split) for row in self.rows]
+        places: dict[tuple[bytes, str], int] = {}
+        seen: set[tuple[bytes, bytes, str, str]] = set()
+        kept, moved = list[int](), dict[int, PairText]()
+        for row in sorted(range(len(ranks)), key=ranks.__getitem__):
+            asked, split, *_ = self.rows[row]
+            query, code, code_id = self._texts[row]
+            key = (query, code, code_id, "" if asked else split or "")
+            if key not in seen:
+                seen.add(key)
+                kept.append(row)
+                first = places.setdefault((code, code_id), row)
+                if first != row:
+                    to = self._pairs.text(first)
+                    moved[row] = replace(
+                        self._pairs.text(row), path=to.path, start_line=to.start_line, end_line=to.end_line
+                    )
+        return np.array(sorted(kept), np.int64), self._pairs.split(moved)

@@ -6,6 +6,7 @@ Of what is computed from texts of any length, only the results for short ones ar
 import re
 from collections.abc import Callable
 from functools import lru_cache, wraps
+from itertools import chain
 from typing import Final, TypeVar
 
 Result = TypeVar("Result")
@@ -49,11 +50,10 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
 
 def query_words(sentence: str) -> tuple[str, ...]:
     """Lower-case words of a sentence; identifiers are split like those of code: ``HashMap`` -> hash, map."""
-    words: list[str] = []
-    for match in _WORD.finditer(sentence.replace("(s)", "s")):
-        word = match.group().replace("’", "'")
-        words += split_identifier(word.removesuffix("'s").replace("'", ""))
-    return tuple(words)
+    found: list[str] = _WORD.findall(sentence.replace("(s)", "s"))
+    if "'" in sentence or "’" in sentence:
+        found = [word.replace("’", "'").removesuffix("'s").replace("'", "") for word in found]
+    return tuple(chain.from_iterable(map(split_identifier, found)))
 
 
 def _outline(character: str) -> str:

@@ -92,25 +92,30 @@ def _mark_of(language: Language) -> Callable[[Node], str]:
     return mark_of
 
 
-def parse(language: Language, data: bytes, path: str) -> ParsedSource:
+def parse(language: Language, data: bytes, path: str, *, whole: bool = False) -> ParsedSource:
     """The functions of a file, in source order; those that contain broken text are left out.
 
     Raises:
-        UserError: the file is longer than ``LARGEST_FILE``.
+        UserError: the file is longer than ``LARGEST_FILE``, or ``whole`` and it does not parse.
     """
     if len(data) > LARGEST_FILE:
         raise UserError(f"longer than {LARGEST_FILE >> 20} MiB")
-    found = _parsed(language, data, path)
-    if not found.broken_line or (eased := language.eased(data)) == data:
-        return found
-    other = _parsed(language, eased, path, data)
-    return max(found, other, key=lambda each: (len(each.functions), -each.left_out, not each.broken_line))
+    tree = syntax_tree(language.grammar_of(path), data)
+    if not tree.root_node.has_error:
+        return _parsed(language, tree, data, path)
+    eased = language.eased(data)
+    other = syntax_tree(language.grammar_of(path), eased) if eased != data else tree
+    if whole and other.root_node.has_error:
+        raise UserError("does not parse")
+    found = [_parsed(language, tree, data, path)]
+    if eased != data:
+        found.append(_parsed(language, other, eased, path, data))
+    return max(found, key=lambda each: (len(each.functions), -each.left_out, not each.broken_line))
 
 
-def _parsed(language: Language, data: bytes, path: str, full: bytes = b"") -> ParsedSource:
+def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes = b"") -> ParsedSource:
     """``full``: what ``data`` has blanks in; nothing: it has none."""
     grammar = language.grammar_of(path)
-    tree = syntax_tree(grammar, data)
     root = tree.root_node
     if root.has_error or is_own(grammar):
         captures = captures_of_broken(tree, _mark_of(language))

@@ -1,18 +1,18 @@
 """A piece of code apart from its file: its language, and its function, or the words of what is no function."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from textwrap import dedent
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST, code_fields, distinct_words
 from data_prep.languages.identifiers import LONGEST_WORD
-from data_prep.languages.language import PIECE_TYPE, FoundFunction, Language
+from data_prep.languages.language import PIECE_TYPE, FoundFunction, Language, ParsedSource, resolved
 from data_prep.languages.own_tree import Tree
-from data_prep.languages.parsing import syntax_tree
+from data_prep.languages.parsing import parse, syntax_tree
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import languages
 
@@ -61,8 +61,10 @@ def read_piece(code: str, language: Language) -> Piece | None:
 
 def _function(text: bytes, before: bytes, after: bytes, language: Language) -> Piece | None:
     """The only outer function of a text between two others."""
+    reader: Callable[..., ParsedSource] = resolved(language.parser)
+    reader = partial(reader, whole=True) if reader is parse else reader  # what does not parse is no piece anyway
     try:
-        parsed = language.parse(before + text + after, f"piece{language.suffixes[0]}")
+        parsed = reader(language, before + text + after, f"piece{language.suffixes[0]}")
     except UserError:
         return None
     if parsed.broken_line or not parsed.functions:

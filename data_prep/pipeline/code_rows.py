@@ -4,11 +4,11 @@ Code that its language's parser refuses, and code of no known language, has the 
 """
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from data_prep.config import DataConfig
 from data_prep.languages.fields import LONGEST
@@ -16,24 +16,23 @@ from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.language import Language
 from data_prep.languages.pieces import Piece, piece_among, plain_words
 from data_prep.languages.registry import language as language_named
-from data_prep.pipeline.duplicates import DIGITS, Fingerprint
-from data_prep.pipeline.shards import CorpusFile
-from data_prep.pipeline.stages import chunked, mapped
+from data_prep.pipeline.duplicates import DIGITS, Fingerprint, identifiers
+from data_prep.pipeline.shards import parts_between
+from data_prep.pipeline.stages import chunked, interned, mapped
 from data_prep.records import Method, Pair, SplitName
+from data_prep.store.derived_splits import Gathered
+from data_prep.store.prepared_data import Split
+from data_prep.store.ragged_lists import Ragged
 from data_prep.worker_pool import Guard
 from data_prep.worker_process import PAIRS, limited
 
 NO_WORDS: Final = "no word in the query"
 NO_CODE_WORDS: Final = "no word in the code"
-_READ: Final = f"{__name__}:read_chunk"
 _ROWS_AT_ONCE: Final = 500
 _WORD: Final = re.compile(r"\w+")
-_Packed = tuple[Any, ...]
-"""A row that has been read, as it is sent between processes."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRow:
+class CodeRow(NamedTuple):  # as which it is made and sent sooner than as a dataclass
     """A code and its query."""
 
     query: str  # "": the code is only a candidate
@@ -70,10 +69,46 @@ class CodeChunk:
         return [replace(self, rows=[row]) for row in self.rows]
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPart:
+    """What is read of some rows, as few objects, which are sent sooner than many; all but the first is of the pairs."""
+
+    reasons: list[str]  # of each row, why it is no pair; "": it is one
+    pairs: Split
+    languages: list[str]  # "": of none that is known
+    parsed: list[bool]
+    exact: list[bytes]  # of the fingerprints of their codes
+    identifiers: Ragged
+    codes: list[bytes]  # digests of their codes as they are shown
+    queries: list[bytes]  # digests of the texts of their queries
+
+
 def read_rows(
-    rows: Iterable[CodeRow], origin: str, config: DataConfig, *, among: tuple[str, ...] = (), progress: bool
-) -> Iterator[ReadRow | str]:
-    """The pair of each row, in order, or why it has none.
+    rows: Iterable[CodeRow], origin: str, config: DataConfig, *, progress: bool
+) -> Iterator[tuple[Pair, bool] | str]:
+    """The pair of each row, in order, and whether its code is parsed, or why it has none.
+
+    Args:
+        rows: as they come, with their languages.
+        origin: of the methods.
+        config: of the data set.
+        progress: whether there is a bar.
+
+    Raises:
+        OSError: a process was killed.
+    """
+    chunks = (CodeChunk(each, origin, ()) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
+    for part in mapped(
+        f"{__name__}:read_chunk", chunks, config, _guard(read_chunk), unit="rows", size=len, progress=progress
+    ):
+        for found in part:
+            yield found if isinstance(found, str) else (interned(found.pair), found.is_parsed)
+
+
+def read_parts(
+    rows: Iterable[CodeRow], origin: str, config: DataConfig, *, among: tuple[str, ...], progress: bool
+) -> Iterator[ReadPart]:
+    """The same of parts of the rows.
 
     Args:
         rows: as they come.
@@ -86,53 +121,56 @@ def read_rows(
         OSError: a process was killed.
     """
     chunks = (CodeChunk(each, origin, among) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
-    for part in mapped(_READ, chunks, config, _GUARD, unit="rows", size=len, progress=progress):
-        for found in part:
-            yield found if isinstance(found, str) else _unpacked(found)
+
+    def size(parts: Sequence[ReadPart]) -> int:
+        return sum(len(part.reasons) for part in parts)
+
+    for parts in mapped(
+        f"{__name__}:read_part", chunks, config, _guard(read_part), unit="rows", size=size, progress=progress
+    ):
+        yield from parts
 
 
-def read_chunk(chunk: CodeChunk) -> list[_Packed | str]:
-    """The same of a chunk, in one process."""
-    found: list[_Packed | str] = []
+def read_chunk(chunk: CodeChunk) -> list[ReadRow | str]:
+    """What :func:`read_rows` gives of a chunk, in one process."""
+    found: list[ReadRow | str] = []
     for row in chunk.rows:
         with limited(len(row.code)):
-            read = _read(row, chunk)
-        found.append(read if isinstance(read, str) else _packed(read))
+            found.append(_read(row, chunk))
     return found
 
 
-def _packed(read: ReadRow) -> _Packed:
-    """A row to be sent: words as one text, since many small ones take most of the time."""
-    method = read.pair.method
-    place = (method.origin, method.path, method.start_line, method.end_line, method.type_name, method.name)
-    words = [(name, " ".join(each)) for name, each in method.fields.items()]
-    asked = (read.pair.query_text, " ".join(read.pair.query))
-    prints = (read.fingerprint.exact, read.fingerprint.identifiers)
-    return (place, method.source, words, method.split, method.licence, asked, read.language, read.is_parsed, prints)
+def read_part(chunk: CodeChunk) -> list[ReadPart]:
+    """What :func:`read_parts` gives of a chunk, in one process."""
+    found = read_chunk(chunk)
+    read = [each for each in found if not isinstance(each, str)]
+    gathered = Gathered()
+    for each in read:
+        gathered.add(each.pair)
+    pairs, prints = [each.pair for each in read], [each.fingerprint for each in read]
+    return [ReadPart(
+        [each if isinstance(each, str) else "" for each in found],
+        gathered.split(),
+        [each.language for each in read],
+        [each.is_parsed for each in read],
+        [each.exact for each in prints],
+        identifiers(prints),
+        [_digest(pair.method.source) for pair in pairs],
+        [_digest(pair.query_text) for pair in pairs],
+    )]  # fmt: skip
 
 
-def _unpacked(packed: _Packed) -> ReadRow:
-    (origin, path, start, end, type_name, name), source, words, split, licence, asked, *more, prints = packed
-    fields = {field: _words(each) for field, each in words}
-    method = Method(
-        origin, path, start, end, type_name, name, kind="method", source=source, documentation="", fields=fields,
-        split=split, licence=licence,
-    )  # fmt: skip
-    text, query = asked
-    language, is_parsed = more
-    return ReadRow(Pair(method, text, _words(query)), language, is_parsed, Fingerprint(*prints))
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=16).digest()
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(map(sys.intern, text.split(" "))) if text else ()
-
-
-_GUARD: Final = Guard(
-    divided=CodeChunk.divided,
-    joined=lambda parts: [*chain.from_iterable(parts)],
-    refused=lambda chunk: read_chunk(replace(chunk, parsed=False)),
-    limits=PAIRS,
-)
+def _guard(read: Callable[[CodeChunk], list[Any]]) -> Guard:
+    return Guard(
+        divided=CodeChunk.divided,
+        joined=lambda parts: [*chain.from_iterable(parts)],
+        refused=lambda chunk: read(replace(chunk, parsed=False)),
+        limits=PAIRS,
+    )
 
 
 def _read(row: CodeRow, chunk: CodeChunk) -> ReadRow | str:
@@ -187,5 +225,5 @@ def _fingerprint(row: CodeRow, piece: Piece | None, language: Language | None) -
     """That of the code without comments and digits, so that ``add_1`` and ``add_2`` are alike."""
     code = row.code.encode("utf-8", "replace")
     if piece:
-        code = CorpusFile("", "", "", piece.text, piece.comments, ()).stripped(piece.start, piece.end)
+        code = b" ".join(parts_between(piece.text, piece.comments, piece.start, piece.end))
     return Fingerprint.of(code.translate(None, DIGITS), language.keywords if language else frozenset())

@@ -7,19 +7,20 @@ corpus by their code. Both find candidates by MinHash, and compare these.
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import filterfalse
+from itertools import filterfalse, islice, repeat
 from typing import Final
 from zlib import crc32
 
 import numpy as np
-from jaxtyping import Bool, Int, UInt
+from jaxtyping import Bool, Int
 
+from data_prep.pipeline.minhash import candidates, distinct, of_identifiers, of_words
 from data_prep.pipeline.shards import alphanumeric_runs
 from data_prep.records import Pair
-from data_prep.store.ragged_lists import edges
+from data_prep.store.ragged_lists import Ragged, edges
 
 COMPARED_FIELDS: Final = ("name", "tokens", "api")
 """The fields of a method whose words are compared."""
@@ -29,19 +30,14 @@ DIGITS: Final = b"0123456789"
 LEAST_IDENTIFIERS: Final = 10
 """Of functions that are compared."""
 
-_BANDS: Final = 20
-_ROWS: Final = 5
-"""MinHash values per band: a pair of similarity s shares a band with probability 1 - (1 - s^5)^20, .9996 at .8."""
 _COMPARED_METHODS: Final = 100
 """Most methods of a band's group that each is compared with, the first ones."""
 _COMPARED_FUNCTIONS: Final = 50
 """Most functions of a band's group that each is compared with, those just before it."""
 _MOST: Final = 1_000  # identifiers of a function that are compared
-_PRIME: Final = (1 << 31) - 1
 
 _Words = frozenset[tuple[str, int]]
 """A multiset: the words, numbered by occurrence."""
-_Identifiers = UInt[np.ndarray, " _"]
 _encoded: Final = lru_cache(lambda words: frozenset(map(str.encode, words)))
 
 
@@ -98,7 +94,8 @@ def near_duplicates(pairs: Sequence[Pair], similarity: float) -> set[int]:
     names = np.array([numbers[pairs[row].words("name")] for row in rows], np.int64)
     words = [_multiset(pairs[row]) for row in rows]
     dropped: set[int] = set()
-    for earlier, later in _candidates(_of_words(words), _COMPARED_METHODS, first=True, equal=names):
+    found = candidates(of_words(words), _COMPARED_METHODS, first=True, equal=names)
+    for earlier, later in zip(*(rows.tolist() for rows in found), strict=True):
         if earlier not in dropped and later not in dropped and jaccard(words[earlier], words[later]) >= similarity:
             dropped.add(later)
     return {rows[row] for row in dropped}
@@ -129,8 +126,8 @@ class Fingerprint:
     def of(cls, code: bytes, keywords: frozenset[str]) -> "Fingerprint":
         """That of code without comments."""
         runs = alphanumeric_runs(code)
-        names = [name for word in runs.split() if (name := word.lstrip(DIGITS))][:_MOST]
-        words = filterfalse(_encoded(keywords).__contains__, names)
+        names = filter(None, map(bytes.lstrip, runs.split(b" "), repeat(DIGITS)))
+        words = filterfalse(_encoded(keywords).__contains__, islice(names, _MOST))
         digest = hashlib.blake2b(runs, digest_size=16).digest()
         return cls(digest, array("I", sorted(map(crc32, words))).tobytes())
 
@@ -155,48 +152,68 @@ def find_duplicates(functions: Sequence[Fingerprint]) -> Duplicates:
     for row, function in enumerate(functions):
         exact[row] = function.exact in seen
         seen.add(function.exact)
-    rows = np.flatnonzero(~exact).tolist()
+    rows = np.flatnonzero(~exact)
     near = np.zeros(len(functions), bool)
-    near[rows] = _not_first([np.frombuffer(functions[row].identifiers, np.uint32) for row in rows])
+    near[rows] = _firsts(identifiers(functions).take(rows), LEAST_IDENTIFIERS) != np.arange(len(rows))
     return Duplicates(exact, near)
 
 
-def clusters(functions: Sequence[Fingerprint], least: int = LEAST_IDENTIFIERS) -> Int[np.ndarray, " functions"]:
+def identifiers(functions: Sequence[Fingerprint]) -> Ragged:
+    """The hashes of the identifiers of each function."""
+    lengths = np.array([len(each.identifiers) // 4 for each in functions], np.int64)
+    return Ragged(np.frombuffer(b"".join(each.identifiers for each in functions), np.int32), edges(lengths))
+
+
+def clusters(codes: Sequence[bytes], lists: Ragged, least: int) -> Int[np.ndarray, " functions"]:
     """For each function the first of its cluster of exact and near copies, by the rules of :func:`find_duplicates`.
 
     Args:
-        functions: in order.
+        codes: what is ``exact`` of their fingerprints, in order.
+        lists: their :func:`identifiers`.
         least: identifiers of functions that can be near copies.
     """
     firsts: dict[bytes, int] = {}
-    exact = np.array([firsts.setdefault(each.exact, row) for row, each in enumerate(functions)], np.int64)
+    exact = np.array([firsts.setdefault(code, row) for row, code in enumerate(codes)], np.int64)
     rows = np.unique(exact)
-    near = np.arange(len(functions))
-    near[rows] = rows[_firsts([np.frombuffer(functions[row].identifiers, np.uint32) for row in rows], least)]
+    near = np.arange(len(codes))
+    near[rows] = rows[_firsts(lists.take(rows), least)]
     return near[exact]
 
 
-def _not_first(lists: Sequence[_Identifiers]) -> Bool[np.ndarray, " functions"]:
-    """The functions that are not the first of their cluster of near-duplicates."""
-    return _firsts(lists, LEAST_IDENTIFIERS) != np.arange(len(lists))
-
-
-def _firsts(lists: Sequence[_Identifiers], least: int) -> Int[np.ndarray, " functions"]:
+def _firsts(lists: Ragged, least: int) -> Int[np.ndarray, " functions"]:
     """The first of the cluster of near-duplicates of each function, itself if it is in none."""
-    long = np.array([row for row, each in enumerate(lists) if len(each) >= least], np.int64)
-    groups = Groups(len(lists))
-    for one, other in _candidates(_of_identifiers([lists[row] for row in long]), _COMPARED_FUNCTIONS, first=False):
-        a, b = groups.first(int(long[one])), groups.first(int(long[other]))
-        if a != b and _alike(lists[long[one]], lists[long[other]]):
-            groups.join(a, b)
-    return np.array([groups.first(row) for row in range(len(lists))], np.int64)
+    long = np.flatnonzero(lists.lengths >= least)
+    kept = lists.take(long)
+    flat, lengths = distinct(kept)
+    earlier, later = candidates(of_identifiers(flat, lengths), _COMPARED_FUNCTIONS, first=False)
+    for sizes, similarity in ((lengths, SET_SIMILARITY), (kept.lengths, MULTISET_SIMILARITY)):
+        a, b = sizes[earlier], sizes[later]
+        may = np.minimum(a, b) >= similarity * np.maximum(a, b)
+        earlier, later = earlier[may], later[may]
+    groups, values, bounds = Groups(np.arange(len(long))), kept.values.data, kept.offsets.tolist()
+    for one, other in zip(earlier.tolist(), later.tolist(), strict=True):
+        if groups.first(one) != groups.first(other) and _alike(
+            values[bounds[one] : bounds[one + 1]], values[bounds[other] : bounds[other + 1]]
+        ):
+            groups.join(one, other)
+    firsts = np.arange(len(lists))
+    firsts[long] = long[groups.firsts()]
+    return firsts
 
 
 class Groups:
     """Disjoint sets of rows, each named by its first one."""
 
-    def __init__(self, rows: int) -> None:
-        self._up = list(range(rows))
+    def __init__(self, firsts: Int[np.ndarray, " rows"]) -> None:
+        """``firsts``: for each row the first of its set at the beginning."""
+        self._up = firsts.tolist()
+
+    def firsts(self) -> Int[np.ndarray, " rows"]:
+        """For each row the first one of its set."""
+        up = np.array(self._up, np.int64)
+        while (above := up[up]).tobytes() != up.tobytes():
+            up = above
+        return up
 
     def first(self, row: int) -> int:
         """The first row of the set that has ``row``."""
@@ -212,89 +229,13 @@ class Groups:
         self._up[max(a, b)] = min(a, b)
 
 
-def _alike(one: _Identifiers, other: _Identifiers) -> bool:
+def _alike(one: memoryview, other: memoryview) -> bool:
     """Whether two sorted lists of identifiers are those of near-duplicates."""
+    if one == other:
+        return True
     a, b = Counter(one.tolist()), Counter(other.tolist())
     shared = a.keys() & b.keys()
     if len(shared) < SET_SIMILARITY * (len(a) + len(b) - len(shared)):
         return False
     together = sum(map(min, map(a.__getitem__, shared), map(b.__getitem__, shared)))
     return together >= MULTISET_SIMILARITY * (len(one) + len(other) - together)
-
-
-def _candidates(
-    signatures: Int[np.ndarray, "hashes sets"], most: int, *, first: bool, equal: Int[np.ndarray, " sets"] | None = None
-) -> Iterator[tuple[int, int]]:
-    """Pairs of rows (earlier, later) that share the MinHash values of a band, sorted, each pair once.
-
-    Args:
-        signatures: the MinHash values.
-        most: rows of a band's group that each is paired with.
-        first: whether these are the first of the group, or those just before the row.
-        equal: is to be the same in both as well.
-    """
-    count = signatures.shape[1]
-    codes = np.zeros(0, np.int64)  # one number per pair: a set of tuples takes 20 times the memory
-    for band in np.split(signatures, _BANDS):
-        columns = [*(band[:3:2] + (band[1::2].astype(np.int64) << 32)), band[4]]  # three are sorted sooner than five
-        codes = np.union1d(codes, _equal_pairs([*columns, *([] if equal is None else [equal])], most, first=first))
-    return (divmod(int(code), count) for code in codes)
-
-
-def _equal_pairs(columns: Sequence[Int[np.ndarray, " sets"]], most: int, *, first: bool) -> Int[np.ndarray, " pairs"]:
-    """``earlier * sets + later`` of the rows that are equal in all columns."""
-    order = np.lexsort(columns)  # stable: in a group, rows rise
-    changes = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
-    starts = np.flatnonzero(np.concatenate(([True], changes)))
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))  # within the group
-    found = [np.zeros(0, np.int64)]
-    for step in range(most):
-        later = np.flatnonzero(place > step)
-        if not len(later):
-            break
-        earlier = later - place[later] + step if first else later - step - 1
-        found.append(order[earlier] * len(order) + order[later])
-    return np.concatenate(found)
-
-
-def _of_words(sets: Sequence[_Words]) -> Int[np.ndarray, "hashes sets"]:
-    """Signatures by random permutations of all words."""
-    numbers: dict[tuple[str, int], int] = {}
-    flat = np.array([numbers.setdefault(word, len(numbers)) for each in sets for word in sorted(each)], np.int32)
-    random = np.random.default_rng(0)
-    lengths, number = np.fromiter(map(len, sets), int), len(numbers)
-    return _signatures(lengths, lambda: random.permutation(number).astype(np.int32)[flat])
-
-
-def _of_identifiers(lists: Sequence[_Identifiers]) -> Int[np.ndarray, "hashes sets"]:
-    """Signatures of the sets of sorted lists, none of them empty, by linear hash functions."""
-    starts = edges(np.fromiter(map(len, lists), np.int64, len(lists)))[:-1]
-    whole = np.concatenate([np.zeros(0, np.uint32), *lists])
-    is_first = np.append(True, whole[1:] != whole[:-1])[: len(whole)]
-    is_first[starts] = True
-    flat = whole[is_first].astype(np.uint64) % _PRIME
-    random = np.random.default_rng(0)
-
-    def hashed() -> UInt[np.ndarray, " items"]:
-        factor, offset = (np.uint64(number) for number in random.integers(1, _PRIME, 2))
-        values = flat * factor  # in place from here on: of a million functions they are large
-        values += offset
-        values %= np.uint64(_PRIME)
-        return values
-
-    return _signatures(np.add.reduceat(is_first, starts, dtype=np.int64) if len(starts) else starts, hashed)
-
-
-def _signatures(lengths: Int[np.ndarray, " sets"], hashed: Callable[[], np.ndarray]) -> Int[np.ndarray, "hashes sets"]:
-    """MinHash of each set: for each of a family of hash functions the least value over the set.
-
-    Args:
-        lengths: of the sets; an empty one has no minimum: 0.
-        hashed: the values of the next function at the items of all sets.
-    """
-    filled = np.flatnonzero(lengths)
-    starts = (np.cumsum(lengths) - lengths)[filled]
-    signatures = np.zeros((_BANDS * _ROWS, len(lengths)), np.int32)
-    for signature in signatures if len(filled) else ():
-        signature[filled] = np.minimum.reduceat(hashed(), starts)
-    return signatures

@@ -3,14 +3,16 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.pipeline.duplicates import Fingerprint, Groups, clusters
+from data_prep.pipeline.duplicates import Groups, clusters
 from data_prep.pipeline.splits import place_of, splits_of_groups
 from data_prep.records import SplitName
-from data_prep.sources.pair_files import PairRow
+from data_prep.store.ragged_lists import Ragged
 
 LEAST_IDENTIFIERS: Final = 5
 """Of codes that can be near copies: snippets are shorter than functions."""
@@ -29,32 +31,39 @@ class Divided:
     warning: str = ""
 
 
-def divided_rows(
-    rows: Sequence[PairRow], fingerprints: Sequence[Fingerprint], queries: Sequence[Sequence[str]], config: DataConfig
-) -> Divided:
+class SplitRow(NamedTuple):
+    """What the split of a row depends on."""
+
+    asked: bool  # whether it has a query; else it keeps the split that it says
+    split: SplitName | None
+    group: str
+    exact: bytes  # of the code's fingerprint
+
+
+def divided_rows(rows: Sequence[SplitRow], identifiers: Ragged, queries: Ragged, config: DataConfig) -> Divided:
     """The split of each row.
 
     Args:
-        rows: in order; those without a query keep the split that they say.
-        fingerprints: of their codes.
-        queries: the words of their queries.
+        rows: in order.
+        identifiers: of their codes, as hashes.
+        queries: the words of their queries, as numbers.
         config: its shares, its seed, and ``split``: at random whatever the rows say.
 
     Raises:
         UserError: there are too few rows to be divided.
     """
-    given = [None if config.split == "random" and row.query else row.split for row in rows]
+    given = [None if config.split == "random" and row.asked else row.split for row in rows]
     names = _given(given)
-    missing = _missing({name for name, row in zip(names, rows, strict=True) if row.query})
+    missing = _missing({name for name, row in zip(names, rows, strict=True) if row.asked})
     if not missing:
         return Divided([name or "train" for name in names], "as the rows or files say")
-    drawn = [row for row, name in enumerate(names) if name in (None, "train") and rows[row].query]
+    drawn = np.array([row for row, name in enumerate(names) if name in (None, "train") and rows[row].asked], np.int64)
     wanted = {name: (config.test_share if name == "test" else config.valid_share) * len(drawn) for name in missing}
     if len(drawn) < len(missing) + 1:
         raise UserError(f"{len(drawn):,} pairs are too few for training, validation and test: give three or more")
-    found = _drawn([rows[row] for row in drawn], drawn, fingerprints, queries, wanted, config)
+    found = _drawn([rows[row] for row in drawn], identifiers.take(drawn), queries.take(drawn), wanted, config)
     whole = [name or "train" for name in names]
-    for row, name in zip(drawn, found.names, strict=True):
+    for row, name in zip(drawn.tolist(), found.names, strict=True):
         whole[row] = name
     part = "validation" if "valid" in missing else "test"
     stated = f"as the rows or files say, {part} " if len(missing) == 1 else ""
@@ -77,10 +86,9 @@ def _missing(stated: set[SplitName | None]) -> list[SplitName]:
 
 
 def _drawn(
-    rows: Sequence[PairRow],
-    places: Sequence[int],
-    fingerprints: Sequence[Fingerprint],
-    queries: Sequence[Sequence[str]],
+    rows: Sequence[SplitRow],
+    identifiers: Ragged,
+    queries: Ragged,
     wanted: dict[SplitName, float],
     config: DataConfig,
 ) -> Divided:
@@ -90,7 +98,7 @@ def _drawn(
         if names := _by(groups, wanted, config.split_seed):
             return Divided(names, "by group")
         told = f"{len({*groups}):,} groups are too few or too large for a split by group; "
-    near = _clusters([fingerprints[place] for place in places], [queries[place] for place in places])
+    near = _clusters([row.exact for row in rows], identifiers, queries)
     if config.split != "random" and (names := _by(near, wanted, config.split_seed)):
         return Divided(names, "by clusters of near-duplicates", told and f"{told}clusters are used")
     names = _random(len(rows), wanted, config.split_seed)
@@ -102,15 +110,17 @@ def _drawn(
     return Divided(names, "at random", told + ("" if config.split == "random" else why) + alike)
 
 
-def _clusters(fingerprints: Sequence[Fingerprint], queries: Sequence[Sequence[str]]) -> list[str]:
+def _clusters(codes: Sequence[bytes], identifiers: Ragged, queries: Ragged) -> list[str]:
     """A name for the cluster of each row: near copies of a code, and all codes of a query, in words that stay."""
-    first = clusters(fingerprints, LEAST_IDENTIFIERS)
-    groups, asked = Groups(len(fingerprints)), dict[tuple[str, ...], int]()
-    for row, query in enumerate(queries):
-        groups.join(row, int(first[row]))
-        if len(query) >= LEAST_QUERY:
-            groups.join(row, asked.setdefault(tuple(query), row))
-    return [fingerprints[groups.first(row)].exact.hex() + str(groups.first(row)) for row in range(len(fingerprints))]
+    groups, asked = Groups(clusters(codes, identifiers, LEAST_IDENTIFIERS)), dict[bytes, int]()
+    words, bounds = queries.values.tobytes(), (queries.offsets * queries.values.itemsize).tolist()
+    for row in np.flatnonzero(queries.lengths >= LEAST_QUERY).tolist():
+        first = asked.setdefault(words[bounds[row] : bounds[row + 1]], row)
+        if first != row:
+            groups.join(row, first)
+    firsts = groups.firsts()
+    names = {row: codes[row].hex() + str(row) for row in np.unique(firsts).tolist()}
+    return [names[row] for row in firsts.tolist()]
 
 
 def _by(groups: Sequence[str], wanted: dict[SplitName, float], seed: int) -> list[SplitName]:

@@ -87,16 +87,17 @@ class CorpusFile:
 
     def stripped(self, start: int, end: int) -> bytes:
         """The text between two offsets, each comment replaced by a space, without blank lines."""
-        return _BLANK_LINE.sub(b"", b" ".join(self._pieces(start, end)))
+        return _BLANK_LINE.sub(b"", b" ".join(parts_between(self.text, self.comments, start, end)))
 
-    def _pieces(self, start: int, end: int) -> Iterator[bytes]:
-        place = bisect_left(self.comments, (start, start))
-        for first, last in self.comments[place:]:
-            if first >= end:
-                break
-            yield self.text[start:first]
-            start = last
-        yield self.text[start:end]
+
+def parts_between(text: bytes, comments: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[bytes]:
+    """What is before, between and behind the ``comments`` of a text, from one offset to another."""
+    for first, last in comments[bisect_left(comments, (start, start)) :]:
+        if first >= end:
+            break
+        yield text[start:first]
+        start = last
+    yield text[start:end]
 
 
 def alphanumeric_runs(code: bytes) -> bytes:

@@ -62,7 +62,7 @@ class Extracted(Sums):
 class MadePairs:
     """The pairs of a data set."""
 
-    splits: Mapping[SplitName, Sequence[Pair]]
+    splits: Mapping[SplitName, Any]  # a sequence of pairs, or a Split: its module loads numpy, which extraction lacks
     manifest: dict[str, Any]  # manifest entries, including "counts" with "pairs"
     source: str  # description of the source, for the printed line
     seconds: Mapping[str, float]  # stage -> time

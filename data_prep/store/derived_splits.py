@@ -1,17 +1,19 @@
 """Splits made of others: concatenated, with at most so many pairs, or with one source tree as the test split."""
 
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
 from data_prep.array_types import Int, Int32, Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.records import SPLITS, WORD_FIELDS, SplitName
-from data_prep.store.prepared_data import PreparedData, Split, Texts
+from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
+from data_prep.store.prepared_data import PairText, PreparedData, Split, Texts, read_text, text_line, text_of
 from data_prep.store.ragged_lists import Ragged, edges
 
 _SHOWN: Final = 12
@@ -32,6 +34,52 @@ def joined(first: Split, *others: Split) -> Split:
         for field in WORD_FIELDS
     }
     return Split(first.name, lexicon, words, joined_texts(*(split.texts for split in splits)))
+
+
+class Gathered:
+    """Pairs that come one by one or in parts, under one lexicon, which grows."""
+
+    def __init__(self) -> None:
+        self._places: defaultdict[str, int] = defaultdict(count().__next__)
+        self._words = {field: (array("i"), array("q")) for field in WORD_FIELDS}  # numbers, lengths of lists
+        self._texts, self._offsets = bytearray(), array("q", [0])
+
+    def add(self, pair: Pair) -> None:
+        """Take a pair."""
+        place = self._places.__getitem__
+        for field, (values, lengths) in self._words.items():
+            words = pair.words(field)
+            values.extend(map(place, words))
+            lengths.append(len(words))
+        self._texts += text_line(text_of(pair))
+        self._offsets.append(len(self._texts))
+
+    def add_part(self, part: Split) -> None:
+        """Take the pairs of a part, all of whose texts are of its rows in order."""
+        own = np.array([*map(self._places.__getitem__, part.lexicon)], np.int32)
+        for field, (values, lengths) in self._words.items():
+            values.frombytes(own[part.words[field].values].tobytes())
+            lengths.frombytes(part.words[field].lengths.tobytes())
+        self._offsets.frombytes((part.texts.offsets[1:] + len(self._texts)).tobytes())
+        self._texts += part.texts.data.data
+
+    def text(self, row: int) -> PairText:
+        """The text of a pair."""
+        return read_text(bytes(self._texts[self._offsets[row] : self._offsets[row + 1]]))
+
+    def split(self, texts: Mapping[int, PairText] = MappingProxyType({})) -> Split:
+        """All pairs, in order, some rows with other ``texts``; no more can be taken then."""
+        rows = np.arange(len(self._offsets) - 1)
+        rows[[*texts]] = len(rows) + np.arange(len(texts))
+        more = Texts.of(texts.values())
+        self._offsets.frombytes((more.offsets[1:] + len(self._texts)).tobytes())
+        self._texts += more.data.data
+        words = {
+            field: Ragged(np.frombuffer(values, np.int32), edges(np.frombuffer(lengths, np.int64)))
+            for field, (values, lengths) in self._words.items()
+        }
+        known = Texts(np.frombuffer(self._texts, np.uint8), np.frombuffer(self._offsets, np.int64), rows)
+        return Split("", [*self._places], words, known)
 
 
 def _places(lexicon: Sequence[str], place: Mapping[str, int]) -> Int32[np.ndarray, " lexicon"]:

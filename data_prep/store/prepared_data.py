@@ -14,15 +14,14 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from data_prep.array_types import Int, Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import checked_record, parse_json, sorted_json
 from data_prep.files.reading import ABSENT, file_sha256, read_whole, reason
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
@@ -31,7 +30,7 @@ from data_prep.store.ragged_lists import Ragged, edges
 FORMAT_VERSION: Final = 1
 """Incremented when the layout changes; a store of another version is rebuilt."""
 MANIFEST: Final = "manifest.json"
-_LEXICON: Final = "lexicon.json"
+LEXICON: Final = "lexicon.json"
 _CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")  # that always exist, unlike statement trees
 
 
@@ -60,10 +59,18 @@ class PairText:
 
 
 _TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
-_AS_JSON: Final = json.JSONEncoder(separators=(",", ":"))
 
 
-def _read_text(line: bytes) -> PairText:
+def text_line(text: PairText) -> bytes:
+    """The line of a text in JSON; an encoder of objects takes twice as long."""
+    values = ((name, getattr(text, name)) for name in _TEXT_FIELDS if name != "licence" or text.licence)
+    parts = (
+        f'"{name}":{encode_basestring_ascii(value) if isinstance(value, str) else value}' for name, value in values
+    )
+    return f"{{{','.join(parts)}}}\n".encode()
+
+
+def read_text(line: bytes) -> PairText:
     """Parse a ``line`` of texts, which was not validated when its file was opened.
 
     Raises:
@@ -88,9 +95,7 @@ class Texts:
         """Encode texts as JSON Lines."""
         data, lengths = bytearray(), array("q")  # a list of lines would take as much again
         for text in texts:
-            known = {name: getattr(text, name) for name in _TEXT_FIELDS if name != "licence" or text.licence}
-            line = _AS_JSON.encode(known).encode() + b"\n"
-            data += line
+            data += (line := text_line(text))
             lengths.append(len(line))
         offsets = edges(np.array(lengths, np.int64))
         return cls(np.frombuffer(data, dtype=np.uint8), offsets, np.arange(len(lengths)))
@@ -99,7 +104,7 @@ class Texts:
         return len(self.rows)
 
     def __getitem__(self, row: int) -> PairText:
-        return _read_text(self.line(row))
+        return read_text(self.line(row))
 
     def line(self, row: int) -> bytes:
         """The text of a row as JSON."""
@@ -121,12 +126,12 @@ class Split:
     texts: Texts
 
     @classmethod
-    def of(cls, name: str, pairs: Sequence[Pair], lexicon: Sequence[str] | None = None) -> "Split":
-        """A split in memory; ``lexicon`` must contain all its words, by default it is exactly these, sorted."""
-        lexicon = _lexicon_of(pairs) if lexicon is None else lexicon
+    def of(cls, name: str, pairs: Sequence[Pair]) -> "Split":
+        """A split in memory; its lexicon has exactly its words, sorted."""
+        lexicon = sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
         place = {word: number for number, word in enumerate(lexicon)}
         words = {field: _numbers([pair.words(field) for pair in pairs], place) for field in WORD_FIELDS}
-        return cls(name, lexicon, words, Texts.of(map(_text_of, pairs)))
+        return cls(name, lexicon, words, Texts.of(map(text_of, pairs)))
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -156,29 +161,6 @@ class PreparedData:
     folder: Path
     manifest: dict[str, Any]
     splits: Mapping[SplitName, Split]
-
-
-def write_prepared(folder: Path, splits: Mapping[SplitName, Sequence[Pair]], manifest: Mapping[str, Any]) -> None:
-    """Write pairs and ``manifest`` to ``folder`` atomically; an older folder of that name is replaced.
-
-    Added to the manifest: ``format_version``, ``split_sizes``, ``files`` (name, bytes, sha256) and its own sha256.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
-    lexicon = _lexicon_of(chain.from_iterable(splits.values()))
-    with atomic_folder(folder) as new:
-        (new / _LEXICON).write_text(json.dumps(lexicon), encoding="utf-8")
-        for name in SPLITS:
-            _save_split(new, Split.of(name, splits.get(name, ()), lexicon))
-        whole = {
-            **manifest,
-            "format_version": FORMAT_VERSION,
-            "split_sizes": {name: len(splits.get(name, ())) for name in SPLITS},
-            "files": [sealed_file(new / name) for name in _file_names()],
-        }
-        whole["manifest_sha256"] = manifest_sha256(whole)
-        (new / MANIFEST).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
 def _numbers(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged:
@@ -213,7 +195,7 @@ def open_prepared(folder: Path) -> PreparedData:
             path = folder / seal["name"]
             _check_file(path, seal)
         path = folder
-        lexicon = tuple(json.loads(read_whole(folder / _LEXICON)))
+        lexicon = tuple(json.loads(read_whole(folder / LEXICON)))
         return PreparedData(folder, manifest, {name: _open_split(folder, name, lexicon) for name in SPLITS})
     except FileNotFoundError as error:
         raise DamagedStore(f"{error.filename or path} is missing") from error
@@ -253,35 +235,11 @@ def words_sha256(split: Split) -> str:
     return digest.hexdigest()
 
 
-def _lexicon_of(pairs: Iterable[Pair]) -> list[str]:
-    return sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
-
-
-def _text_of(pair: Pair) -> PairText:
+def text_of(pair: Pair) -> PairText:
+    """What is shown of a pair."""
     method = pair.method
     place = (method.origin, method.path, method.start_line, method.end_line, method.type_name, method.name)
     return PairText(*place, query_text=pair.query_text, source=method.source, licence=method.licence)
-
-
-def _file_names() -> list[str]:
-    arrays = [f"{field}-{part}.npy" for field in WORD_FIELDS for part in ("values", "offsets")]
-    return [_LEXICON, *(f"{name}-{each}" for name in SPLITS for each in (*arrays, "texts.jsonl", "texts-offsets.npy"))]
-
-
-def _save_split(folder: Path, split: Split) -> None:
-    for field, lists in split.words.items():
-        _save_array(folder / f"{split.name}-{field}-values.npy", lists.values)
-        _save_array(folder / f"{split.name}-{field}-offsets.npy", lists.offsets)
-    (folder / f"{split.name}-texts.jsonl").write_bytes(split.texts.data.data)
-    _save_array(folder / f"{split.name}-texts-offsets.npy", split.texts.offsets)
-
-
-def _save_array(path: Path, array: np.ndarray) -> None:
-    """Write the bytes of ``np.save``, which hides the system's error if the disk is full."""
-    array = np.ascontiguousarray(array)
-    with path.open("wb") as file:
-        write_array_header_1_0(file, header_data_from_array_1_0(array))
-        file.write(array.data)
 
 
 def _open_split(folder: Path, name: str, lexicon: Sequence[str]) -> Split:

@@ -1,4 +1,5 @@
-"""Many own pairs, to measure how they are prepared: documented functions of source trees, again and again renamed.
+"""Many own pairs, to measure how they are prepared: those of a prepared data set, or documented functions of source
+trees, again and again renamed.
 
     .venv/bin/python -m tests.data_prep.many_pairs FOLDER [FOLDER ...] --rows=1000000 --out=pairs.jsonl
 
@@ -16,13 +17,24 @@ from typing import Any
 
 from data_prep.errors import UserError
 from data_prep.languages.registry import language_of
+from data_prep.store.prepared_data import MANIFEST, open_prepared
 
 _IDENTIFIER = re.compile(r"\b[^\W\d]\w{3,}\b")
 _LARGEST = 1 << 18
 
 
 def documented(folder: Path) -> Iterator[dict[str, Any]]:
-    """The documented functions of a folder's files."""
+    """The pairs of a prepared folder, or the documented functions of a folder's files."""
+    if (folder / MANIFEST).exists():
+        for split in open_prepared(folder).splits.values():
+            texts = (split.text(row) for row in range(len(split)))
+            known = ((text, language_of(text.path)) for text in texts)
+            yield from (
+                {"query": text.query_text, "code": text.source, "language": each.name, "path": Path(text.path).name}
+                for text, each in known
+                if each
+            )
+        return
     for path in sorted(folder.rglob("*")):
         language = language_of(path.name)
         if language is None or not path.is_file() or path.stat().st_size > _LARGEST:

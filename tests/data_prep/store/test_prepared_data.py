@@ -18,8 +18,8 @@ from data_prep.store.prepared_data import (
     manifest_sha256,
     open_prepared,
     sealed_file,
-    write_prepared,
 )
+from data_prep.store.written_data import write_prepared
 
 
 def pair(number: int) -> Pair:

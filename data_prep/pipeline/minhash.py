@@ -1,0 +1,115 @@
+"""Candidates for near-duplicates by MinHash: pairs of sets that share the values of a band, in several threads."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import numpy as np
+from jaxtyping import Int, UInt
+
+from data_prep.store.ragged_lists import Ragged
+from data_prep.worker_pool import processors
+
+_BANDS: Final = 20
+_ROWS: Final = 5
+"""MinHash values per band: a pair of similarity s shares a band with probability 1 - (1 - s^5)^20, .9996 at .8."""
+_PRIME: Final = (1 << 31) - 1
+_Sets = Sequence[frozenset[tuple[str, int]]]
+
+
+def candidates(
+    signatures: Int[np.ndarray, "hashes sets"], most: int, *, first: bool, equal: Int[np.ndarray, " sets"] | None = None
+) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]:
+    """Pairs of rows (earlier, later) that share the MinHash values of a band, sorted, each pair once.
+
+    Args:
+        signatures: the MinHash values.
+        most: rows of a band's group that each is paired with.
+        first: whether these are the first of the group, or those just before the row.
+        equal: is to be the same in both as well.
+    """
+    count = signatures.shape[1]
+    factors = np.random.default_rng(1).integers(1, 1 << 62, _ROWS, np.int64) * 2 + 1
+
+    def of_band(band: Int[np.ndarray, "rows sets"]) -> Int[np.ndarray, " pairs"]:
+        key = np.zeros(count, np.int64)
+        for values, factor in zip(band, factors, strict=True):
+            key += values * factor  # 64 bits, of which one column is sorted sooner than five
+        return _equal_pairs([key, *([] if equal is None else [equal])], most, first=first)
+
+    codes = np.zeros(0, np.int64)  # one number per pair: a set of tuples takes 20 times the memory
+    with ThreadPoolExecutor(processors()) as threads:
+        for found in threads.map(of_band, np.split(signatures, _BANDS)):
+            codes = np.union1d(codes, found)
+    return codes // max(1, count), codes % max(1, count)
+
+
+def _equal_pairs(columns: Sequence[Int[np.ndarray, " sets"]], most: int, *, first: bool) -> Int[np.ndarray, " pairs"]:
+    """``earlier * sets + later`` of the rows that are equal in all columns."""
+    order = np.lexsort(columns)  # stable: in a group, rows rise
+    changes = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    starts = np.flatnonzero(np.concatenate(([True], changes)))
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))  # within the group
+    found, later = [np.zeros(0, np.int64)], np.arange(len(order))
+    for step in range(most):
+        later = later[place[later] > step]
+        if not len(later):
+            break
+        earlier = later - place[later] + step if first else later - step - 1
+        found.append(order[earlier] * len(order) + order[later])
+    return np.concatenate(found)
+
+
+def of_words(sets: _Sets) -> Int[np.ndarray, "hashes sets"]:
+    """Signatures by random permutations of all words."""
+    numbers: dict[tuple[str, int], int] = {}
+    flat = np.array([numbers.setdefault(word, len(numbers)) for each in sets for word in sorted(each)], np.int32)
+    random = np.random.default_rng(0)
+    lengths, number = np.fromiter(map(len, sets), int), len(numbers)
+    return _signatures(lengths, lambda _: random.permutation(number).astype(np.int32)[flat], threads=1)
+
+
+def distinct(lists: Ragged) -> tuple[UInt[np.ndarray, " items"], Int[np.ndarray, " sets"]]:
+    """The sets of sorted lists, none of them empty: their items one after the other, and their lengths."""
+    is_first = np.append(True, lists.values[1:] != lists.values[:-1])[: len(lists.values)]
+    is_first[lists.offsets[:-1]] = True
+    lengths = np.add.reduceat(is_first, lists.offsets[:-1], dtype=np.int64) if len(lists) else lists.lengths
+    return lists.values[is_first].view(np.uint32), lengths
+
+
+def of_identifiers(
+    flat: UInt[np.ndarray, " items"], lengths: Int[np.ndarray, " sets"]
+) -> Int[np.ndarray, "hashes sets"]:
+    """Signatures of sets, by linear hash functions."""
+    items, random = flat.astype(np.uint64) % _PRIME, np.random.default_rng(0)
+    factors = random.integers(1, _PRIME, (_BANDS * _ROWS, 2)).astype(np.uint64)
+
+    def hashed(number: int) -> UInt[np.ndarray, " items"]:
+        values = items * factors[number, 0]  # in place from here on: of a million functions they are large
+        values += factors[number, 1]
+        values %= np.uint64(_PRIME)
+        return values
+
+    return _signatures(lengths, hashed, processors())
+
+
+def _signatures(
+    lengths: Int[np.ndarray, " sets"], hashed: Callable[[int], np.ndarray], threads: int
+) -> Int[np.ndarray, "hashes sets"]:
+    """MinHash of each set: for each of a family of hash functions the least value over the set.
+
+    Args:
+        lengths: of the sets; an empty one has no minimum: 0.
+        hashed: the values of a function, by its number, at the items of all sets.
+        threads: that compute them, in order if it is one.
+    """
+    filled = np.flatnonzero(lengths)
+    starts = (np.cumsum(lengths) - lengths)[filled]
+    signatures = np.zeros((_BANDS * _ROWS, len(lengths)), np.int32)
+
+    def fill(number: int) -> None:
+        signatures[number, filled] = np.minimum.reduceat(hashed(number), starts)
+
+    with ThreadPoolExecutor(threads) as pool:
+        [*pool.map(fill, range(len(signatures) if len(filled) else 0))]
+    return signatures
