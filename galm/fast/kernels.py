@@ -9,6 +9,7 @@ import ctypes
 import functools
 import hashlib
 import logging
+import os
 import struct
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import fields
@@ -36,6 +37,8 @@ class _Any:
 
 ANY: Final = _Any()
 WIDTHS: Final = range(LANES, 1 << 30, LANES)
+_THREADS: Final = min(2, os.cpu_count() or 1)
+"""Threads that share the methods of one query."""
 
 KERNEL_FORM: Final[Mapping[str, Container[object]]] = {
     "fields": ANY, "dim": WIDTHS, "num_blocks": ANY, "layers": ANY,
@@ -136,7 +139,7 @@ def query_input(
 ) -> bytes:  # fmt: skip
     """``query_input`` of the kernels; ``query`` and ``codes``: one and two :func:`word_lists`."""
     weights = addresses(query_weights, code_weights)
-    return query + codes + weights + struct.pack("5i4x", dim, blocks, width, layers, count)
+    return query + codes + weights + struct.pack("6i", dim, blocks, width, layers, count, _THREADS)
 
 
 def _address(array: Any) -> int:

@@ -4,9 +4,9 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from search.engine.certainty import Certainty, Judge
 from search.engine.copies import folded, without_doubles
 from search.engine.evidence import Hits
 from search.engine.file_ranking import best_of_files, file_ranking
-from search.engine.filters import allowed_rows, read_question
+from search.engine.filters import allowed_rows, files_of_languages, read_question
 from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
 from search.engine.penalties import Penalties
@@ -281,9 +281,9 @@ class Engine:
         return Penalties(self.index)
 
     @cached_property
-    def _languages(self) -> Sequence[frozenset[str]]:
-        """The languages by which each file is found."""
-        return [file.languages for file in self.index.files]
+    def _speaking(self) -> Callable[[frozenset[str]], Bool[np.ndarray, " files"]]:
+        """Which files are of some languages."""
+        return lru_cache(maxsize=16)(partial(files_of_languages, self.index))
 
     @cached_property
     def languages(self) -> Mapping[str, int]:
@@ -294,7 +294,7 @@ class Engine:
         self, path: str, languages: Collection[str], files: Collection[str] | None = None
     ) -> Bool[np.ndarray, " rows"]:
         """Which rows are in files that match ``path`` and are among ``languages`` and ``files``: :meth:`search`."""
-        return allowed_rows(self.index, path, self._languages if languages else (), languages, files)
+        return allowed_rows(self.index, path, self._speaking(frozenset(languages)) if languages else None, files)
 
     def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
         return np.searchsorted(self.index.file_edges, rows, side="right") - 1

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from search.engine.line_scores import line_scores, lines_of
+from search.engine.line_scores import line_scores, lines_of, word_places
 
 LINES: Final = 6
 """Lines of a preview, at most."""
@@ -41,11 +41,10 @@ class Preview:
     """Where each of them begins in the source, behind what is left out of its indentation."""
     indent: int
     """What all of the source is indented by (:func:`indentation`)."""
-
-    @property
-    def text(self) -> str:
-        """The lines as one text."""
-        return "\n".join(self.lines)
+    text: str
+    """The lines as one text."""
+    words: Sequence[tuple[int, int]]
+    """Start and end in it of each word that has one of the question's."""
 
     @property
     def end_line(self) -> int:
@@ -88,7 +87,10 @@ def preview(
         places.append(begins + left_out)
         shown.append(_cut(line[left_out:]))
         begins += len(lines[place]) + 1
-    return Preview(start_line + first, start_line + best, shown, places, lost)
+    cut = max(map(len, lines[first:end])) >= _LONGEST  # perhaps inside of a word
+    together = "\n".join(shown)
+    words = word_places(together, rarity, "" if cut else text) if rarity else []
+    return Preview(start_line + first, start_line + best, shown, places, lost, together, words)
 
 
 @lru_cache(maxsize=2048)

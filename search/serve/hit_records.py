@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from search.engine.engine import Engine
-from search.engine.line_scores import rarities, word_places
+from search.engine.line_scores import rarities
 from search.engine.preview import Preview, preview
 from search.index.code_index import Index
 from search.serve.highlighting import Span, highlighted
@@ -56,7 +56,7 @@ def _preview_record(
         "numbered": bool(whole) or not is_file,
         "text": found.text,
         "kinds": _kinds(found, source, text.path) if coloured and index.file(row).parsed else [],
-        "words": [*word_places(found.text, rarity)] if rarity else [],
+        "words": found.words,
     }
     return {"preview": told, "indent": 0 if is_file else found.indent}
 
