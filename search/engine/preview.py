@@ -80,14 +80,15 @@ def preview(
     best = min(max(0, matched - start_line), len(lines) - 1) if matched else scores.index(max(scores))
     first, end = _window(lines, best, most)
     begins = sum(map(len, lines[:first])) + first
-    shown, places = [], []
-    for place in range(first, end):
-        line = lines[place].removesuffix("\r")
-        left_out = min(lost, len(line) - len(line.lstrip())) if place else 0
+    shown, places, longest = [], [], 0
+    for place, whole in enumerate(lines[first:end], start=first):
+        line = whole.removesuffix("\r")
+        left_out = min(lost, len(line) - len(line.lstrip())) if lost and place else 0
         places.append(begins + left_out)
-        shown.append(_cut(line[left_out:]))
-        begins += len(lines[place]) + 1
-    cut = max(map(len, lines[first:end])) >= _LONGEST  # perhaps inside of a word
+        shown.append(line[left_out:])
+        begins, longest = begins + len(whole) + 1, max(longest, len(whole))
+    cut = longest > _LONGEST  # perhaps inside of a word
+    shown = [_cut(line) for line in shown] if cut else shown
     together = "\n".join(shown)
     words = word_places(together, rarity, "" if cut else text) if rarity else []
     return Preview(start_line + first, start_line + best, shown, places, lost, together, words)

@@ -126,18 +126,16 @@ def begins(groups: Int64[np.ndarray, " some"]) -> Bool[np.ndarray, " some"]:
 
 
 def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
-    """The best score of another row of the same file, for each row; 0 if none is above 0."""
-    order = np.lexsort((-scores, files))
-    ordered, of_file = scores[order], files[order]
-    starts = begins(of_file)
-    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
-    best = ordered[first]
-    alone = starts.copy()
-    alone[:-1] &= starts[1:]
-    second = np.where(alone, 0.0, ordered[np.minimum(first + 1, max(len(order) - 1, 0))])
-    found = np.empty(len(order))
-    found[order] = np.maximum(np.where(starts, second, best), 0.0)
-    return found
+    """The best score of another row of the same file, for each row; 0 if none is above 0. ``files``: ascending."""
+    if not len(files):
+        return np.zeros(0)
+    first = begins(files)
+    starts, groups = np.flatnonzero(first), np.cumsum(first) - 1
+    best = np.maximum.reduceat(scores, starts)[groups]
+    is_best = scores == best
+    only = np.add.reduceat(is_best, starts, dtype=np.int64)[groups] == 1
+    second = np.maximum.reduceat(np.where(is_best, 0.0, scores), starts)[groups]
+    return np.maximum(np.where(is_best & only, second, best), 0.0)
 
 
 def places_in_files(
