@@ -18,6 +18,7 @@ import numpy as np
 
 from baselines.bm25.formula import idf
 from data_prep.array_types import Bool, Float, Int32, Int64
+from data_prep.store.ragged_lists import edges
 from search.engine.chains import Chains, Word, ending
 from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners
@@ -151,12 +152,14 @@ class Phrases:
         kept = mass >= max(_SHARE * weights.sum(), 1e-9)
         if kept.sum() > _FILES:
             kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
-        found = []
-        for (place, values, stem), weight in zip(asked, weights.tolist(), strict=True):
-            files, places = whole.occurrences(stem, kept)
-            keys = files * _FILE + (places >> 1)
-            found.append(Word(place, values, weight, keys if comments else keys[places & 1 == 0]))
-        return found
+        files, places, begun = whole.occurrences_in(kept, [stem for _, _, stem in asked])
+        keys = files * _FILE + (places >> 1)
+        if not comments:
+            code = places & 1 == 0
+            keys, begun = keys[code], edges(code.view(np.int8))[begun]
+        first = begun.tolist()
+        parts = zip(asked, weights.tolist(), first, first[1:], strict=False)
+        return [Word(place, values, weight, keys[start:end]) for (place, values, _), weight, start, end in parts]
 
     def _row(self, passage: Passage) -> int:
         """The innermost row that a passage is in, or in the comment above it; -1: none."""
