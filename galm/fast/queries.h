@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
     word_lists query, words, names;              /* the query is one list; of the methods all words, and those of names */
     const float *query_weights, *code_weights;   /* W^T and b of each layer, then of the head, then its w and its bias */
-    int32_t dim, blocks, width, layers, count, threads;
+    int32_t dim, blocks, width, layers, count;
+    int32_t helped; /* whether there is a processor for another thread */
 } query_input;
 
 /* Words as nodes, and what they are compared with; logits and values are known of a word once it was met. */
@@ -139,8 +140,8 @@ INLINE void scores_of(const query_input *in, const int32_t *rows, float *out, in
     }
 }
 
-/* Methods of which two threads take SHARE at a time. The second one may begin when all are scored: then it leaves what
- * `in` leads to alone. The last one frees this. */
+/* Methods of which threads take SHARE at a time: one that helps from the beginning, and at the end the caller. The one
+ * that helps may begin when all are scored: then it leaves what `in` leads to alone. The last one frees this. */
 #define SHARE 32
 typedef struct {
     query_input in;
@@ -180,14 +181,19 @@ static void *help(void *given) {
     return 0;
 }
 
-/* out: [count], of the methods `rows` */
-void query_scores(const query_input *in, const int32_t *rows, float *out) {
+/* Begins to score the methods `rows`; out: [count]. What it is given must remain until the end. */
+void *query_scores_begin(const query_input *in, const int32_t *rows, float *out) {
     shared_work *work = malloc(sizeof *work);
     *work = (shared_work){*in, rows, out, 0, 0, 2};
     pthread_t other;
-    if (in->threads < 2 || in->count < 4 * SHARE || pthread_create(&other, 0, help, work)) work->threads = 1;
+    if (!in->helped || in->count < SHARE || pthread_create(&other, 0, help, work)) work->threads = 1;
     else pthread_detach(other);
+    return work;
+}
+
+/* Scores what is left; then all are. */
+void query_scores_end(shared_work *work) {
     take_shares(work);
-    while (__atomic_load_n(&work->done, __ATOMIC_ACQUIRE) < in->count) sched_yield();
+    while (__atomic_load_n(&work->done, __ATOMIC_ACQUIRE) < work->in.count) sched_yield();
     if (__atomic_sub_fetch(&work->threads, 1, __ATOMIC_ACQ_REL) == 0) free(work);
 }

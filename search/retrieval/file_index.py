@@ -102,7 +102,7 @@ class FileIndex(Postings):
     def occurrences_in(
         self, wanted: Bool[np.ndarray, " files"], terms: Sequence[str]
     ) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"], Int64[np.ndarray, " edges"]]:
-        """The files, some of them ``wanted``, and places in them where terms are, and where those of each term begin."""
+        """The files, some of them ``wanted``, and the places in them of each term in turn, and where each begins."""
         parts = [self.part(term) for term in terms]
         postings = np.concatenate([np.arange(part.start, part.stop) for part in parts])
         counts, kept = np.array([part.stop - part.start for part in parts]), wanted[self.files[postings]]

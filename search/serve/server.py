@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import h11
 import uvicorn
@@ -163,7 +163,7 @@ class _Answers(h11.Connection):
 
     _begun = b""
 
-    def send(self, event: h11.Event) -> bytes | None:
+    def send(self, event: Any) -> Any:
         """The bytes to send for an event."""
         data = super().send(event)
         if isinstance(event, h11.Response):
