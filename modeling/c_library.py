@@ -29,7 +29,7 @@ from data_prep.files.named_paths import cache_folder, is_own_file, make_own_fold
 from data_prep.files.reading import read_regular
 from data_prep.installation import IMPORT_ROOT, absolute_path
 
-FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-Wno-psabi", "-Wno-unknown-pragmas")
+FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-fno-math-errno", "-Wno-psabi", "-Wno-unknown-pragmas")
 _LARGEST: Final = 64 << 20
 """Most bytes of a library that are read."""
 

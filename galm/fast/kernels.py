@@ -9,6 +9,7 @@ import ctypes
 import functools
 import hashlib
 import logging
+import os
 import struct
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import fields
@@ -85,10 +86,19 @@ one_thread_kernels: Final = CompiledMeanwhile(lambda: kernels_for("one thread", 
 """The kernels for one thread, which need no OpenMP library; None if there are none, or not yet."""
 
 
-def call(library: ctypes.CDLL | None, name: str, *arguments: Any) -> None:
-    """Run a kernel on packed structures, and on arrays, which are passed by address."""
+def call(library: ctypes.CDLL | None, name: str, *arguments: Any) -> int | None:
+    """Run a kernel on packed structures and addresses, and on arrays, which are passed by address.
+
+    Returns:
+        The address that the kernel returns, if it does.
+    """
     assert library is not None
-    library[name](*(each if isinstance(each, bytes) else ctypes.c_void_p(_address(each)) for each in arguments))
+    kernel = library[name]
+    kernel.restype = ctypes.c_void_p
+    address: int | None = kernel(
+        *(each if isinstance(each, bytes) else ctypes.c_void_p(_address(each)) for each in arguments)
+    )
+    return address
 
 
 def addresses(*arrays: Any) -> bytes:
@@ -136,13 +146,13 @@ def query_input(
 ) -> bytes:  # fmt: skip
     """``query_input`` of the kernels; ``query`` and ``codes``: one and two :func:`word_lists`."""
     weights = addresses(query_weights, code_weights)
-    return query + codes + weights + struct.pack("5i4x", dim, blocks, width, layers, count)
+    return query + codes + weights + struct.pack("6i", dim, blocks, width, layers, count, (os.cpu_count() or 1) > 1)
 
 
 def _address(array: Any) -> int:
     """The address of a contiguous numpy array or torch tensor of 32-bit numbers, or 64-bit places; 0 of None."""
-    if array is None:
-        return 0
+    if array is None or isinstance(array, int):
+        return array or 0
     assert array.itemsize == 4 or array.dtype == np.int64
     if isinstance(array, np.ndarray):
         assert array.flags.c_contiguous

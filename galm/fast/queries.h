@@ -2,6 +2,7 @@
 #include "cosines.h"
 #include "convolutions.h"
 #include "readings.h"
+#include <pthread.h>
 
 /* Lists of words, each of which may be a graph. */
 typedef struct {
@@ -19,6 +20,7 @@ typedef struct {
     word_lists query, words, names;              /* the query is one list; of the methods all words, and those of names */
     const float *query_weights, *code_weights;   /* W^T and b of each layer, then of the head, then its w and its bias */
     int32_t dim, blocks, width, layers, count;
+    int32_t helped; /* whether there is a processor for another thread */
 } query_input;
 
 /* Words as nodes, and what they are compared with; logits and values are known of a word once it was met. */
@@ -127,10 +129,10 @@ INLINE void fetch_words(const word_lists *words, int row, int dim) {
         for (int f = 0; f < dim; f += LANES) __builtin_prefetch(words->vectors + (size_t)words->places[k] * dim + f, 0, 2);
 }
 
-INLINE void scores_of(const query_input *in, const int32_t *rows, float *out, comparison *query, comparison *names, score_room r,
-                      int dim, int blocks, int width) {
-    for (int i = 0; i < in->count; i++) {
-        if (i + 1 < in->count) fetch_words(&in->words, rows[i + 1], dim);
+INLINE void scores_of(const query_input *in, const int32_t *rows, float *out, int count, comparison *query, comparison *names,
+                      score_room r, int dim, int blocks, int width) {
+    for (int i = 0; i < count; i++) {
+        if (i + 1 < count) fetch_words(&in->words, rows[i + 1], dim);
         of_query_words(query, &in->words, rows[i], dim, blocks);
         of_name_words(names, &in->names, rows[i], dim, blocks);
         out[i] = score_of(query->values, r, &in->query, 0, in->query_weights, blocks, width, in->layers) +
@@ -138,14 +140,60 @@ INLINE void scores_of(const query_input *in, const int32_t *rows, float *out, co
     }
 }
 
-/* out: [count], of the methods `rows` */
-void query_scores(const query_input *in, const int32_t *rows, float *out) {
-    int asked = longest_of(&in->query, 0, 1), named = longest_of(&in->names, rows, in->count);
-    comparison query = comparison_of(&in->query, &in->words, longest_of(&in->words, rows, in->count), in, in->query.distinct,
-                                     in->words.distinct);
-    comparison names = comparison_of(&in->names, &in->query, asked, in, in->names.distinct, in->names.distinct);
-    score_room r = score_room_for(asked > named ? asked : named, in->width > in->blocks ? in->width : in->blocks);
-    if (in->dim == 256 && in->blocks == 16 && in->width == 16) scores_of(in, rows, out, &query, &names, r, 256, 16, 16);
-    else scores_of(in, rows, out, &query, &names, r, in->dim, in->blocks, in->width);
-    leave_comparison(query), leave_comparison(names), leave_scores(r);
+/* Methods of which threads take SHARE at a time: one that helps from the beginning, and at the end the caller. The one
+ * that helps may begin when all are scored: then it leaves what `in` leads to alone. The last one frees this. */
+#define SHARE 32
+typedef struct {
+    query_input in;
+    const int32_t *rows;
+    float *out;
+    int taken, done, threads;
+} shared_work;
+
+static void *take_shares(void *given) {
+    shared_work *work = given;
+    const query_input *in = &work->in;
+    int first = __atomic_fetch_add(&work->taken, SHARE, __ATOMIC_ACQ_REL);
+    if (first < in->count) {
+        int asked = longest_of(&in->query, 0, 1), named = longest_of(&in->names, work->rows, in->count);
+        int longest = longest_of(&in->words, work->rows, in->count);
+        comparison query = comparison_of(&in->query, &in->words, longest, in, in->query.distinct, in->words.distinct);
+        comparison names = comparison_of(&in->names, &in->query, asked, in, in->names.distinct, in->names.distinct);
+        score_room r = score_room_for(asked > named ? asked : named, in->width > in->blocks ? in->width : in->blocks);
+        do {
+            const int32_t *rows = work->rows + first;
+            int count = in->count - first < SHARE ? in->count - first : SHARE;
+            if (in->dim == 256 && in->blocks == 16 && in->width == 16)
+                scores_of(in, rows, work->out + first, count, &query, &names, r, 256, 16, 16);
+            else scores_of(in, rows, work->out + first, count, &query, &names, r, in->dim, in->blocks, in->width);
+            first = __atomic_fetch_add(&work->taken, SHARE, __ATOMIC_ACQ_REL);
+            __atomic_fetch_add(&work->done, count, __ATOMIC_ACQ_REL);
+        } while (first < in->count);
+        leave_comparison(query), leave_comparison(names), leave_scores(r);
+    }
+    return 0;
+}
+
+static void *help(void *given) {
+    shared_work *work = given;
+    take_shares(work);
+    if (__atomic_sub_fetch(&work->threads, 1, __ATOMIC_ACQ_REL) == 0) free(work);
+    return 0;
+}
+
+/* Begins to score the methods `rows`; out: [count]. What it is given must remain until the end. */
+void *query_scores_begin(const query_input *in, const int32_t *rows, float *out) {
+    shared_work *work = malloc(sizeof *work);
+    *work = (shared_work){*in, rows, out, 0, 0, 2};
+    pthread_t other;
+    if (!in->helped || in->count < SHARE || pthread_create(&other, 0, help, work)) work->threads = 1;
+    else pthread_detach(other);
+    return work;
+}
+
+/* Scores what is left; then all are. */
+void query_scores_end(shared_work *work) {
+    take_shares(work);
+    while (__atomic_load_n(&work->done, __ATOMIC_ACQUIRE) < work->in.count) sched_yield();
+    if (__atomic_sub_fetch(&work->threads, 1, __ATOMIC_ACQ_REL) == 0) free(work);
 }

@@ -142,6 +142,27 @@ class Codes:
         return kernels.word_lists(*self.words.arrays) + self.names.packed
 
 
+class Scoring:
+    """Scores that another thread has begun to compute."""
+
+    _work: int | None = None
+
+    def __init__(self, given: bytes, rows: Int32[np.ndarray, " rows"], kept: object) -> None:
+        """``given``: as the kernel takes it; ``kept``: what it leads to."""
+        self._found, self._kept = np.empty(len(rows), np.float32), (given, rows, kept)
+        self._work = kernels.call(kernels.one_thread_kernels(), "query_scores_begin", given, rows, self._found)
+
+    def __call__(self) -> Float32[np.ndarray, " rows"]:
+        """The scores, once all are computed."""
+        if self._work is not None:
+            work, self._work = self._work, None
+            kernels.call(kernels.one_thread_kernels(), "query_scores_end", work)
+        return self._found
+
+    def __del__(self) -> None:
+        self()
+
+
 class QueryScorer:
     """A model's weights, and what it computes from them for one query."""
 
@@ -166,20 +187,22 @@ class QueryScorer:
 
     def scores(self, query: Graphs, codes: Codes, rows: Int[np.ndarray, " rows"]) -> Float32[np.ndarray, " rows"]:
         """The scores of the methods ``rows`` of ``codes``."""
-        if one_thread_kernels():
-            return self._by_kernel(query, codes, rows.astype(np.int32))
+        if begun := self.begun(query, codes, rows):
+            return begun()
         codes = codes.take(rows)
         of_query = self._side("query", query, codes.words)[:, 0]
         of_codes = self._side("code", codes.names, query.lists)[0]
         return of_query + of_codes
 
-    def _by_kernel(self, query: Graphs, codes: Codes, rows: Int32[np.ndarray, " rows"]) -> Float32[np.ndarray, " rows"]:
-        config, found = self.config, np.empty(len(rows), np.float32)
+    def begun(self, query: Graphs, codes: Codes, rows: Int[np.ndarray, " rows"]) -> Scoring | None:
+        """The same by the kernels, beside what else is done before it is called; None without kernels."""
+        if not one_thread_kernels():
+            return None
+        config = self.config
         width = config.gcn_dim if config.layers else config.num_blocks
         sizes = {"dim": config.dim, "blocks": config.num_blocks, "width": width, "layers": config.layers}
         given = kernels.query_input(query.packed, codes.packed, *self._in_a_row, **sizes, count=len(rows))
-        kernels.call(kernels.one_thread_kernels(), "query_scores", given, rows, found)
-        return found
+        return Scoring(given, rows.astype(np.int32), (query, codes))
 
     def _weights_of(self, side: str) -> Float32[np.ndarray, " weights"]:
         """The weights of one side's graphs, one after the other: matrices turned, as the kernel multiplies by them."""

@@ -4,6 +4,7 @@ Where the question has a number, or words that are not there, a program has put 
 PUT_IN words in place of these.
 """
 
+import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +12,8 @@ from typing import Final
 import numpy as np
 
 from data_prep.array_types import Bool, Float, Int64
+from data_prep.store.ragged_lists import edges
+from search.retrieval.ann.exact import given, search_loops
 
 PUT_IN: Final = 8
 """Words that may stand at a placeholder."""
@@ -18,6 +21,9 @@ _APART: Final = 6
 """Places of a question between two words that follow each other in a passage, at most."""
 _BEFORE: Final = 4
 """Words before a word that it may follow."""
+
+
+_LIMITS: Final = np.array([_BEFORE, _APART, PUT_IN], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,30 @@ class Chains:
         self.weights[own] = weights[better]
         self.lengths[own] = before.lengths[places[own]] + 1
         self.firsts[own] = before.firsts[places[own]]
+
+
+def linked(words: Sequence[Word], gap: float) -> tuple[Int64[np.ndarray, " places"], Chains]:
+    """The places of all words, one word after the other, and the best passage that ends at each.
+
+    Args:
+        words: of the question, at least one.
+        gap: what a placeholder takes away.
+    """
+    keys = np.concatenate([word.keys for word in words])
+    if (library := search_loops()) is None:
+        found: list[Chains] = []
+        for number in range(len(words)):
+            found.append(ending(words, number, found, gap))
+        parts = ([each.weights for each in found], [each.lengths for each in found], [each.firsts for each in found])
+        return keys, Chains(*map(np.concatenate, parts))
+    starts = edges(np.array([len(word.keys) for word in words], np.int64))
+    asked = np.array([(word.place, word.values) for word in words], np.int64).T.copy()
+    weights = np.array([*(word.weight for word in words), gap])
+    chains = Chains(np.empty(len(keys)), np.empty(len(keys), np.int64), np.empty(len(keys), np.int64))
+    found_in = chains.weights, chains.lengths, chains.firsts
+    arrays = given(keys, starts, asked[0], asked[1], weights, weights[-1:], _LIMITS, *found_in)
+    library.link_words(*arrays, ctypes.c_int64(len(words)))
+    return keys, chains
 
 
 def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: float) -> Chains:

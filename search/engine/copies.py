@@ -17,13 +17,12 @@ from search.index.code_index import WHOLE_FILE, Index
 def without_doubles(index: Index, found: Candidates) -> Candidates:
     """The candidates without whole files that say what their only function does, which gets the better score."""
     scores, kept = found.scores.copy(), np.ones(len(found.rows), np.bool_)
-    for place in np.flatnonzero(index.kinds[found.rows] == WHOLE_FILE).tolist():
-        row = int(found.rows[place])
-        only = int(index.only_units[index.file_number(row)])
-        if only < 0:
-            continue
-        other = int(found.rows.searchsorted(only))
-        if other < len(found.rows) and found.rows[other] == only and _is_much(index, only, row):
+    places = np.flatnonzero(index.kinds[found.rows] == WHOLE_FILE)
+    only = index.only_units[index.file_edges.searchsorted(found.rows[places], side="right") - 1]
+    others = np.minimum(found.rows.searchsorted(only), len(found.rows) - 1)
+    both = found.rows[others] == only
+    for place, other in zip(places[both].tolist(), others[both].tolist(), strict=True):
+        if _is_much(index, int(found.rows[other]), int(found.rows[place])):
             scores[other] = max(scores[other], scores[place])
             kept[place] = False
     if kept.all():
@@ -46,20 +45,22 @@ def folded(
     """
     found: dict[Hashable, list[int]] = {}
     names: set[str] = set()
-    placed = candidates.rows[order]
-    whole = (index.kinds[placed] == WHOLE_FILE).tolist()
-    files = (np.searchsorted(index.file_edges, placed, side="right") - 1).tolist() if by_file else ()
-    rows, called = placed.tolist(), index.contents
-    named = [index.files[file].blobs for file in files] if by_file else [called[row] for row in rows]
-    for place, row, name, is_file in zip(order.tolist(), rows, named, whole, strict=True):
-        if len(found) >= top and name not in names:
-            continue
-        key = (name or row) if by_file or is_file else (name, index.text(row).source)
-        if key in found:
-            found[key].append(place)
-        elif len(found) < top:
-            found[key] = [place]
-            names.add(name)
+    rows: list[int] = candidates.rows[order].tolist()
+    called = (lambda row: index.file(row).blobs) if by_file else index.contents.__getitem__
+
+    def key_of(row: int, name: str) -> Hashable:
+        return (name or row) if by_file or index.is_whole_file(row) else (name, index.text(row).source)
+
+    seen = 0
+    while seen < len(rows) and len(found) < top:
+        name = called(rows[seen])
+        found.setdefault(key_of(rows[seen], name), []).append(int(order[seen]))
+        names.add(name)
+        seen += 1
+    rest = () if names.isdisjoint(map(called, rows[seen:])) else rows[seen:]
+    for later, name in enumerate(map(called, rest), start=seen):
+        if name in names and (key := key_of(rows[later], name)) in found:
+            found[key].append(int(order[later]))
     return [_with_best_place(index, candidates, group) for group in found.values()]
 
 

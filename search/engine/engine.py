@@ -4,9 +4,9 @@ For a query that is a name (``StringUtils``, ``JsonReader.nextName``), what has 
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from search.engine.certainty import Certainty, Judge
 from search.engine.copies import folded, without_doubles
 from search.engine.evidence import Hits
 from search.engine.file_ranking import best_of_files, file_ranking
-from search.engine.filters import allowed_rows, read_question
+from search.engine.filters import allowed_rows, files_of_languages, read_question
 from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
 from search.engine.penalties import Penalties
@@ -28,6 +28,8 @@ from search.engine.signals import (
     Hit,
     Reranker,
     Retriever,
+    Rows,
+    begun,
     best_beside,
     context_scores,
     fused,
@@ -108,27 +110,15 @@ class Engine:
             also, tests = [*lines][: 2 * self.ranking.shortlist], asked.with_tests
             found = self._closely(words, allowed, spelt, asked.text, context=context, for_tests=tests, also=also)
         else:
-            found = self._unasked(np.flatnonzero(allowed), for_tests=asked.with_tests)
+            lost = self._penalties.of(rows := np.flatnonzero(allowed), (), self.ranking, for_tests=asked.with_tests)
+            found = Candidates.ordered(rows, -lost)  # in the order of their places, tests and what is old last
         found = found if by_file else without_doubles(self.index, found)
         order = found.order
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
         groups = folded(self.index, found, order, top, by_file=by_file)
-        hits = [
-            Hit(
-                rank=rank,
-                row=int(found.rows[place]),
-                score=float(found.scores[place]),
-                lexical=float(found.lexical[place]),
-                neural=None if found.neural is None else float(found.neural[place]),
-                near=None if found.near is None else float(found.near[place]),
-                of_file=float(found.of_file[place]),
-                stage="name" if found.rows[place] in spelt.own else "words" if found.neural is None else "model",
-                copies=found.rows[copies].tolist(),
-                match_line=lines.get(int(found.rows[place]), 0),
-            )
-            for rank, (place, copies) in enumerate(groups, start=1)
-        ]
+        ranked = enumerate(groups, start=1)
+        hits = [found.hit(rank, place, copies, spelt.own, lines) for rank, (place, copies) in ranked]
         return Hits(hits, found, order, pattern.typed if pattern else "")
 
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
@@ -155,14 +145,14 @@ class Engine:
         lexical[found.rows] = np.inf
         return int(np.count_nonzero(lexical >= lexical[row]))
 
-    def shortlist(self, words: Sequence[str], query: str = "") -> Int64[np.ndarray, " found"]:
+    def shortlist(self, words: Sequence[str], query: str = "") -> Rows:
         """The candidates for the words of a query, as ascending rows; ``query`` as in :meth:`rank`."""
         words, spelt = self.asked(query) if query else (words, Spelt())
         lexical = self.index.lexical.scores(words)
         allowed = np.ones(len(self.index), dtype=np.bool_)
         also = best_of_files(self.index, self._of_files(words, query), lexical, allowed)
         also = [*self._also(spelt, lexical), *also, *self._passages(words, query)]
-        return self._shortlist(words, lexical, allowed, also)
+        return self._shortlist(words, self._first(words, lexical, allowed), allowed, also)
 
     def asked(self, query: str, *, alone: bool = False) -> tuple[Sequence[str], Spelt]:
         """The words of ``query`` to search for, without those of a type's name, and what it names.
@@ -191,35 +181,34 @@ class Engine:
         also: Sequence[int] = (),
     ) -> Candidates:
         """The candidates, ``also`` some rows that are allowed, and their scores."""
-        ranking, lexical = self.ranking, self.index.lexical.scores(words)
+        ranking, lexical, known = self.ranking, self.index.lexical.scores(words), self._judge.known
+        first = self._first(words, lexical, allowed)
+        early = begun(self.reranker, known(words, self.reranker), first) if self.reranker else None
         of_files, passages = self._of_files(words, query, for_tests=for_tests), self._passages(words, query)
         named = [row for row in [*self._also(spelt, lexical), *passages] if allowed[row]]
         also = [*also, *named, *best_of_files(self.index, of_files, lexical, allowed)]
-        rows = self._shortlist(words, lexical, allowed, also, context)
-        known, neural, near = self._judge.known, None, None
-        if self.reranker and len(rows):
-            neural = self.reranker.scores(known(words, self.reranker), rows)
+        rows = self._shortlist(words, first, allowed, also, context)
+        files, neural, near, share = self._file_of(rows), None, None, read_by_models(words)
+        lost = self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
+        gained = gains_of_passages(self.index, passages, rows, files, ranking)
+        if early and len(rows):
+            scored = early(rows)
             near = self.retriever.scores(known(words, self.retriever), rows, context) if self.retriever else None
-        share = read_by_models(words)
+            neural = scored()
         scores = fused(lexical[rows], neural, near, share * ranking.weight, share * ranking.weight_of(self.retriever))
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
         if ranking.files:
             scores[self.index.kinds[rows] == WHOLE_FILE] = ranking.whole  # the score of the file says more
-        scores -= self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
-        files = self._file_of(rows)
+        scores -= lost
         if neural is not None:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
-        scores += ranking.files * of_file + gains_of_passages(self.index, passages, rows, files, ranking)
+        scores += ranking.files * of_file + gained
         named_more = np.array([spelt.gain(row) for row in rows.tolist()] if spelt.own or spelt.inside else 0.0)
         scores += named_more
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
-
-    def _unasked(self, rows: Int64[np.ndarray, " found"], *, for_tests: bool) -> Candidates:
-        """Rows for which nothing speaks: in the order of their places, tests and what is old last."""
-        return Candidates.ordered(rows, -self._penalties.of(rows, (), self.ranking, for_tests=for_tests))
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:
         """The rows that have words of the question in their order, and what that weighs."""
@@ -244,24 +233,32 @@ class Engine:
         best = members[np.argsort(-lexical[members], kind="stable")[: 2 * self.ranking.shortlist]]
         return [*{*spelt.own, *best.tolist()}]
 
-    def _shortlist(
-        self,
-        words: Sequence[str],
-        lexical: Float32[np.ndarray, " rows"],
-        allowed: Bool[np.ndarray, " rows"],
-        named: Sequence[int],
-        context: Sequence[str] = (),
-    ) -> Int64[np.ndarray, " found"]:
-        """The candidates, as ascending rows."""
+    def _first(
+        self, words: Sequence[str], lexical: Float32[np.ndarray, " rows"], allowed: Bool[np.ndarray, " rows"]
+    ) -> Rows:
+        """The candidates by BM25, of few rows all, as ascending rows."""
         read = self._judge.known(words, self.reranker) if self.reranker else ()
         if read and len(self.index) <= self.ranking.read_all_below:
             return np.flatnonzero(allowed)
         found = np.flatnonzero(allowed & (lexical > 0))
-        if len(found) > self.ranking.shortlist:
-            best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
-            found = found[best]
+        if len(found) <= self.ranking.shortlist:
+            return found
+        best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
+        return found[np.sort(best)]
+
+    def _shortlist(
+        self,
+        words: Sequence[str],
+        first: Int64[np.ndarray, " first"],
+        allowed: Bool[np.ndarray, " rows"],
+        named: Sequence[int],
+        context: Sequence[str] = (),
+    ) -> Rows:
+        """The candidates, as ascending rows: the ``first`` ones, those nearest and those that are ``named``."""
+        if len(first) == np.count_nonzero(allowed):
+            return first
         chosen = np.zeros(len(allowed), np.bool_)
-        chosen[found] = True
+        chosen[first] = True
         if self.retriever and self.reranker:
             near = self.retriever.nearest(self._judge.known(words, self.retriever), context)
             chosen[near] = allowed[near]
@@ -281,9 +278,9 @@ class Engine:
         return Penalties(self.index)
 
     @cached_property
-    def _languages(self) -> Sequence[frozenset[str]]:
-        """The languages by which each file is found."""
-        return [file.languages for file in self.index.files]
+    def _speaking(self) -> Callable[[frozenset[str]], Bool[np.ndarray, " files"]]:
+        """Which files are of some languages."""
+        return lru_cache(maxsize=16)(partial(files_of_languages, self.index))
 
     @cached_property
     def languages(self) -> Mapping[str, int]:
@@ -294,7 +291,7 @@ class Engine:
         self, path: str, languages: Collection[str], files: Collection[str] | None = None
     ) -> Bool[np.ndarray, " rows"]:
         """Which rows are in files that match ``path`` and are among ``languages`` and ``files``: :meth:`search`."""
-        return allowed_rows(self.index, path, self._languages if languages else (), languages, files)
+        return allowed_rows(self.index, path, self._speaking(frozenset(languages)) if languages else None, files)
 
-    def _file_of(self, rows: Int64[np.ndarray, " found"]) -> Int64[np.ndarray, " found"]:
+    def _file_of(self, rows: Rows) -> Rows:
         return np.searchsorted(self.index.file_edges, rows, side="right") - 1

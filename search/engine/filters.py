@@ -156,23 +156,27 @@ def path_filter(pattern: str) -> Callable[[str], bool]:
     return (lambda path: matches(path) or matches(path.rpartition("/")[2])) if "/" not in pattern else matches
 
 
+def files_of_languages(index: Index, languages: frozenset[str]) -> Bool[np.ndarray, " files"]:
+    """Which files are of some languages."""
+    return np.fromiter((not each.languages.isdisjoint(languages) for each in index.files), np.bool_, len(index.files))
+
+
 def allowed_rows(
-    index: Index, path: str, spoken: Sequence[frozenset[str]], languages: Collection[str], files: Collection[str] | None
+    index: Index, path: str, speaking: Bool[np.ndarray, " files"] | None, files: Collection[str] | None
 ) -> Bool[np.ndarray, " rows"]:
     """Which rows are in the files that are asked for.
 
     Args:
         index: of the rows.
         path: as :func:`path_filter` takes it; empty: all.
-        spoken: the languages of each file; read only if some are asked for.
-        languages: those that are asked for; empty: all.
+        speaking: which files are of the languages that are asked for; None: all.
         files: paths of files; None: all.
     """
     allowed = np.ones(len(index.files), np.bool_)
     if path:
         allowed &= np.fromiter(map(path_filter(path), (file.path for file in index.files)), np.bool_, len(allowed))
-    if languages:
-        allowed &= np.fromiter((not each.isdisjoint(languages) for each in spoken), np.bool_, len(allowed))
+    if speaking is not None:
+        allowed &= speaking
     if files is not None:
         allowed &= np.fromiter((file.path in files for file in index.files), np.bool_, len(allowed))
     return np.repeat(allowed, np.diff(index.file_edges))

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -163,10 +163,13 @@ def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
     return {stem: math.log1p(lexical.size / max(1, holders)) for stem, holders in found.items()}
 
 
-def word_places(text: str, rarity: Mapping[str, float]) -> Iterator[tuple[int, int]]:
-    """Start and end of each identifier or word of a text that has one of a question's words."""
-    telling = _read(text).telling(rarity)
-    return (found.span() for found in _WORD.finditer(text) if found[0] in telling) if telling else iter(())
+def word_places(text: str, rarity: Mapping[str, float], within: str = "") -> list[tuple[int, int]]:
+    """Start and end of each identifier or word of a text that has one of a question's words.
+
+    ``within``: a text that has been scored and has all of the words; "": none has.
+    """
+    telling = _read(within or text).telling(rarity)
+    return [found.span() for found in _WORD.finditer(text) if found[0] in telling] if telling else []
 
 
 class _Stems(dict[str, frozenset[str]]):

@@ -1,7 +1,7 @@
 """The shipped model, or another packed one of its kind, over the rows of an index, without torch."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ from data_prep.store.ragged_lists import Ragged
 from experiments.recipes.stored_options import is_packed, stored_configuration
 from galm.config import GalmConfig
 from galm.fast.query_scorer import Codes, Graphs, QueryScorer, covers, shapes
-from search.engine.signals import Alignment
+from search.engine.signals import Alignment, Rows, Scores
 from search.index.code_index import with_own_words
 from search.models.folder import CONFIG, read_packed, section_of
 
@@ -90,6 +90,14 @@ class PackedReranker:
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The score of each of ``rows`` for the words of a query; of none, all rows are equal, at 0."""
+        return self.begun(query, rows)()
+
+    def begun(self, query: Sequence[str], rows: Rows) -> Callable[[], Scores]:
+        """The same, perhaps computed beside what else is done before it is called."""
+        begun = self._model.scorer.begun(self._query(tuple(query)), self._all, rows) if query and self._all else None
+        return begun or partial(self._scored, query, rows)
+
+    def _scored(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         if not query:
             return np.zeros(len(rows), np.float32)
         asked = self._query(tuple(query))

@@ -18,7 +18,8 @@ import numpy as np
 
 from baselines.bm25.formula import idf
 from data_prep.array_types import Bool, Float, Int32, Int64
-from search.engine.chains import Chains, Word, ending
+from data_prep.store.ragged_lists import edges
+from search.engine.chains import Word, linked
 from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners
 from search.engine.settings import RankingSettings
@@ -106,11 +107,9 @@ class Phrases:
         total = sum(each.weight for each in telling)
         if not total:
             return []
-        chains: list[Chains] = []
-        for place in range(len(telling)):
-            chains.append(ending(telling, place, chains, _GAP * total / len(telling)))
-        keys, weights, firsts, long = (np.concatenate(each) for each in _columns(telling, chains, fewest))
-        kept = np.flatnonzero(long & (weights**3 >= _LEAST * _UNIT * total**2))
+        keys, chains = linked(telling, _GAP * total / len(telling))
+        weights, firsts = chains.weights, chains.firsts
+        kept = np.flatnonzero((chains.lengths >= fewest) & (weights**3 >= _LEAST * _UNIT * total**2))
         if not len(kept):
             return []
         order = kept[np.argsort(-weights[kept], kind="stable")]
@@ -151,12 +150,14 @@ class Phrases:
         kept = mass >= max(_SHARE * weights.sum(), 1e-9)
         if kept.sum() > _FILES:
             kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
-        found = []
-        for (place, values, stem), weight in zip(asked, weights.tolist(), strict=True):
-            files, places = whole.occurrences(stem, kept)
-            keys = files * _FILE + (places >> 1)
-            found.append(Word(place, values, weight, keys if comments else keys[places & 1 == 0]))
-        return found
+        files, places, begun = whole.occurrences_in(kept, [stem for _, _, stem in asked])
+        keys = files * _FILE + (places >> 1)
+        if not comments:
+            code = places & 1 == 0
+            keys, begun = keys[code], edges(code.view(np.int8))[begun]
+        first = begun.tolist()
+        parts = zip(asked, weights.tolist(), first, first[1:], strict=False)
+        return [Word(place, values, weight, keys[start:end]) for (place, values, _), weight, start, end in parts]
 
     def _row(self, passage: Passage) -> int:
         """The innermost row that a passage is in, or in the comment above it; -1: none."""
@@ -231,16 +232,6 @@ def gains_of_passages(
         of_files[file] = max(of_files[file], weight)
         found[rows == row] = weight
     return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
-
-
-def _columns(words: Sequence[Word], chains: Sequence[Chains], fewest: int) -> list[list[np.ndarray]]:
-    """Of the passages that end with each word their keys, weights, first keys, and whether they are long enough."""
-    return [
-        [word.keys for word in words],
-        [each.weights for each in chains],
-        [each.firsts for each in chains],
-        [each.lengths >= fewest for each in chains],
-    ]
 
 
 def _among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"]) -> Bool[np.ndarray, " some"]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from search.engine.line_scores import line_scores, lines_of
+from search.engine.line_scores import line_scores, lines_of, word_places
 
 LINES: Final = 6
 """Lines of a preview, at most."""
@@ -41,11 +41,10 @@ class Preview:
     """Where each of them begins in the source, behind what is left out of its indentation."""
     indent: int
     """What all of the source is indented by (:func:`indentation`)."""
-
-    @property
-    def text(self) -> str:
-        """The lines as one text."""
-        return "\n".join(self.lines)
+    text: str
+    """The lines as one text."""
+    words: Sequence[tuple[int, int]]
+    """Start and end in it of each word that has one of the question's."""
 
     @property
     def end_line(self) -> int:
@@ -81,14 +80,18 @@ def preview(
     best = min(max(0, matched - start_line), len(lines) - 1) if matched else scores.index(max(scores))
     first, end = _window(lines, best, most)
     begins = sum(map(len, lines[:first])) + first
-    shown, places = [], []
-    for place in range(first, end):
-        line = lines[place].removesuffix("\r")
-        left_out = min(lost, len(line) - len(line.lstrip())) if place else 0
+    shown, places, longest = [], [], 0
+    for place, whole in enumerate(lines[first:end], start=first):
+        line = whole.removesuffix("\r")
+        left_out = min(lost, len(line) - len(line.lstrip())) if lost and place else 0
         places.append(begins + left_out)
-        shown.append(_cut(line[left_out:]))
-        begins += len(lines[place]) + 1
-    return Preview(start_line + first, start_line + best, shown, places, lost)
+        shown.append(line[left_out:])
+        begins, longest = begins + len(whole) + 1, max(longest, len(whole))
+    cut = longest > _LONGEST  # perhaps inside of a word
+    shown = [_cut(line) for line in shown] if cut else shown
+    together = "\n".join(shown)
+    words = word_places(together, rarity, "" if cut else text) if rarity else []
+    return Preview(start_line + first, start_line + best, shown, places, lost, together, words)
 
 
 @lru_cache(maxsize=2048)

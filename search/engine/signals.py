@@ -1,7 +1,8 @@
 """What the engine fuses, the scores of a trained model, of vectors, of whole files and of a context, and its hits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,6 +12,8 @@ from evaluation.fusion import weighted, z_scores
 from search.engine.settings import WORD_VECTORS
 from search.retrieval.bm25_index import Bm25Index, terms_of
 
+Rows = Int64[np.ndarray, " found"]
+Scores = Float32[np.ndarray, " found"]
 Stage = Literal["name", "model", "words", "copy", "code"]
 """What determined a hit's rank: its name was asked for; the model scored it; BM25 alone, if there is no model. Where
 code is the question (search/snippets): it is a copy; it is like it."""
@@ -38,6 +41,46 @@ class Reranker(Protocol):
 
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
         """What each word of a query attended to in a row; None if the model does not align words."""
+
+
+@runtime_checkable
+class BeginsEarly(Protocol):
+    """A reranker that computes scores beside what else is done."""
+
+    def begun(self, query: Sequence[str], rows: Rows) -> Callable[[], Scores]:
+        """What gives the scores of some rows."""
+
+
+def begun(
+    reranker: Reranker, query: Sequence[str], first: Int64[np.ndarray, " first"]
+) -> Callable[[Rows], Callable[[], Scores]]:
+    """Begin to score some rows, perhaps beside what else is done.
+
+    Args:
+        reranker: that scores.
+        query: the words that it knows of a query.
+        first: the rows, ascending.
+
+    Returns:
+        What takes all rows, which are ascending and have the first ones, and returns what gives their scores.
+    """
+    if not isinstance(reranker, BeginsEarly):
+        return lambda rows: partial(reranker.scores, query, rows)
+    early = reranker.begun(query, first)
+
+    def all_of(rows: Rows) -> Callable[[], Scores]:
+        rest = np.ones(len(rows), np.bool_)
+        rest[rows.searchsorted(first)] = False
+        late = reranker.begun(query, rows[rest])
+
+        def scores() -> Scores:
+            found = np.empty(len(rows), np.float32)
+            found[~rest], found[rest] = early(), late()
+            return found
+
+        return scores
+
+    return all_of
 
 
 @runtime_checkable
@@ -112,6 +155,30 @@ class Candidates:
         """Rows that no question was asked of."""
         return cls(rows, scores, np.zeros(len(rows), np.float32), None, None, np.zeros(len(rows)))
 
+    def hit(self, rank: int, place: int, copies: Sequence[int], named: Container[int], lines: Mapping[int, int]) -> Hit:
+        """The row at a place as a hit.
+
+        Args:
+            rank: of the hit.
+            place: of the row.
+            copies: the places of those with the same text.
+            named: rows whose name was asked for.
+            lines: row -> its first line that matches a regular expression.
+        """
+        row, neural, near = int(self.rows[place]), self.neural, self.near
+        return Hit(
+            rank=rank,
+            row=row,
+            score=float(self.scores[place]),
+            lexical=float(self.lexical[place]),
+            neural=None if neural is None else float(neural[place]),
+            near=None if near is None else float(near[place]),
+            of_file=float(self.of_file[place]),
+            stage="name" if row in named else "words" if neural is None else "model",
+            copies=self.rows[copies].tolist() if copies else (),
+            match_line=lines.get(row, 0),
+        )
+
     @property
     def order(self) -> Int64[np.ndarray, " found"]:
         """Positions of the rows, best first."""
@@ -126,18 +193,16 @@ def begins(groups: Int64[np.ndarray, " some"]) -> Bool[np.ndarray, " some"]:
 
 
 def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
-    """The best score of another row of the same file, for each row; 0 if none is above 0."""
-    order = np.lexsort((-scores, files))
-    ordered, of_file = scores[order], files[order]
-    starts = begins(of_file)
-    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
-    best = ordered[first]
-    alone = starts.copy()
-    alone[:-1] &= starts[1:]
-    second = np.where(alone, 0.0, ordered[np.minimum(first + 1, max(len(order) - 1, 0))])
-    found = np.empty(len(order))
-    found[order] = np.maximum(np.where(starts, second, best), 0.0)
-    return found
+    """The best score of another row of the same file, for each row; 0 if none is above 0. ``files``: ascending."""
+    if not len(files):
+        return np.zeros(0)
+    first = begins(files)
+    starts, groups = np.flatnonzero(first), np.cumsum(first) - 1
+    best = np.maximum.reduceat(scores, starts)[groups]
+    is_best = scores == best
+    only = np.add.reduceat(is_best, starts, dtype=np.int64)[groups] == 1
+    second = np.maximum.reduceat(np.where(is_best, 0.0, scores), starts)[groups]
+    return np.maximum(np.where(is_best & only, second, best), 0.0)
 
 
 def places_in_files(

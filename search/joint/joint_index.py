@@ -126,14 +126,26 @@ class JointFiles(FileIndex):
             kind: np.concatenate([none, *(counts[kind] for _, counts in found)]) for kind in KINDS
         }
 
-    def occurrences(
-        self, term: str, wanted: Bool[np.ndarray, " files"] | None = None
-    ) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
-        """The files, some of them ``wanted``, of all parts and the places in them where ``term`` is."""
-        own = [None] * len(self.parts) if wanted is None else np.split(wanted, self._starts[1:])
-        found = [part.occurrences(term, each) for part, each in zip(self.parts, own, strict=True)]
+    def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
+        """The files of all parts and the places in them where ``term`` is."""
+        found = [part.occurrences(term) for part in self.parts]
         files = [own + np.int32(start) for start, (own, _) in zip(self._starts, found, strict=True)]
         return np.concatenate([_NONE, *files]), np.concatenate([_NONE, *(places for _, places in found)])
+
+    def occurrences_in(
+        self, wanted: Bool[np.ndarray, " files"], terms: Sequence[str]
+    ) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"], Int64[np.ndarray, " edges"]]:
+        """The files, some of them ``wanted``, of all parts and the places in them, term by term."""
+        owned = zip(self.parts, self._starts, np.split(wanted, self._starts[1:]), strict=True)
+        found = [(start, *part.occurrences_in(own, terms)) for part, start, own in owned if own.any()]
+        files, places, counts = [_NONE], [_NONE], np.zeros((len(terms), len(found)), np.int64)
+        for term in range(len(terms)):
+            for number, (start, own, there, begun) in enumerate(found):
+                span = slice(*begun[term : term + 2].tolist())
+                files.append(own[span] + np.int32(start))
+                places.append(there[span])
+                counts[term, number] = len(files[-1])
+        return np.concatenate(files), np.concatenate(places), edges(counts.sum(axis=1))
 
     @cached_property
     def named(self) -> list[str]:

@@ -93,17 +93,23 @@ class FileIndex(Postings):
         part = self.part(term)
         return self.files[part], {kind: counts[part] for kind, counts in self.counts.items()}
 
-    def occurrences(
-        self, term: str, wanted: Bool[np.ndarray, " files"] | None = None
-    ) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
-        """The files and places in them where ``term`` is, ascending; ``wanted``: in which files, None for all."""
+    def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
+        """The files and places in them where ``term`` is, ascending."""
         part, bounds = self.part(term), self.place_edges
-        if wanted is not None:
-            own = part.start + np.flatnonzero(wanted[self.files[part]])
-            taken, ends = slices(bounds, own)
-            return np.repeat(self.files[own], np.diff(ends)), self.places[taken]
         files = np.repeat(self.files[part], np.diff(bounds[part.start : part.stop + 1]))
         return files, self.places[bounds[part.start] : bounds[part.stop]]
+
+    def occurrences_in(
+        self, wanted: Bool[np.ndarray, " files"], terms: Sequence[str]
+    ) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"], Int64[np.ndarray, " edges"]]:
+        """The files, some of them ``wanted``, and the places in them of each term in turn, and where each begins."""
+        parts = [self.part(term) for term in terms]
+        postings = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        counts, kept = np.array([part.stop - part.start for part in parts]), wanted[self.files[postings]]
+        own = postings[kept]
+        taken, ends = slices(self.place_edges, own)
+        begun = ends[edges(kept.view(np.int8))[edges(counts)]]
+        return np.repeat(self.files[own], np.diff(ends)), self.places[taken], begun
 
     @cached_property
     def named(self) -> list[str]:

@@ -1,11 +1,12 @@
 """What a page or an editor shows of a hit beside the fields of search/engine/show.py: a preview."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from search.engine.engine import Engine
-from search.engine.line_scores import rarities, word_places
-from search.engine.preview import Preview, preview
+from search.engine.line_scores import rarities
+from search.engine.preview import preview
 from search.index.code_index import Index
 from search.serve.highlighting import Span, highlighted
 
@@ -55,20 +56,23 @@ def _preview_record(
         "best_line": found.best_line,
         "numbered": bool(whole) or not is_file,
         "text": found.text,
-        "kinds": _kinds(found, source, text.path) if coloured and index.file(row).parsed else [],
-        "words": [*word_places(found.text, rarity)] if rarity else [],
+        "kinds": _kinds(tuple(found.lines), tuple(found.places), source, text.path)
+        if coloured and index.file(row).parsed
+        else [],
+        "words": found.words,
     }
     return {"preview": told, "indent": 0 if is_file else found.indent}
 
 
-def _kinds(found: Preview, source: str, path: str) -> list[Span]:
-    """What is coloured in a preview."""
+@lru_cache(maxsize=4096)  # of a hit, questions often show the same lines
+def _kinds(lines: Sequence[str], places: Sequence[int], source: str, path: str) -> list[Span]:
+    """What is coloured in the lines of a preview, which begin at these places of a source."""
     if len(source) > _COLOURED:
         return []
-    spans = highlighted(source, path, found.places[0], found.places[-1] + len(found.lines[-1]))
+    spans = highlighted(source, path, places[0], places[-1] + len(lines[-1]))
     told: list[Span] = []
     start = 0
-    for line, place in zip(found.lines, found.places, strict=True):
+    for line, place in zip(lines, places, strict=True):
         inside = ((max(first, place), min(last, place + len(line)), kind) for first, last, kind in spans)
         told += [(first - place + start, last - place + start, kind) for first, last, kind in inside if first < last]
         start += len(line) + 1

@@ -28,6 +28,8 @@ GONE: Final = 499
 """The status of what nobody waits for any more."""
 MOST_HITS: Final = 100
 """Maximum number of hits in one answer."""
+_FEW: Final = 20_000
+"""Rows of an index that a question takes some milliseconds of."""
 LAST_LINE: Final = 1 << 31
 """More lines than a file has."""
 GROUPS: Final = "visible.groups"
@@ -194,11 +196,18 @@ class Turns:
             raise HTTPException(403, "no repository is visible to you: ask whoever runs this server") from error
 
     async def answer(
-        self, request: Request, answer: Callable[[Opened], dict[str, Any]], index: str = "", row: int = -1
+        self,
+        request: Request,
+        answer: Callable[[Opened], dict[str, Any]],
+        index: str = "",
+        row: int = -1,
+        *,
+        brief: bool = False,
     ) -> Response:
         """The answer that ``answer`` gives from the current index, in turn; a UserError of it is a bad request.
 
-        ``index`` and ``row``: as :func:`check_index` takes them.
+        ``index`` and ``row``: as :func:`check_index` takes them. ``brief``: whether an index of few rows is answered
+        from in milliseconds.
         """
         # what is asked about an index that was answered from is answered from that one, not from a newer one
         now, freshness = self.live.ready(), CURRENT
@@ -206,17 +215,20 @@ class Turns:
             now, freshness = await self._looked(request, self.live.catch_up if not index else lambda: CURRENT)
         check_index(now, index, row)
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
-        told = await self.turn(request, lambda: answer(now))
+        told = await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= _FEW)
         return json_answer({"index": now.name, "notice": freshness.line or older, **told, **freshness.told})
 
-    async def turn(self, request: Request, work: Callable[[], Done]) -> Done:
-        """Run ``work`` in a thread, one at a time, unless the client has disconnected."""
+    async def turn(self, request: Request, work: Callable[[], Done], *, brief: bool = False) -> Done:
+        """Run ``work`` in a thread, one at a time, unless the client has disconnected.
+
+        What is ``brief`` is run at once, by the thread of all connections: others wait less than for a hand-over.
+        """
         waits = self._turn.locked()
         async with self._turn:
             if waits and await request.is_disconnected():
                 raise HTTPException(GONE, "nobody waits for the answer")
             try:
-                return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+                return work() if brief else await asyncio.get_running_loop().run_in_executor(self._thread, work)
             except DamagedStore as damage:
                 raise HTTPException(500, str(damage)) from damage
             except UserError as error:

@@ -114,7 +114,7 @@ class SearchApi:
             results = previewed(now.engine, words, results, read, coloured=colours)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
-        return await self._turns.answer(request, answer)
+        return await self._turns.answer(request, answer, brief=pattern is None)
 
     async def search_in_context(self, request: Request) -> Response:
         """The best functions for a question together with the text above a cursor, as an editor asks, of its language.
@@ -132,7 +132,7 @@ class SearchApi:
         check_query(asked["query"])
         known = {**asked, "top": top, "language": language}
         answer = lambda now: _in_context(now.engine, **known) | self._told_to_editors  # noqa: E731
-        return await self._turns.answer(request, answer)
+        return await self._turns.answer(request, answer, brief=True)
 
     async def unit(self, request: Request) -> Response:
         """What is coloured in the source of a row."""

@@ -5,8 +5,9 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -157,6 +158,21 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
+class _Answers(h11.Connection):
+    """What begins an answer is sent together with what follows, so that the client waits once."""
+
+    _begun = b""
+
+    def send(self, event: Any) -> Any:
+        """The bytes to send for an event."""
+        data = super().send(event)
+        if isinstance(event, h11.Response):
+            self._begun, data = data or b"", b""
+        elif data is not None:
+            data, self._begun = self._begun + data, b""
+        return data
+
+
 class Connection(H11Protocol):
     """A connection that is closed if the client keeps the server waiting, but not while a request is being answered.
 
@@ -176,6 +192,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for a request; make room for it."""
         super().connection_made(transport)
+        self.conn = _Answers(h11.SERVER, _LONGEST_REQUEST)
         self._wait()
         if len(self.connections) > self.most:
             self._longest_waiting()._close()

@@ -43,7 +43,7 @@ _TIMES: Final = np.float32(2.0**112)
 
 def can_round() -> bool:
     """Whether the inner loop, which is in C, can be used."""
-    return _library() is not None
+    return search_loops() is not None
 
 
 class RoundedVectors:
@@ -71,14 +71,14 @@ class RoundedVectors:
         self, query: Float32[np.ndarray, " dim"]
     ) -> tuple[Float32[np.ndarray, " rows"], Float32[np.ndarray, " rows"]]:
         """The inner product of each row with ``query``, and how far from it the exact one may be."""
-        library = _library()
+        library = search_loops()
         assert library is not None
         rows, dim = len(self._numbers), len(query)
         widest = min((1 << 15) - 1, ((1 << 31) - 1) // (_LARGEST * max(1, dim)))
         scale = np.float32(np.abs(query).max(initial=0) / widest) or np.float32(1)
         rounded = np.rint(query / scale).astype(np.int16)
         sums = np.empty(rows, np.int32)
-        library.inner_products(*_given(self._numbers, rounded, sums), ctypes.c_int64(rows), ctypes.c_int64(dim))
+        library.inner_products(*given(self._numbers, rounded, sums), ctypes.c_int64(rows), ctypes.c_int64(dim))
         lost = np.float32(np.linalg.norm(query - rounded * scale))
         errors = self._errors * np.float32(np.linalg.norm(query) + lost) + np.float32(LONGEST) * lost
         return np.multiply(sums, self._scales * scale, dtype=np.float32), errors
@@ -121,11 +121,11 @@ def single(vectors: Float[np.ndarray, "some dim"]) -> Float32[np.ndarray, "some 
 
 
 ROUNDED: Final = Path(__file__).with_name("rounded.c")
-_library: Final = CompiledMeanwhile(lambda: load_c(ROUNDED, wait=False))
-"""The scan of rounded rows; until it is compiled all rows are scored as they are, which takes longer."""
+search_loops: Final = CompiledMeanwhile(lambda: load_c(ROUNDED, wait=False))
+"""The scan of rounded rows, and other loops of a question; until they are compiled numpy does all, in more time."""
 
 
-def _given(*arrays: np.ndarray) -> Iterator[ctypes.c_void_p]:
+def given(*arrays: np.ndarray) -> Iterator[ctypes.c_void_p]:
     """The addresses of contiguous arrays."""
     return (ctypes.c_void_p(each.__array_interface__["data"][0]) for each in arrays)  # half the time of .ctypes
 
@@ -193,13 +193,13 @@ class VectorIndex(ABC):
         self, query: Float32[np.ndarray, " dim"], rows: Int64[np.ndarray, " some"]
     ) -> Float32[np.ndarray, " some"]:
         """Inner products, summed in the same order for every row, unlike in a matrix product."""
-        library, count, dim = _library(), *self.vectors.shape
+        library, count, dim = search_loops(), *self.vectors.shape
         halves = self.vectors.dtype == np.float16 and self.vectors.flags.c_contiguous and query.dtype == np.float32
         if not (library and halves and len(rows) and rows.min() >= 0 and rows.max() < count):
             return np.asarray((single(self.vectors[rows]) * query).sum(axis=1))
         places, found = np.ascontiguousarray(rows, np.int64), np.empty(len(rows), np.float32)
-        given = _given(self.vectors, places, np.ascontiguousarray(query), found)
-        library.half_products(*given, ctypes.c_int64(len(rows)), ctypes.c_int64(dim))
+        arrays = given(self.vectors, places, np.ascontiguousarray(query), found)
+        library.half_products(*arrays, ctypes.c_int64(len(rows)), ctypes.c_int64(dim))
         return found
 
 

@@ -1,4 +1,5 @@
-/* The inner loops of exact.py: exact inner products of whole numbers, and those of rows in half precision. */
+/* The inner loops of exact.py: exact inner products of whole numbers, and those of rows in half precision. And that of
+ * search/engine/chains.py. */
 #include <stdint.h>
 #include <string.h>
 
@@ -33,5 +34,37 @@ void half_products(const uint16_t *vectors, const int64_t *rows, const float *qu
         for (; k < dim; k++) sum += single(row[k]) * query[k];
         for (int j = 0; j < SUMS; j++) sum += sums[j];
         out[i] = sum;
+    }
+}
+
+typedef struct {
+    double *weights;
+    int64_t *lengths, *firsts;
+} chains;
+
+static void improve(chains all, int64_t own, int64_t before, double weight) {
+    weight += all.weights[before];
+    if (weight <= all.weights[own]) return;
+    all.weights[own] = weight, all.lengths[own] = all.lengths[before] + 1, all.firsts[own] = all.firsts[before];
+}
+
+/* The best passage that ends at each place of each word, as chains.py's `ending` has it: those of word w are
+ * keys[starts[w]] to keys[starts[w + 1]], ascending. limits: BEFORE, APART and PUT_IN. */
+void link_words(const int64_t *keys, const int64_t *starts, const int64_t *place, const int64_t *values, const double *weight,
+                const double *gap, const int64_t *limits, double *weights, int64_t *lengths, int64_t *firsts, int64_t words) {
+    chains all = {weights, lengths, firsts};
+    for (int64_t w = 0; w < words; w++) {
+        for (int64_t i = starts[w]; i < starts[w + 1]; i++) weights[i] = weight[w], lengths[i] = 1, firsts[i] = keys[i];
+        for (int64_t o = w > limits[0] ? w - limits[0] : 0; o < w; o++) {
+            int64_t apart = place[w] - place[o], begin = starts[o], end = starts[o + 1], exact = begin, next = begin;
+            int64_t most = o < w - 1 || values[w] > values[o] ? apart + limits[2] : apart == 1 ? 2 : 0;
+            if (apart > limits[1] || begin == end) continue;
+            for (int64_t i = starts[w]; i < starts[w + 1]; i++) {
+                while (exact < end && keys[exact] < keys[i] - apart) exact++;
+                while (next < end && keys[next] < keys[i]) next++;
+                if (exact < end && keys[exact] == keys[i] - apart) improve(all, i, exact, weight[w]);
+                if (most && next > begin && keys[i] - keys[next - 1] <= most) improve(all, i, next - 1, weight[w] - *gap);
+            }
+        }
     }
 }

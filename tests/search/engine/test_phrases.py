@@ -10,6 +10,7 @@ from search.engine.question import asked_words
 from search.index.build import refresh
 from search.index.code_index import Index
 from search.index.index_file import open_index
+from search.joint.joint_index import JointFiles
 
 FILES = {
     "pool.py": """
@@ -126,10 +127,15 @@ def test_places_survive_the_file_of_an_index(index: Index):
     assert [index.files[file].path for file in files.tolist()] == ["socket.js"]
     assert whole.line(int(files[0]), int(places[0])) == 2
     assert whole.words_of(int(files[0]))[int(places[0]) >> 1] == "stoat"
-    files, places = whole.occurrences("size")
-    for wanted in (np.arange(len(whole)) % 2 == 0, np.arange(len(whole)) < 0):
-        some = whole.occurrences("size", wanted)
-        assert [each.tolist() for each in some] == [files[wanted[files]].tolist(), places[wanted[files]].tolist()]
+    halves = [whole.taken(np.arange(5)), whole.taken(np.arange(5, len(whole)))]
+    for each in (whole, JointFiles.over(halves)):
+        for wanted in (np.arange(len(whole)) % 2 == 0, np.arange(len(whole)) < 0):
+            *some, begun = each.occurrences_in(wanted, ("size", "zebra", "stoat"))
+            for term, start, end in zip(("size", "zebra", "stoat"), begun, begun[1:], strict=False):
+                files, places = whole.occurrences(term)
+                is_wanted = wanted[files]
+                expected = files[is_wanted].tolist(), places[is_wanted].tolist()
+                assert tuple(part[start:end].tolist() for part in some) == expected
     order = np.random.default_rng(0).permutation(len(index.files))
     taken = whole.taken(order)
     parted = whole.taken(order[:5]).joined(whole.taken(order[5:]))

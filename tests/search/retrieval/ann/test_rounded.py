@@ -13,7 +13,7 @@ def _compiled(monkeypatch):
     """The inner loop, whatever tests before have found in an environment without it."""
     monkeypatch.delenv("GALM_NATIVE", raising=False)
     library = load_c(ROUNDED)
-    monkeypatch.setattr(exact, "_library", lambda: library)
+    monkeypatch.setattr(exact, "search_loops", lambda: library)
     if library is None:
         pytest.skip("there is no C compiler")
 
