@@ -148,9 +148,8 @@ LANGUAGE: Final = replace(
     members={
         "field_expression": ("argument", "field"),
         "qualified_identifier": ("scope", "name"),
-        "template_function": ("", "name"),
-        "template_method": ("", "name"),
-        "template_type": ("", "name"),
+        **dict.fromkeys(("template_function", "template_method", "template_type"), ("", "name")),
+        "dependent_name": ("", "0"),
     },
     creations=words("new_expression"),
     self_names=words("this"),

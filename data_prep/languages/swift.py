@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, eased
+from data_prep.languages.easing import Easing, compared_call, eased
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
@@ -97,8 +97,16 @@ LANGUAGE: Final = Language(
     body=_body,
     constants=_constants,
     identifiers=words("simple_identifier type_identifier"),
-    calls={"call_expression": "0"},
-    members={"navigation_expression": ("target", "suffix"), "navigation_suffix": ("", "suffix")},
+    calls={
+        "call_expression": "0",
+        "constructor_expression": "constructed_type",
+        "comparison_expression": compared_call,
+    },
+    members={
+        "navigation_expression": ("target", "suffix"),
+        "navigation_suffix": ("", "suffix"),
+        "user_type": ("", "0"),
+    },
     self_names=words("self super Self"),
     definitions=words("function_declaration class_declaration protocol_declaration"),
     test_words=words("test tests testing benchmark benchmarks fixtures"),

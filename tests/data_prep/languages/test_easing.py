@@ -75,6 +75,7 @@ def test_how_types_depend_on_their_parameters_is_passed_over(code):
         'let a: import("dns").LookupOptions["hints"];',
         "type A = Promise<import('./a-b').ns.B<string>[]>;",
         "export type * from './x';",
+        "const a = await original<typeof import('./x')>();",
         "export type * as x from './x';",
         "for (using a of b) { }",
         "async function* f() { for await (using a of b) { } }",
