@@ -58,6 +58,12 @@ def _scope_name(node: "Node") -> str:
     return name_of(node).partition("<")[0]
 
 
+def _called(call: "Node") -> "Node | None":
+    """What is called: nothing of ``table[key]``, which the grammar takes for a call."""
+    given = part_of(last, "0") if (last := part_of(call, "-1")) is not None else None
+    return None if given is not None and given.children and given.children[0].type == "[" else part_of(call, "0")
+
+
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
         if each.type == "property_declaration" and each.child_by_field_name("computed_value") is None:
@@ -98,7 +104,7 @@ LANGUAGE: Final = Language(
     constants=_constants,
     identifiers=words("simple_identifier type_identifier"),
     calls={
-        "call_expression": "0",
+        "call_expression": _called,
         "constructor_expression": "constructed_type",
         "comparison_expression": compared_call,
     },
@@ -106,6 +112,7 @@ LANGUAGE: Final = Language(
         "navigation_expression": ("target", "suffix"),
         "navigation_suffix": ("", "suffix"),
         "user_type": ("", "0"),
+        "prefix_expression": ("", "target"),
     },
     self_names=words("self super Self"),
     definitions=words("function_declaration class_declaration protocol_declaration"),

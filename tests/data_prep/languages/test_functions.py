@@ -346,3 +346,37 @@ def test_a_function_of_javascript_is_named_by_the_member_that_it_is_assigned_to(
     text = "A.prototype.b = function c() {};\n"
     text += "A.d = async function() {};\nmodule.exports = function e() {};\nx[0] = function g() {}"
     assert [each.dotted for each in parsed("javascript", text).functions] == ["A.b", "A.d", "e", "g"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "api"),
+    [
+        ("kotlin", "class A { fun f() { if (!g(x)) this.h(); this@A.i() } }\n", "g A h A i"),
+        ("swift", "class A { func f() { if !self.g(x) { t[i] = 1 }\n return .init(c: t[2]) } }\n", "A g init"),
+        ("rust", "impl A { fn f(&self) { self.g(); } }\n", "A g"),
+        ("ruby", "class A\n  def f\n    self.g\n  end\nend\n", "A g"),
+        ("zig", "fn f() void { if (!a(x)) {} while (!b.c(x)) {} }\n", "a b c"),
+        ("elixir", "defmodule A do\n  def f(x) do\n    if !g(x), do: __MODULE__.h(x)\n  end\nend\n", "g A h"),
+        ("csharp", "class A { void F() { string.Join(1); new string('a', 1); } }\n", "string Join string new"),
+        ("haskell", "f x = T.pack (Data.Map.lookup x) `M.union` y\n", "Map lookup T pack M union"),
+        ("c", "void f() { (*g)(x); h->i(x); }\n", "g h i"),
+        ("c", "#define M(a) do { \\\n  g(a)->h(x); \\\n} while (0)\n", "g h"),
+        ("cpp", "#define M(a) std::g(a).h(b)\n", "std g h"),
+    ],
+)  # fmt: skip
+def test_calls_are_found_behind_signs_and_by_what_they_are_called_on(name, code, api):
+    (found,) = parsed(name, code).functions
+    assert " ".join(found.fields()["api"]) == api
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "constant"),
+    [
+        ("scala", "object A {\n  object B {\n    val c = 1\n  }\n}\n", "A.B.c"),
+        ("ruby", "module A\n  B = 1\nend\n", "A.B"),
+        ("csharp", "namespace N { class A { const int B = 1; } }\n", "A.B"),
+        ("python", "A = 1\n", "A"),
+    ],
+)
+def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
+    assert [each.dotted for each in parsed(name, code).constants()] == [constant]
