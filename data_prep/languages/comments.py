@@ -96,7 +96,7 @@ def plain_comment(raw: str, line: str = "//", block: tuple[str, str] | None = ("
     if found := _STRING.fullmatch(raw):
         return inspect.cleandoc(found[2]).strip()
     text = raw.replace("\r\n", "\n")
-    if block and (found := re.fullmatch(rf"(?s){re.escape(block[0])}\**(.*?){re.escape(block[1])}\s*", text)):
+    if block and (found := re.fullmatch(rf"(?s){re.escape(block[0])}\**!?(.*?){re.escape(block[1])}\s*", text)):
         text = _MARGIN.sub("", found[1])
     elif line:
         text = re.sub(rf"(?m)^[ \t]*{re.escape(line)}{re.escape(line[-1])}*!? ?", "", text)

@@ -17,7 +17,7 @@ _LONGEST_WORD: Final = 200  # characters of an identifier
 _MOST_NODES: Final = 20_000  # that are visited
 
 
-_OTHER_QUALIFIERS: Final = words("atom module_id predefined_type self self_expression super this this_expression")
+_OTHER_QUALIFIERS: Final = words("atom base module_id predefined_type self self_expression super this this_expression")
 Parts = tuple[Node, Node | None, Node | None]
 """The node of a declaration, of its body, and of the docstring inside."""
 

@@ -59,9 +59,10 @@ def _scope_name(node: "Node") -> str:
 
 
 def _called(call: "Node") -> "Node | None":
-    """What is called: nothing of ``table[key]``, which the grammar takes for a call."""
-    given = part_of(last, "0") if (last := part_of(call, "-1")) is not None else None
-    return None if given is not None and given.children and given.children[0].type == "[" else part_of(call, "0")
+    """What is called: nothing of ``table[key]`` and ``defer {}``, which the grammar takes for calls."""
+    called, given = part_of(call, "0"), part_of(last, "0") if (last := part_of(call, "-1")) is not None else None
+    is_element = given is not None and given.child_count and given.children[0].type == "["
+    return None if is_element or node_text(called) == "defer" else called
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
