@@ -16,6 +16,7 @@ from data_prep.languages.language import (
     name_of,
     node_text,
     part_of,
+    resolved,
     words,
 )
 
@@ -94,6 +95,7 @@ MACROS: Final = (
     without_call(rb"\)\s*(?:const\s*)?", rb"\s*\{", name=_LONG_NAME),
     without_arguments(rb"(?m)^(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
     without_call(rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", name=_NAME),
+    without_call(rb"[({,=\"]\s*", rb"\s*\"", name=_NAME + rb"(?=[ \t]*\()"),
     without_call(
         rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", name=_NAME
     ),
@@ -127,9 +129,16 @@ def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
     return Declaration(name, node, owner, "test" * is_test) if re.fullmatch(r"\w+", name) else None
 
 
+def macro(node: "Node", grammar: str) -> Declaration:
+    """A macro with parameters; its calls are those of its text as a body."""
+    text = node_text(node.child_by_field_name("value")).replace("\\\n", "\n")
+    parse = resolved("data_prep.languages.parsing:syntax_tree")
+    return Declaration(name_of(node), node, body=parse(grammar, f"void f() {{\n{text}\n;}}".encode()).root_node)
+
+
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
-        return Declaration(name_of(node), node)
+        return macro(node, LANGUAGE.grammar)
     named = declarator(node)
     if made := made_by_macro(node, named):
         return made
@@ -185,7 +194,11 @@ LANGUAGE: Final = Language(
     constants=c_constants,
     identifiers=words("identifier field_identifier type_identifier"),
     calls={"call_expression": "function"},
-    members={"field_expression": ("argument", "field")},
+    members={
+        "field_expression": ("argument", "field"),
+        "parenthesized_expression": ("", "0"),
+        "pointer_expression": ("", "argument"),
+    },
     definitions=words("struct_specifier union_specifier enum_specifier preproc_function_def preproc_def"),
     test_words=words("test tests testing unittest benchmark benchmarks fuzz"),
     declaration_suffixes=(".h",),

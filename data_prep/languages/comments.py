@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 """What may be between a comment and what it documents: no blank line."""
+_OF_FILE: Final = re.compile(rb"(?i)/\*\*\*|@(?:callback|event|file|module|package|typedef)|copyright|licen[cs]e")
+"""What a ``/**`` has that documents nothing behind a blank line."""
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
 _MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
 _DIRECTIVE: Final = re.compile(
@@ -59,16 +61,14 @@ _NESTING: Final = 4
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _ATTRIBUTES: Final = r"(?:\s[^<>]*)?/?>"
 _PARAGRAPH: Final = re.compile(
-    r"</?(?:p|ul|ol|li|dl|dt|dd|table|tr|td|th|pre|div|blockquote|hr|h[1-6]|center|caption|thead|tbody|section)"
-    + _ATTRIBUTES,
-    re.IGNORECASE,
+    r"(?i)</?(?:p|ul|ol|li|dl|dt|dd|table|tr|td|th|pre|div|blockquote|hr|h[1-6]|center|caption|thead|tbody|section)"
+    + _ATTRIBUTES
 )
 _SUPERSCRIPT: Final = re.compile(r"<sup" + _ATTRIBUTES, re.IGNORECASE)
 _BREAK: Final = re.compile(r"<(?:br|img|wbr)" + _ATTRIBUTES, re.IGNORECASE)
 _MARKUP: Final = re.compile(
-    r"</?(?:a|abbr|acronym|b|big|cite|code|del|dfn|em|font|i|ins|kbd|label|mark|nobr|q|s|samp|small|span|strike|strong"
-    r"|sub|sup|tt|u|var|html|body|head)" + _ATTRIBUTES,
-    re.IGNORECASE,
+    r"(?i)</?(?:a|abbr|acronym|b|big|cite|code|del|dfn|em|font|i|ins|kbd|label|mark|nobr|q|s|samp|small|span|strike|strong"
+    r"|sub|sup|tt|u|var|html|body|head)" + _ATTRIBUTES
 )
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 
@@ -96,7 +96,7 @@ def plain_comment(raw: str, line: str = "//", block: tuple[str, str] | None = ("
     if found := _STRING.fullmatch(raw):
         return inspect.cleandoc(found[2]).strip()
     text = raw.replace("\r\n", "\n")
-    if block and (found := re.fullmatch(rf"(?s){re.escape(block[0])}\**(.*?){re.escape(block[1])}\s*", text)):
+    if block and (found := re.fullmatch(rf"(?s){re.escape(block[0])}\**!?(.*?){re.escape(block[1])}\s*", text)):
         text = _MARGIN.sub("", found[1])
     elif line:
         text = re.sub(rf"(?m)^[ \t]*{re.escape(line)}{re.escape(line[-1])}*!? ?", "", text)
@@ -105,8 +105,7 @@ def plain_comment(raw: str, line: str = "//", block: tuple[str, str] | None = ("
 
 def summary(doc: str) -> str:
     """The paragraphs of ``doc`` before its first tag or section, up to the first blank line; "" if it begins so."""
-    tag = _SECTION.search(doc)
-    text = (doc[: tag.start()] if tag else doc).strip()
+    text = _SECTION.split(doc, maxsplit=1)[0].strip()
     paragraphs = [
         each for each in re.split(r"\n[ \t]*\n", text) if re.search(r"\w", each) and not _MARK.fullmatch(each)
     ]
@@ -132,9 +131,7 @@ def javadoc_sentence(comment: str) -> str:
     entities are rendered. A sentence ends at a period before white space that is not part of an abbreviation or code,
     at an HTML paragraph or at a blank line.
     """
-    body = _body(comment)
-    tag = _BLOCK_TAG.search(body)
-    body = body[: tag.start()] if tag else body
+    body = _BLOCK_TAG.split(_body(comment), maxsplit=1)[0]
     plain = html.unescape(_without_markup(_resolved(body.strip(), 0)))
     return " ".join(_cut(plain).split()).replace(_HELD_PERIOD, ".").lstrip("*-;, ").rstrip(":,; ")
 
@@ -293,8 +290,11 @@ class Comments:
 
     def _documents(self, comment: "Node", start: int) -> bool:
         """Whether nothing is between a comment and ``start``, and no code on its line before one that is no ``/**``."""
-        line = self.data.rfind(b"\n", 0, comment.start_byte) + 1
-        alone = not self.data[line : comment.start_byte].strip(b" \t\f\r\xef\xbb\xbf")
-        is_doc = self.data[comment.start_byte : comment.start_byte + 3] == b"/**"
-        is_shebang = not comment.start_byte and self.data.startswith(b"#!")
-        return (alone or is_doc) and not is_shebang and _GAP.fullmatch(self.data, self._end(comment), start) is not None
+        first, end, is_doc = comment.start_byte, self._end(comment), self.data.startswith(b"/**", comment.start_byte)
+        before = self.data[self.data.rfind(b"\n", 0, first) + 1 : first].strip(b" \t\f\r\xef\xbb\xbf")
+        if (before and not is_doc) or (not first and self.data.startswith(b"#!")):
+            return False
+        if _GAP.fullmatch(self.data, end, start):
+            return True
+        blank = first > 0 and start < end + 99 and not self.data[end:start].strip()
+        return is_doc and blank and not _OF_FILE.search(comment.text or b"")

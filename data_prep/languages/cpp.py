@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.c import LANGUAGE as C
-from data_prep.languages.c import MACROS, c_type, declarator, made_by_macro
+from data_prep.languages.c import MACROS, c_type, declarator, macro, made_by_macro
 from data_prep.languages.easing import Easing, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
 
@@ -65,7 +65,7 @@ def _whole(node: "Node") -> "Node":
 
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
-        return Declaration(name_of(node), node)
+        return macro(node, LANGUAGE.grammar)
     named = declarator(node)
     if named is None or body_of(node) is None:
         return None
@@ -146,11 +146,10 @@ LANGUAGE: Final = replace(
     identifiers=C.identifiers | words("namespace_identifier"),
     calls={"call_expression": "function", "new_expression": "type"},
     members={
-        "field_expression": ("argument", "field"),
+        **C.members,
         "qualified_identifier": ("scope", "name"),
-        "template_function": ("", "name"),
-        "template_method": ("", "name"),
-        "template_type": ("", "name"),
+        **dict.fromkeys(("template_function", "template_method", "template_type"), ("", "name")),
+        "dependent_name": ("", "0"),
     },
     creations=words("new_expression"),
     self_names=words("this"),

@@ -153,6 +153,7 @@ LANGUAGE: Final = Language(
         "conditional_access_expression": ("condition", "1"),
         "member_binding_expression": ("", "name"),
         "generic_name": ("", "0"),
+        "alias_qualified_name": ("alias", "name"),
         "qualified_name": ("qualifier", "name"),
     },
     creations=words("object_creation_expression"),

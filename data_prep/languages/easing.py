@@ -6,7 +6,12 @@ Rules see the text without comments, strings and directives, so they change noth
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from data_prep.languages.language import node_text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _LITERAL: Final = re.compile(
     rb"(?s)(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|(?<!\$)\$*\"\"\".*?(?:\"{3,}|\Z)"
@@ -26,6 +31,8 @@ _LEFT: Final = (b"define", b"include", b"pragma", b"undef", b"error", b"warning"
 """Directives that grammars know."""
 _DEEPEST: Final = 30
 """Nested conditions whose branches are looked at; each is read once more."""
+
+_TYPED_CALL: Final = re.compile(r"[^\s<>()]+<[\w.,?<>\[\] ]+>(?:\(| ?\{)")
 
 Rule: TypeAlias = Callable[["Easing"], None]
 
@@ -200,3 +207,13 @@ def without_arguments(head: bytes) -> Rule:
                 easing.clear(found.end(), end)
 
     return rule
+
+
+def compared_call(node: "Node") -> "Node | None":
+    """What is called by ``f<T>(x)``, which grammars read as two comparisons; None where some are compared."""
+    if not _TYPED_CALL.match(node_text(node)):
+        return None
+    first = node
+    while first.type == node.type:
+        first = first.named_children[0]
+    return first

@@ -33,7 +33,7 @@ def _is_one(node: "Node", mark: str) -> bool:
         return _target(node) in (_FUNCTIONS if mark == "function" else _TYPES)
     if node.type == "binary_operator":
         return node_text(node.child_by_field_name("operator")) == "|>"
-    is_attribute = node.parent is not None and node.parent.type == "unary_operator"
+    is_attribute = node.parent is not None and node_text(node.parent.child_by_field_name("operator")) == "@"
     return not is_attribute and not _is_head(node) and not _is_access(node) and _target(node) not in _NO_CALLS
 
 
@@ -176,6 +176,7 @@ LANGUAGE: Final = Language(
     identifiers=words("identifier alias"),
     calls={"call": "target", "binary_operator": "right"},
     members={"dot": ("left", "right")},
+    self_names=words("__MODULE__"),
     definitions=frozenset(),
     test_words=words("test tests fixtures"),
     common_names=words("inspect"),

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.language import Language, part_of
+from data_prep.languages.language import Language, part_of, words
 from data_prep.languages.own_tree import Node
 
 LONGEST: Final = 1000
@@ -17,7 +17,7 @@ _LONGEST_WORD: Final = 200  # characters of an identifier
 _MOST_NODES: Final = 20_000  # that are visited
 
 
-_OTHER_QUALIFIERS: Final = frozenset(("this", "super", "atom"))
+_OTHER_QUALIFIERS: Final = words("atom base module_id predefined_type self self_expression super this this_expression")
 Parts = tuple[Node, Node | None, Node | None]
 """The node of a declaration, of its body, and of the docstring inside."""
 
@@ -127,7 +127,7 @@ def _call(node: Node, language: Language) -> list[str]:
 
 def _names(node: Node, language: Language) -> list[str]:
     """The called name after the last name of its qualifier."""
-    if node.type in language.identifiers:
+    if node.type in language.identifiers or node.type == "predefined_type":
         return [_word(node.text)]
     if node.type not in language.members:
         return []
@@ -153,4 +153,4 @@ def _tokens(names: Iterable[bytes | None], language: Language) -> tuple[str, ...
 
 
 def _word(name: bytes | None) -> str:
-    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@:")
+    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@:").removeprefix("this@")

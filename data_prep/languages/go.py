@@ -1,12 +1,18 @@
 """Go: top-level functions and methods with a body, and the comments directly before them."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, words
+from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_TYPED: Final = re.compile(
+    r"\[(?:[\[*]|[^\[\]]*,|(?:\w+\.)?[A-Z]\w*\]|(?:any|bool|byte|error|float\d+|rune|string|u?int\d*)\])[^\[]*\Z"
+)
+"""The end of what has type arguments, unlike an element of a table."""
 
 
 def _declaration(node: "Node") -> Declaration | None:
@@ -41,6 +47,14 @@ def _receiver(node: "Node") -> str:
     return node_text(kind)
 
 
+def _called(call: "Node") -> "Node | None":
+    """What is called: ``slices.Map`` of ``slices.Map[string](x)``, nothing of ``handlers[key](x)``."""
+    found = call.child_by_field_name("function") or call.child_by_field_name("type")
+    if found is None or found.type not in ("index_expression", "generic_type"):
+        return found
+    return part_of(found, "0") if _TYPED.search(node_text(found)) else None
+
+
 LANGUAGE: Final = Language(
     name="go",
     title="Go",
@@ -65,7 +79,7 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     constants=_constants,
     identifiers=words("identifier field_identifier type_identifier package_identifier"),
-    calls={"call_expression": "function"},
+    calls=dict.fromkeys(("call_expression", "type_conversion_expression"), _called),
     members={"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")},
     definitions=words("function_declaration method_declaration type_spec"),
     test_words=words("test tests testing testdata testutil vendor"),

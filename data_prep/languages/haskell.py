@@ -139,7 +139,7 @@ LANGUAGE: Final = Language(
         "left_section": _called,
         "right_section": _called,
     },
-    members={"qualified": ("module", "id")},
+    members={"qualified": ("module", "id"), "module": ("", "-1")},
     definitions=words("function bind data_type newtype class"),
     test_words=words("test tests spec benchmarks bench"),
     traces="data_prep.traces.compiled:HASKELL",

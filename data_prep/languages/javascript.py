@@ -21,6 +21,11 @@ _NAMED_BY: Final = {
     "assignment_expression": "left",
 }
 """What a function may be the value of -> the field with its name."""
+_TAGS: Final = re.compile(
+    r"\A(?:\s*@(?:abstract|async|class|constructor|desc(?:ription)?|experimental|func(?:tion)?|internal|method|override"
+    r"|private|protected|public|readonly|static|summary)\b(?:[ \t]+[\w.$]+(?=[ \t]*\n))?)+\s+(?=[^@\s])"
+)
+"""Tags that say nothing, before a description."""
 _AROUND: Final = words("lexical_declaration variable_declaration expression_statement export_statement")
 
 
@@ -34,8 +39,12 @@ def _type_declaration(node: "Node") -> Declaration:
     named, whole, kind = node.child_by_field_name("name"), node, ""
     parent = node.parent
     if parent is not None and parent.type in _NAMED_BY:
-        whole, named = parent, named or parent.child_by_field_name(_NAMED_BY[parent.type])
-        kind = "method" if parent.type == "pair" else ""
+        assigned = parent.child_by_field_name(_NAMED_BY[parent.type])
+        if named is None or (
+            assigned is not None and assigned.type == "member_expression" and _name(assigned, node)[0]
+        ):
+            named = assigned
+        whole, kind = parent, "method" if parent.type == "pair" else ""
     if node.type == "method_definition" and node_text(named) == "constructor":
         kind = "constructor"
     name, whole, owner = _name(named, whole)
@@ -124,6 +133,7 @@ LANGUAGE: Final = Language(
         "method_definition"
     ),
     cases=False,  # there are thousands, of made-up material, and they hide other code
+    plain_doc=lambda doc: _TAGS.sub("", doc),
     handlers=words("function_expression generator_function arrow_function method_definition"),
     types=words("class_declaration class"),
     comments=words("comment html_comment"),
@@ -156,14 +166,15 @@ _UNKNOWN: Final = re.compile(
     rb"|(?P<all>\bexport\s+)type(?=\s*\*)|(?P<nameless>\bexport\s+default\s+)abstract(?=\s+class\s*(?:[{<]|extends\b))"
     rb"|(?P<each>\bfor(?:\s+await)?\s*\(\s*(?:await\s+)?)using(?=\s+[\w$]+\s+of\b)"
     rb"|\bimport\((?P<module>[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*')[ \t]*\))(?=(?:\.\w+)*\.[A-Z]\w*\s*[<\[])"
+    rb"|(?<=<)typeof import\((?P<typed>(?:\"[^\"\n]*\"|'[^'\n]*')\))(?=>\()"
 )
 """What the grammar does not know: ``<in T, out U>``, ``export type *``, ``for (using a of b)``, ``import("a").B["c"]``,
-and an abstract class without a name that is exported."""
+``f<typeof import("a")>()``, and an abstract class without a name that is exported."""
 
 
 def _in_its_words(found: re.Match[bytes]) -> bytes:
     """What is like it, as long, and known to the grammar."""
-    if found["module"]:
+    if found["module"] or found["typed"]:
         return re.sub(rb"\W", b"_", found[0])  # a name
     if found["each"] is not None:
         return found["each"] + b"const"

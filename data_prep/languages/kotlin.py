@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, eased, near, without
+from data_prep.languages.easing import Easing, compared_call, eased, near, without
 from data_prep.languages.language import Declaration, Language, Quote, first_before, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ LANGUAGE: Final = Language(
     body=_body,
     constants=_constants,
     identifiers=words("identifier"),
-    calls={"call_expression": "0"},
-    members={"navigation_expression": ("0", "-1")},
+    calls={"call_expression": "0", "binary_expression": compared_call},
+    members={"navigation_expression": ("0", "-1"), "unary_expression": ("", "argument")},
     self_names=words("this super"),
     definitions=words("function_declaration class_declaration object_declaration"),
     test_words=words("test tests testing unittest androidtest jvmtest commontest benchmark benchmarks fixtures"),

@@ -74,7 +74,7 @@ class ParsedSource:
     cases: Callable[[], Sequence[FoundFunction]] = tuple
     """Tests that a call names by a text (:mod:`data_prep.languages.cases`), in the same way."""
     damaged: Callable[[], Sequence[FoundFunction]] = tuple
-    """Functions that contain broken text, in the same way."""
+    """Functions that contain broken text, in the same way; a test after the function that it seems to be."""
     broken_line: int = 0  # the first line that does not parse, from 1; 0: all of the text does
     broken_lines: Sequence[int] = ()  # where others begin that are left out for broken text, beside ``damaged``
 

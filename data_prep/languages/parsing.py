@@ -127,6 +127,14 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     found, left_out = _functions(language, data, nested, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
+
+    def tests(*, damaged: bool = False) -> list[FoundFunction]:
+        """The tests, as far as they are nested and as many as functions may be."""
+        calls = [*cases(root, full or data)] if language.cases else []
+        named = {node.id: declared for node, declared in calls}
+        placed = [*_nested(language, {**captures, "case": [node for node, _ in calls]})] if calls else []
+        return _functions(language, data, placed, comments, inner=False, damaged=damaged, tests=named)[0]
+
     return ParsedSource(
         found,
         spans,
@@ -136,10 +144,11 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
         inner=lambda: _functions(language, data, nested, comments, inner=True)[0],
         constants=lambda: _constants(language, data, root, comments),
         handlers=lambda: _handlers(language, data, captures, comments),
-        cases=lambda: _cases(
-            language, data, captures, comments, [*cases(root, full or data)] if language.cases else ()
-        ),
-        damaged=lambda: _functions(language, data, nested, comments, inner=False, damaged=True)[0],
+        cases=tests,
+        damaged=lambda: [
+            *_functions(language, data, nested, comments, inner=False, damaged=True)[0],
+            *tests(damaged=True),
+        ],
         broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
     )
 
@@ -184,19 +193,6 @@ def _functions(
     return found, left_out
 
 
-def _cases(
-    language: Language,
-    data: bytes,
-    captures: Mapping[str, Sequence[Node]],
-    comments: Comments,
-    found: Sequence[tuple[Node, Declaration]],
-) -> list[FoundFunction]:
-    """The tests, as far as they are nested and as many as functions may be."""
-    named = {node.id: declared for node, declared in found}
-    nested = _nested(language, {**captures, "case": [node for node, _ in found]}) if found else ()
-    return _functions(language, data, [*nested], comments, inner=False, tests=named)[0]
-
-
 def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments: Comments) -> list[FoundFunction]:
     """The named types, as far as they are nested and as many as functions may be."""
     found: list[FoundFunction] = []
@@ -211,12 +207,16 @@ def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments:
 
 
 def _constants(language: Language, data: bytes, root: Node, comments: Comments) -> list[FoundFunction]:
-    """The constants, the first of each name, as many as functions may be."""
-    declared: dict[str, Declaration] = {}
+    """The constants by the types around them, the first of each name, as many as functions may be."""
+    declared: dict[tuple[str, str], Declaration] = {}
     for each in islice(language.constants(root), MOST_FUNCTIONS):
-        if each.name and len(each.name) < LONGEST_NAME:
-            declared.setdefault(each.name, replace(each, kind="constant"))
-    return [_found(language, data, each.whole, each, "", comments) for each in declared.values()]
+        names, at = [], each.whole.parent
+        while at is not None:
+            names += [language.scope_name(at)] if at.type in language.types else []
+            at = at.parent
+        if each.name and len(each.name) + sum(map(len, names)) + len(names) < LONGEST_NAME:
+            declared.setdefault((".".join(names[::-1]), each.name), replace(each, kind="constant"))
+    return [_found(language, data, each.whole, each, owner, comments) for (owner, _), each in declared.items()]
 
 
 def _handlers(

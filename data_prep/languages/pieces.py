@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from math import log
 from textwrap import dedent
 from typing import Final
 
@@ -13,19 +14,24 @@ from data_prep.languages.identifiers import LONGEST_WORD
 from data_prep.languages.language import PIECE_TYPE, FoundFunction, Language, ParsedSource, resolved
 from data_prep.languages.own_tree import Tree
 from data_prep.languages.parsing import parse, syntax_tree
+from data_prep.languages.piece_table import NONE, probabilities
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import languages
 
 _START: Final = 1 << 12
 """Characters by which a language is recognised."""
+_LEAST: Final = 1e-9
 _WEIGHT: Final = 0.5
-"""What the share of typical lines counts against the share of skipped text."""
-_LIKELY: Final = 0.15
-"""What counts for a language in which much of the searched code is."""
+"""What the share of typical lines counts for the language of many pieces."""
+_TYPICAL, _SKIPPED, _LIKELY, _DOUBT, _LATER = 2.0, 3.0, 2.0, 4.0, 0.05
+"""What counts against the logarithm of the odds: the share of typical lines, that of skipped text, being likely, the
+language's own doubt, and each place in the registry, whose first languages are the most frequent."""
 _SURE: Final = 0.3
 """Share of typical lines from which a language's own doubt does not count."""
-_BROKEN: Final = 0.1
-"""Doubt from which a piece is of no known language."""
+_UNKNOWN: Final = 0.05
+"""Odds of a language that the table does not know."""
+_PARSED: Final = 6
+"""Languages whose parsers are asked."""
 _MOST_NODES: Final = 20_000
 _IDENTIFIER: Final = re.compile(r"[^\W\d][\w$]*")
 _INDENTED: Final = re.compile(r"\A\s*\n?[ \t]")
@@ -95,9 +101,9 @@ def _statements(text: bytes, language: Language) -> Piece | None:
 
 
 def syntax_tree_of(text: bytes, language: Language) -> Tree:
-    """The syntax tree of a piece of code."""
+    """The syntax tree of a piece of code; Kotlin's parser would not end at some that end without a line break."""
     grammar = language.grammar if b"<?php" in text else language.piece_grammar or language.grammar
-    return syntax_tree(grammar, text)
+    return syntax_tree(grammar, text + b"\n")
 
 
 def plain_words(code: str) -> tuple[str, ...]:
@@ -107,7 +113,7 @@ def plain_words(code: str) -> tuple[str, ...]:
 
 
 def language_of(text: str, among: Collection[str] = (), likely: Collection[str] = ()) -> str:
-    """The language of a piece of code, the one whose parser skips the least; "" if it is of none that is known.
+    """The language of a piece of code, by its words and signs and what parsers skip; "" if it is of none that is known.
 
     Args:
         text: need not be whole: it may begin or end anywhere.
@@ -116,19 +122,20 @@ def language_of(text: str, among: Collection[str] = (), likely: Collection[str] 
     """
     part = text[:_START]
     lines = [line for line in part.splitlines() if line.strip()]
-    known = [each for each in languages() if not among or each.name in among]
-    typical = {each.name: _typical(lines, each.typical) for each in known}
+    typical = {each.name: _typical(lines, each.typical) for each in languages() if not among or each.name in among}
     first = max((name for name in typical if name in likely), key=lambda name: typical[name], default="")
     if first and typical[first] and not _skipped(part, first):
         return first
-    doubt = {each.name: _doubt(part, each, typical[each.name]) - _LIKELY * (each.name in likely) for each in known}
-    best = min(doubt, key=lambda name: doubt[name])
-    return best if doubt[best] < _BROKEN else ""
-
-
-def _doubt(part: str, language: Language, typical: float) -> float:
-    own = language.doubt * max(0.0, 1 - typical / _SURE)
-    return own + _skipped(part, language.name) - _WEIGHT * typical
+    odds = probabilities(part)
+    merit = {
+        name: log(max(odds.get(name, _UNKNOWN), _LEAST)) + _TYPICAL * share + _LIKELY * (name in likely)
+        - _DOUBT * language_named(name).doubt * max(0.0, 1 - share / _SURE) * (1 - odds.get(name, 0.0)) - _LATER * place
+        for place, (name, share) in enumerate(typical.items())
+    }  # fmt: skip
+    asked = sorted(merit, key=lambda name: -merit[name])[:_PARSED]
+    found = {name: merit[name] - _SKIPPED * _skipped(part, name) for name in asked}
+    best = max(found, key=lambda name: found[name])
+    return best if found[best] > log(max(odds[NONE], _LEAST)) else ""
 
 
 def _typical(lines: Sequence[str], pattern: str) -> float:

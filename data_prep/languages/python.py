@@ -24,6 +24,14 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             yield Declaration(name, statement)
 
 
+def _called(call: "Node") -> "Node | None":
+    """What is called; of ``Pool[int]()`` the class without its type arguments, unlike ``HANDLERS[key]()``."""
+    called = call.child_by_field_name("function")
+    value = called.child_by_field_name("value") if called is not None and called.type == "subscript" else None
+    name = node_text(value).rpartition(".")[2].lstrip("_")
+    return value if name[:1].isupper() and not name.isupper() else called
+
+
 def _is_stub(body: "Node") -> bool:
     """Whether the first statement after the docstring passes, raises or is an ellipsis."""
     rest = [child for child in body.named_children if child.type != "comment" and not is_docstring(child)]
@@ -58,7 +66,7 @@ LANGUAGE: Final = Language(
     constants=_constants,
     is_stub=_is_stub,
     identifiers=words("identifier"),
-    calls={"call": "function"},
+    calls={"call": _called},
     members={"attribute": ("object", "attribute")},
     self_names=words("self cls"),
     definitions=words("function_definition class_definition"),

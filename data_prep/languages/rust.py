@@ -91,7 +91,10 @@ LANGUAGE: Final = Language(
     members={
         "field_expression": ("value", "field"),
         "scoped_identifier": ("path", "name"),
+        "scoped_type_identifier": ("path", "name"),
         "generic_function": ("", "function"),
+        **dict.fromkeys(("generic_type", "qualified_type"), ("", "type")),
+        "bracketed_type": ("", "0"),
         "token_tree": (_before_dot, _in_macro),
     },
     self_names=words("self Self"),

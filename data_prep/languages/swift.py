@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, eased
+from data_prep.languages.easing import Easing, compared_call, eased
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
@@ -58,6 +58,13 @@ def _scope_name(node: "Node") -> str:
     return name_of(node).partition("<")[0]
 
 
+def _called(call: "Node") -> "Node | None":
+    """What is called: nothing of ``table[key]`` and ``defer {}``, which the grammar takes for calls."""
+    called, given = part_of(call, "0"), part_of(last, "0") if (last := part_of(call, "-1")) is not None else None
+    is_element = given is not None and given.child_count and given.children[0].type == "["
+    return None if is_element or node_text(called) == "defer" else called
+
+
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
         if each.type == "property_declaration" and each.child_by_field_name("computed_value") is None:
@@ -97,8 +104,17 @@ LANGUAGE: Final = Language(
     body=_body,
     constants=_constants,
     identifiers=words("simple_identifier type_identifier"),
-    calls={"call_expression": "0"},
-    members={"navigation_expression": ("target", "suffix"), "navigation_suffix": ("", "suffix")},
+    calls={
+        "call_expression": _called,
+        "constructor_expression": "constructed_type",
+        "comparison_expression": compared_call,
+    },
+    members={
+        "navigation_expression": ("target", "suffix"),
+        "navigation_suffix": ("", "suffix"),
+        "user_type": ("", "0"),
+        "prefix_expression": ("", "target"),
+    },
     self_names=words("self super Self"),
     definitions=words("function_declaration class_declaration protocol_declaration"),
     test_words=words("test tests testing benchmark benchmarks fixtures"),

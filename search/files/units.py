@@ -202,7 +202,8 @@ class _Read:
         found = [each for each in parsed.functions if (each.start, each.end) not in own]
         found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]
         if parsed.broken_line or self.fixed:
-            found = plausible([*found, *parsed.damaged()], self.fixed.text if self.fixed else self.data)
+            damaged = {(each.start, each.end): each for each in parsed.damaged()}
+            found = plausible([*found, *damaged.values()], self.fixed.text if self.fixed else self.data)
         places = {(each.start, each.end) for each in found}
         found += [each for each in parsed.constants() if (each.start, each.end) not in places]
         found = placed(found, self.fixed)

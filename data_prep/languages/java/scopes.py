@@ -14,6 +14,9 @@ SCOPES: Final = TYPE_BODIES | {
 }  # fmt: skip
 """Kinds of nodes that end the scope of the names declared inside."""
 
+_LOCAL: Final = "local_variable_declaration"
+_MOST_BEFORE: Final = 200
+"""Statements of a block in which variables are looked for that a class inside sees."""
 _LITERALS: Final = {"string_literal": "String", "text_block": "String", "class_literal": "Class"}
 _STREAMS: Final = {("System", "out"): "PrintStream", ("System", "err"): "PrintStream", ("System", "in"): "InputStream"}
 
@@ -27,6 +30,8 @@ class Scopes:
         self._own = type_parameters(method)
         self._names: dict[str, str | None] = {}
         self._hidden: list[list[tuple[str, bool, str | None]]] = [[]]  # per scope: name, was it known, its type
+        for name, type_name in _around(method):
+            self._declare(name, type_name)
 
     def enter(self, node: Node, kind: str) -> None:
         """Process the start of a node."""
@@ -102,7 +107,7 @@ class Scopes:
     def _variable(self, node: Node) -> None:
         """A local variable, declared after its initialiser, whose type ``var`` takes."""
         declaration = node.parent
-        if declaration is None or declaration.type != "local_variable_declaration":
+        if declaration is None or declaration.type != _LOCAL:
             return
         type_name = erased(declaration.child_by_field_name("type"))
         if type_name is None:
@@ -195,6 +200,20 @@ def names_a_type(name: str) -> bool:
 
 def _element(type_name: str | None) -> str | None:
     return type_name[:-2] if type_name is not None and type_name.endswith("[]") else None
+
+
+def _around(method: Node) -> list[tuple[str, str | None]]:
+    """Parameters and local variables of the methods that a method of a class inside of them sees, outer ones first."""
+    found: list[tuple[str, str | None]] = []
+    at = method.parent
+    while at is not None and (around := at.parent) is not None:
+        if around.type == "block" or around.type == "constructor_body":
+            before = [each for each in around.named_children[:_MOST_BEFORE] if each.end_byte <= at.start_byte]
+            found += [name for each in reversed(before) if each.type == _LOCAL for name in declared(each)]
+        elif (parameters := around.child_by_field_name("parameters")) is not None:
+            found += [name for each in parameters.named_children for name in declared(each)]
+        at = around
+    return found[::-1]
 
 
 _ENTER: Final[dict[str, Callable[[Scopes, Node], None]]] = {

@@ -208,6 +208,7 @@ def test_a_file_of_an_odd_size_or_language_is_refused():
         ("// Reads.\n//go:noinline\n// More.", "Reads.\n\nMore.", "Reads."),
         ("/**\n * @param {string} x\n */", "@param {string} x", ""),
         ("'''fit(X, y)\n\n    Fit the model.'''", "fit(X, y)\n\nFit the model.", "Fit the model."),
+        ("/*!\n * Reads it.\n */", "Reads it.", "Reads it."),
         ("// -----\n// Section\n// -----", "-----\nSection\n-----", "Section"),
         ("/* eslint-disable */", "", ""),
         ('"""Returns e.g. `text <https://x.y>`_ of it. Then."""', "Returns e.g. `text <https://x.y>`_ of it. Then.",
@@ -303,3 +304,82 @@ def test_a_method_of_php_that_only_throws_is_a_stub():
 def test_a_comment_at_the_end_of_a_body_is_of_it(name, code):
     (found,) = language(name).parse(code.encode(), f"a{language(name).suffixes[0]}").functions
     assert (found.start_line, found.end_line) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "api"),
+    [
+        ("python", "def f():\n    return Pool[int](a.Box[c, d]()) + handlers[key](x) + FORMS[key]()\n", "a Box Pool"),
+        (
+            "go",
+            "package a\nfunc f() { b.New[string, *c.D](1); Sum[int](); m.Map[T](x, y); handlers[key](x); []byte(x) }\n",
+            "b New Sum m Map",
+        ),
+        ("rust", "fn f() { Vec::<u8>::new(); g::<u8>(1); a::B::<C>::d(); <T as E>::h(); }\n", "Vec new g B d T h"),
+        ("kotlin", "fun f() {\n  listOf<Int>(1)\n  a.map<Int>(b)\n  g<C> { it.d() }\n  if (a < b && c > (d)) e()\n}\n",
+         "listOf a map it d g e"),
+        ("swift", "func f() {\n  let x = A.B<Int>(c: 1)\n  if a < b && c > (d) { e() }\n  return Foo<Bar>(x)\n}\n",
+         "A B e Foo"),
+        ("cpp", "void f() { a->template b<int>(); X::template y<Z>(2); g<int>(1); }\n", "a b X y g"),
+    ],
+)  # fmt: skip
+def test_a_call_with_type_arguments_is_one(name, code, api):
+    (found,) = parsed(name, code).functions
+    assert " ".join(found.fields()["api"]) == api
+
+
+def test_a_javadoc_comment_documents_what_is_behind_a_blank_line_too():
+    parts = [
+        "/** Copyright */\n\nfunction first() {}",
+        "/** Reads it. */\n\nexport const read = () => 1;",
+        "/* Others. */\n\nfunction other() {}",
+        "/** @typedef {number} X */\n\nfunction typed() {}",
+        "/***** Section */\n\nfunction inside() {}",
+        "/**\n * @method\n * @private\n * Says it. More.\n * @api public\n */\n\nA.b = function say() {}",
+    ]
+    found = parsed("javascript", "\n".join(parts)).functions
+    told = {each.dotted: each.query for each in found if each.query}
+    assert told == {"read": "Reads it.", "A.b": "Says it."}
+    assert len(found) == len(parts)
+
+
+def test_a_function_of_javascript_is_named_by_the_member_that_it_is_assigned_to():
+    text = "A.prototype.b = function c() {};\n"
+    text += "A.d = async function() {};\nmodule.exports = function e() {};\nx[0] = function g() {}"
+    assert [each.dotted for each in parsed("javascript", text).functions] == ["A.b", "A.d", "e", "g"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "api"),
+    [
+        ("kotlin", "class A { fun f() { if (!g(x)) this.h(); this@A.i() } }\n", "g A h A i"),
+        ("swift", "class A { func f() { if !self.g(x) { t[i] = 1 }\n defer { h() }\n return .init(c: t[2]) } }\n",
+         "A g h init"),
+        ("rust", "impl A { fn f(&self) { self.g(); } }\n", "A g"),
+        ("ruby", "class A\n  def f\n    self.g\n  end\nend\n", "A g"),
+        ("zig", "fn f() void { if (!a(x)) {} while (!b.c(x)) {} }\n", "a b c"),
+        ("elixir", "defmodule A do\n  def f(x) do\n    if !g(x), do: __MODULE__.h(x)\n  end\nend\n", "g A h"),
+        ("csharp", "class A { void F() { string.Join(1); new string('a', 1); base.G(); N::B.H(); } }\n",
+         "string Join string new A G B H"),
+        ("haskell", "f x = T.pack (Data.Map.lookup x) `M.union` y\n", "Map lookup T pack M union"),
+        ("c", "void f() { (*g)(x); h->i(x); }\n", "g h i"),
+        ("c", "#define M(a) do { \\\n  g(a)->h(x); \\\n} while (0)\n", "g h"),
+        ("cpp", "#define M(a) std::g(a).h(b)\n", "std g h"),
+    ],
+)  # fmt: skip
+def test_calls_are_found_behind_signs_and_by_what_they_are_called_on(name, code, api):
+    (found,) = parsed(name, code).functions
+    assert " ".join(found.fields()["api"]) == api
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "constant"),
+    [
+        ("scala", "object A {\n  object B {\n    val c = 1\n  }\n}\n", "A.B.c"),
+        ("ruby", "module A\n  B = 1\nend\n", "A.B"),
+        ("csharp", "namespace N { class A { const int B = 1; } }\n", "A.B"),
+        ("python", "A = 1\n", "A"),
+    ],
+)
+def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
+    assert [each.dotted for each in parsed(name, code).constants()] == [constant]

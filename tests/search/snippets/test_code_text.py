@@ -4,7 +4,7 @@ from math import sqrt
 
 import pytest
 
-from search.snippets.code_text import SHORTEST, Tokens, language_of, read_code
+from search.snippets.code_text import SHORTEST, Tokens, language_of, parsed_code, read_code
 
 PIECES = {
     "python": "    value = json.loads(text)\n    for part in self.parts:\n        part.run(value",
@@ -18,6 +18,33 @@ PIECES = {
 @pytest.mark.parametrize("language", PIECES)
 def test_the_language_of_a_piece_that_is_cut_off(language):
     assert language_of(PIECES[language]) == language
+
+
+TYPICAL = {
+    "rust": "let found = self.rows.iter().map(|row| row.len()).max();\nif let Some(most) = found {",
+    "ruby": "  names.each do |name|\n    puts name unless name.nil?\n  end",
+    "php": "foreach ($this->rows as $row) {\n    $found[] = $row->name;\n}",
+    "c": "if (rows == NULL)\n    return -1;\nmemcpy(buf->data, rows, sizeof(*rows));",
+    "kotlin": "fun total(rows: List<Row>): Int {\n    val found = rows.filter { it.size > 1 }",
+    "swift": "guard let found = rows.first else { return nil }\nself.name = found.name",
+    "bash": 'for name in "$@"; do\n  if [[ -f $name ]]; then',
+    "lua": "local found = rows[name]\nif not found then\n  return nil\nend",
+    "elixir": "rows\n|> Enum.map(fn row -> row.name end)\n|> Enum.sort()",
+    "haskell": "longest :: [Row] -> Int\nlongest rows = maximum $ map (length . name) rows",
+    "zig": "const found = try allocator.alloc(u8, rows.len);\ndefer allocator.free(found);",
+    "r": "found <- lapply(rows, function(row) row$name)\nnames(found) <- NULL",
+    "": '{\n  "name": "a",\n  "version": "1.0.0",\n  "files": ["b", "c"]\n}',
+}
+
+
+@pytest.mark.parametrize("language", TYPICAL)
+def test_what_is_typical_of_a_language_is_of_it(language):
+    assert language_of(TYPICAL[language]) == language
+
+
+def test_kotlins_parser_ends_at_a_piece_that_ends_with_an_annotation():
+    text = "class B {\n  var x: Int? = 1\n\n  @C"
+    assert read_code(text, "kotlin").defined == parsed_code(text, "kotlin").defined == ("B",)
 
 
 def test_prose_is_of_no_language_but_has_words():

@@ -90,6 +90,17 @@ def test_records_and_enums_know_their_components_and_constants():
     assert [" ".join(m.fields["api"]) for m in methods(text)] == ["Foo a R foo Foo b", "E go E values"]
 
 
+def test_a_class_inside_of_a_method_sees_its_variables():
+    text = """class A { void method(List<B> xs, int n) {
+      final Subject<B> s = make();
+      run(new Runnable() { public void run() { s.go(); xs.add(1); later.go(); n.go(); } });
+      Foo later;
+    } void other() { run(new Runnable() { Bar s; public void stop() { s.go(); xs.add(1); } }); } }"""
+    found = {each.name: " ".join(each.fields["api"]) for each in methods(text, documented_only=False)}
+    assert found["run"] == "Subject go List add"
+    assert found["stop"] == "Bar go"
+
+
 def published(words: list[str]) -> list[tuple[str, str]]:
     """A published sequence as ours would read: type arguments erased, ``instance`` left out."""
     kept: list[str] = []
