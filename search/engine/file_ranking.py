@@ -30,13 +30,11 @@ from search.engine.spellings import Spellings
 from search.files.file_words import GATHERING, path_stems
 from search.files.word_stems import pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.bm25_index import STOP_WORDS
+from search.retrieval.bm25_index import COMMON
 from search.retrieval.file_index import FileIndex
 
 FILES: Final = 60
 """Files whose best row becomes a candidate."""
-_ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
-"""Words that begin a question and say nothing about its subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,8 @@ class FileWeights:
     """The gain of a name that has all words of the question and no others."""
     folders: float = 0.4
     """The gain of folders that have all words of the question."""
+    lead: float = 0.4
+    """The gain of a name that has the first word of the question, which is mostly its subject."""
     defines: float = 1.0
     """The gain of a file that defines the single name that the question is."""
     test_share: float = 0.1
@@ -88,7 +88,7 @@ def says_nothing(words: Sequence[str]) -> bool:
 
 def is_common(word: str) -> bool:
     """Whether a word says nothing about the subject of a question."""
-    return word in STOP_WORDS or word in _ASKING
+    return word in COMMON
 
 
 class FileRanking:
@@ -140,7 +140,8 @@ class FileRanking:
         has = {kind: np.minimum(counts[kind], 1.0) for kind in ("stem", "folders")}
         in_stem, in_folders = (np.bincount(files, weight * each, size) for each in has.values())
         matched = np.minimum(np.bincount(files, has["stem"], size) / self._stem_lengths, 1.0)
-        return found + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)
+        first = np.bincount(files, (of_term == 0) * has["stem"], size)
+        return found + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total) + own.lead * first
 
     def _counted(
         self, terms: Sequence[str], others: Mapping[str, Collection[str]]
