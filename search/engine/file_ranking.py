@@ -7,6 +7,7 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 - ``stem`` times sqrt(c) f, where c is the share of the question's words, by their idf, that its name has, and f is the
   share of its name's words that the question has;
 - ``folders`` times the share of the question's words, by their idf, that its folders have;
+- ``lead`` if its name has the first word of the question;
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
 Other spellings of a word (:mod:`search.engine.spellings`) count ``spelling`` times in names and folders.
@@ -30,11 +31,20 @@ from search.engine.spellings import Spellings
 from search.files.file_words import GATHERING, path_stems
 from search.files.word_stems import pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.bm25_index import COMMON
+from search.retrieval.bm25_index import STOP_WORDS
 from search.retrieval.file_index import FileIndex
 
 FILES: Final = 60
 """Files whose best row becomes a candidate."""
+_ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
+"""Words that begin a question and say nothing about its subject."""
+_EXPLAINING: Final = """
+across also another around been between both during either functionality given has have instead internally internals its
+just may mechanism more most must otherwise our provide provided provides should so some than them use used uses using
+various via was we were whether while within work working works would you your
+"""
+_SELDOM: Final = frozenset(_EXPLAINING.split())
+"""Words by which people explain: the files that they mean seldom have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ class FileWeights:
     """The gain of a file that defines the single name that the question is."""
     test_share: float = 0.1
     """What a test keeps of its score, unless tests are asked for."""
-    gathering_share: float = 0.8
+    gathering_share: float = 0.9
     """What a file that only gathers others keeps."""
     most_terms: int = 6
     """Words from which on a question is rather about one function: files count less, the more it has."""
@@ -77,7 +87,7 @@ _ZERO: Final = np.empty(0)
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
     """The words of a question that say something about its subject, all if none does, with their stems."""
-    asked = [word for word in words if not is_common(word)] or words
+    asked = [word for word in words if not (is_common(word) or word in _SELDOM)] or words
     return {piece: stem_of(piece) for word in asked for piece in pieces(word)}
 
 
@@ -88,7 +98,7 @@ def says_nothing(words: Sequence[str]) -> bool:
 
 def is_common(word: str) -> bool:
     """Whether a word says nothing about the subject of a question."""
-    return word in COMMON
+    return word in STOP_WORDS or word in _ASKING
 
 
 class FileRanking:
@@ -141,7 +151,11 @@ class FileRanking:
         in_stem, in_folders = (np.bincount(files, weight * each, size) for each in has.values())
         matched = np.minimum(np.bincount(files, has["stem"], size) / self._stem_lengths, 1.0)
         first = np.bincount(files, (of_term == 0) * has["stem"], size)
-        return found + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total) + own.lead * first
+        return (
+            found
+            + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)
+            + own.lead * first
+        )
 
     def _counted(
         self, terms: Sequence[str], others: Mapping[str, Collection[str]]

@@ -26,14 +26,7 @@ will with
 """
 STOP_WORDS: Final = frozenset(_LIST.split())
 """Common English words that BM25 leaves out of queries: Lucene's list, as bm25s has it, whose import takes long."""
-_SELDOM: Final = """
-across also another around been between both do does during either functionality given has have how instead internally
-internals its just may mechanism more most must otherwise our provide provided provides should so some than them
-use used uses using various via was we were what when where whether which while why within work working works would
-you your
-"""
-COMMON: Final = STOP_WORDS | frozenset(_SELDOM.split())
-"""Also words by which people ask and explain, and which the code that they mean seldom has."""
+
 
 K1: Final = 2.0
 """Term frequency saturation."""
@@ -46,8 +39,8 @@ _REPEATED: Final = ("name",)
 
 
 def terms_of(words: Sequence[str]) -> list[str]:
-    """The distinct stems of a query without common words, or of all its words if all are common."""
-    wanted = [word for word in words if word not in COMMON] or words
+    """The distinct stems of a query without stop words, or of all its words if all are stop words."""
+    wanted = [word for word in words if word not in STOP_WORDS] or words
     return list(dict.fromkeys(stem for word in wanted for stem in stems(word)))
 
 
