@@ -65,6 +65,7 @@ class Engine:
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
         """The same engine with other settings and scores of whole files; what is known of the index is shared."""
+        _ = self._judge, self._phrases, self._penalties
         other = copy(self)
         other.ranking, other._files = ranking, files
         other._asked = lru_cache(maxsize=16)(other._asked_of)

@@ -7,6 +7,7 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 - ``stem`` times sqrt(c) f, where c is the share of the question's words, by their idf, that its name has, and f is the
   share of its name's words that the question has;
 - ``folders`` times the share of the question's words, by their idf, that its folders have;
+- ``lead`` if its name has the first word of the question;
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
 Other spellings of a word (:mod:`search.engine.spellings`) count ``spelling`` times in names and folders.
@@ -37,6 +38,13 @@ FILES: Final = 60
 """Files whose best row becomes a candidate."""
 _ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
 """Words that begin a question and say nothing about its subject."""
+_EXPLAINING: Final = """
+across also another around been between both during either functionality given has have instead internally internals its
+just may mechanism more most must otherwise our provide provided provides should so some than them use used uses using
+various via was we were whether while within work working works would you your
+"""
+_SELDOM: Final = frozenset(_EXPLAINING.split())
+"""Words by which people explain: the files that they mean seldom have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +57,13 @@ class FileWeights:
     """The gain of a name that has all words of the question and no others."""
     folders: float = 0.4
     """The gain of folders that have all words of the question."""
+    lead: float = 0.4
+    """The gain of a name that has the first word of the question, which is mostly its subject."""
     defines: float = 1.0
     """The gain of a file that defines the single name that the question is."""
     test_share: float = 0.1
     """What a test keeps of its score, unless tests are asked for."""
-    gathering_share: float = 0.8
+    gathering_share: float = 0.9
     """What a file that only gathers others keeps."""
     most_terms: int = 6
     """Words from which on a question is rather about one function: files count less, the more it has."""
@@ -77,7 +87,7 @@ _ZERO: Final = np.empty(0)
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
     """The words of a question that say something about its subject, all if none does, with their stems."""
-    asked = [word for word in words if not is_common(word)] or words
+    asked = [word for word in words if not (is_common(word) or word in _SELDOM)] or words
     return {piece: stem_of(piece) for word in asked for piece in pieces(word)}
 
 
@@ -140,7 +150,12 @@ class FileRanking:
         has = {kind: np.minimum(counts[kind], 1.0) for kind in ("stem", "folders")}
         in_stem, in_folders = (np.bincount(files, weight * each, size) for each in has.values())
         matched = np.minimum(np.bincount(files, has["stem"], size) / self._stem_lengths, 1.0)
-        return found + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)
+        first = np.bincount(files, (of_term == 0) * has["stem"], size)
+        return (
+            found
+            + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)
+            + own.lead * first
+        )
 
     def _counted(
         self, terms: Sequence[str], others: Mapping[str, Collection[str]]

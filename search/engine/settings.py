@@ -47,7 +47,7 @@ class RankingSettings:
     """Rows that the model scores per query, the best by BM25."""
     read_all_below: int = 1000
     """Size of an index up to which the model scores all of it."""
-    weight: float = 0.7
+    weight: float = 0.72
     """Weight of the model's score; the rest is BM25's. Both are standardised."""
     vector_weight: float | None = None
     """Weight of the vectors' cosine, also standardised, which is added to these two if an index has vectors; what it

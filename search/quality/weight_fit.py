@@ -28,6 +28,8 @@ from search.quality.typed_queries import DEPTH, ndcg_by_file, seen
 
 Weights = TypeVar("Weights", bound=FileWeights)
 ROUNDS: Final = 3
+LEAST: Final = 0.0005
+"""What another value of a weight raises the mean by, at least: less is chance."""
 _DEFAULT: Final = RankingSettings()
 
 
@@ -84,17 +86,18 @@ _OF_FILES: Final[Mapping[str, Tried]] = {
     "k1": Tried(5.0, (2.5, 5.0, 10.0, 20.0), without=1.5),  # what BM25 has by default
     "stem": Tried(1.0, (0.5, 1.0, 1.5, 2.0, 3.0), without=0.0),
     "folders": Tried(0.2, (0.0, 0.2, 0.4), without=0.0),
+    "lead": Tried(0.0, (0.0, 0.2, 0.4, 0.6), without=0.0),
     "defines": Tried(1.0, (0.5, 1.0, 2.0), without=0.0),
     "most_terms": Tried(8, (5, 6, 8), without=1000),
     "test_share": Tried(0.3, (0.1, 0.3, 0.6), without=1.0),
-    "gathering_share": Tried(0.8, (0.6, 0.8, 1.0), without=1.0),
+    "gathering_share": Tried(0.8, (0.6, 0.8, 0.9, 1.0), without=1.0),
     "stem_times": Tried(10, (0, 10, 20, 40), without=0),
     "folder_times": Tried(5, (0, 5, 10), without=0),
     "spelling": Tried(0.5, (0.3, 0.5, 0.7, 0.9), without=0.0),
 }
 _OF_SEARCH: Final[Mapping[str, Tried]] = {
     "files": Tried(1.0, (0.5, 1.0, 1.5, 2.0, 2.5, 3.0), without=0.0),
-    "weight": Tried(0.5, (0.3, 0.5, 0.7, 0.8, 0.9), without=0.0),
+    "weight": Tried(0.5, (0.3, 0.5, 0.7, 0.72, 0.8, 0.9), without=0.0),
     "vector_weight": Tried(0.3, (0.0, 0.1, 0.2, 0.3), without=0.0),
     "phrases_of_file": Tried(1.0, (1.0, 2.0, 3.0), without=0.0),
     "old": Tried(3.0, (1.0, 3.0, 5.0), without=0.0),
@@ -227,7 +230,7 @@ def fitted(projects: Iterable[Project[Weights]], plan: FitPlan[Weights]) -> Weig
         for name, tried in plan.tried.items():
             for value in tried.values:
                 other = replace(weights, **{name: value})
-                if (found := mean(other)) > best + 1e-9:
+                if (found := mean(other)) > best + LEAST:
                     best, weights = found, other
         if weights == before:
             break

@@ -156,11 +156,25 @@ def test_scores_are_those_of_the_definition(project):
         stem = path_stems(path)[0]
         cover = sum(idf[term] for term in terms if term in stem) / sum(idf.values())
         share = len({*stem} & {*terms}) / len({*stem})
-        expected = sums[path] / max(sums.values()) + 2.0 * cover**0.5 * share
-        expected *= 0.8 if path.endswith("__init__.py") else 0.1 if path.startswith("tests/") else 1
+        expected = sums[path] / max(sums.values()) + 2.0 * cover**0.5 * share + 0.4 * (terms[0] in stem)
+        expected *= 0.9 if path.endswith("__init__.py") else 0.1 if path.startswith("tests/") else 1
         assert found[path] == pytest.approx(expected, rel=1e-5)
     for_tests = ranking.scores(["session", "stores"], "?", for_tests=True)
     assert for_tests[paths.index("tests/test_session_store.py")] > found["tests/test_session_store.py"] * 9
+
+
+def test_the_first_word_leads_and_words_that_explain_do_not_count(project):
+    index, _ = indexed(project)
+    paths = [file.path for file in index.files]
+    ranking = FileRanking(index.whole, paths, np.zeros(len(paths), np.bool_))
+
+    def scores(*words):
+        return ranking.scores(words, "?", for_tests=True)
+
+    led = scores("router", "cookies") - scores("cookies", "router")
+    assert led[paths.index("go/router.go")] == pytest.approx(0.4)
+    assert led[paths.index("web/cookies.py")] == pytest.approx(-0.4)
+    assert scores("how", "cookies", "provided").tolist() == scores("cookies").tolist()
 
 
 def test_files_are_ranked_and_a_defined_name_leads_to_its_file(project):

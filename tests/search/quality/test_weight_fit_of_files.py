@@ -14,7 +14,7 @@ from search.index.index_file import open_index
 from search.quality.query_file import read_query_files
 from search.quality.typed_queries import measure_queries
 from search.quality.weight_fit import FILES as PLAN
-from search.quality.weight_fit import FileProject, fitted
+from search.quality.weight_fit import LEAST, FileProject, fitted
 
 FILES = {
     "src/parser.py": "def split(text): return text.split()\n",
@@ -74,7 +74,7 @@ def test_a_fit_is_a_local_best_of_the_grid(folder):
     found = fitted([project], PLAN)
     assert project.ndcg(found) > project.ndcg(PLAN.start)
     others = [replace(found, **{name: value}) for name, each in PLAN.tried.items() for value in each.values]
-    assert project.ndcg(found) == max(map(project.ndcg, others))
+    assert max(map(project.ndcg, others)) <= project.ndcg(found) + LEAST
 
 
 def test_files_are_ranked_as_the_search_ranks_them(folder):
@@ -92,9 +92,10 @@ def test_missing_projects_are_left_out_in_one_line(folder, capsys):
     lines = output.out.splitlines()
     assert lines[0].startswith("4 queries about 2 projects; NDCG@10 by file")
     assert lines[1].split() == ["one", "two", "mean"]
-    assert [line.split("  ")[0] for line in lines[4:16]] == [
-        "default", "k1 1.5", "without stem", "without folders", "without defines", "most_terms 1000", "test_share 1.0",
-        "gathering_share 1.0", "without stem_times", "without folder_times", "without spelling", "fitted on the others",
+    assert [line.split("  ")[0] for line in lines[4:17]] == [
+        "default", "k1 1.5", "without stem", "without folders", "without lead", "without defines", "most_terms 1000",
+        "test_share 1.0", "gathering_share 1.0", "without stem_times", "without folder_times", "without spelling",
+        "fitted on the others",
     ]  # fmt: skip
 
 
