@@ -1,6 +1,7 @@
 """The training loop, which depends only on the interface :class:`training.task.TrainingTask`."""
 
 import contextlib
+import gc
 import logging
 import math
 import signal
@@ -114,7 +115,11 @@ def train(
     """
     processes.same_weights(task.model)
     state = RunState(task, config, plan)
-    _Run(task, state, run_dir / CHECKPOINT, board, say, section).go(begin)
+    gc.freeze()  # else each full collection visits all that was prepared
+    try:
+        _Run(task, state, run_dir / CHECKPOINT, board, say, section).go(begin)
+    finally:
+        gc.unfreeze()
     done = state.progress
     speed = done.pairs / max(done.seconds, 1e-9)
     return TrainingReport(done.best_epoch, done.epoch, done.seconds, len(task), speed, done.history)
