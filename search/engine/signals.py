@@ -175,7 +175,7 @@ class Candidates:
             near=None if near is None else float(near[place]),
             of_file=float(self.of_file[place]),
             stage="name" if row in named else "words" if neural is None else "model",
-            copies=self.rows[copies].tolist() if copies else (),
+            copies=self.rows[copies].tolist() if copies else [],
             match_line=lines.get(row, 0),
         )
 

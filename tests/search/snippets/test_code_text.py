@@ -4,6 +4,7 @@ from math import sqrt
 
 import pytest
 
+from data_prep.languages.registry import language
 from search.snippets.code_text import SHORTEST, Tokens, language_of, parsed_code, read_code
 
 PIECES = {
@@ -45,6 +46,11 @@ def test_what_is_typical_of_a_language_is_of_it(language):
 def test_kotlins_parser_ends_at_a_piece_that_ends_with_an_annotation():
     text = "class B {\n  var x: Int? = 1\n\n  @C"
     assert read_code(text, "kotlin").defined == parsed_code(text, "kotlin").defined == ("B",)
+
+
+def test_kotlins_parser_ends_at_a_file_that_ends_with_an_annotation():
+    found = language("kotlin").parse(b"fun a() {\n}\nclass B {\n  var x: Int? = 1\n\n  @C", "b.kt")
+    assert [each.name for each in found.functions] == ["a"]
 
 
 def test_prose_is_of_no_language_but_has_words():
