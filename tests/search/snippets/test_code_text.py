@@ -4,7 +4,7 @@ from math import sqrt
 
 import pytest
 
-from data_prep.languages.registry import language
+from data_prep.languages.registry import language as language_named
 from search.snippets.code_text import SHORTEST, Tokens, language_of, parsed_code, read_code
 
 PIECES = {
@@ -49,7 +49,7 @@ def test_kotlins_parser_ends_at_a_piece_that_ends_with_an_annotation():
 
 
 def test_kotlins_parser_ends_at_a_file_that_ends_with_an_annotation():
-    found = language("kotlin").parse(b"fun a() {\n}\nclass B {\n  var x: Int? = 1\n\n  @C", "b.kt")
+    found = language_named("kotlin").parse(b"fun a() {\n}\nclass B {\n  var x: Int? = 1\n\n  @C", "b.kt")
     assert [each.name for each in found.functions] == ["a"]
 
 
