@@ -41,7 +41,6 @@ _Placed = tuple[Node, str, list[str], bool, int]
 LONGEST_NAME: Final = 1000
 """Maximum characters of a name with the enclosing types."""
 
-_KOTLIN: Final = "tree_sitter_kotlin:language"
 _HASHES: Final = re.compile(r"(?m)^#+:? ?")
 
 
@@ -57,14 +56,11 @@ def is_own(grammar: str) -> bool:
 
 
 def syntax_tree(grammar: str, data: bytes) -> Tree:
-    """The tree of a text by the grammar "module:function".
-
-    Kotlin's parser never ends at an annotation that ends a text without a line break, so it gets one.
-    """
+    """The tree of a text by the grammar "module:function". Kotlin's never ends at some texts without a last line break."""
     if is_own(grammar):
         own: Tree = resolve_name(grammar)(data)
         return own
-    return Parser(loaded_grammar(grammar)).parse(data + b"\n" * (grammar == _KOTLIN and not data.endswith(b"\n")))
+    return Parser(loaded_grammar(grammar)).parse(data + b"\n" * ("kotlin" in grammar and not data.endswith(b"\n")))
 
 
 def _marks(language: Language) -> tuple[tuple[str, frozenset[str]], ...]:
