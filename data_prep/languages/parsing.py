@@ -56,7 +56,7 @@ def is_own(grammar: str) -> bool:
 
 
 def syntax_tree(grammar: str, data: bytes) -> Tree:
-    """The tree of a text by the grammar "module:function". Kotlin's never ends at some texts without a last line end."""
+    """The tree of a text by the grammar "module:function". Kotlin's never ends at some texts without a line end."""
     if is_own(grammar):
         own: Tree = resolve_name(grammar)(data)
         return own
