@@ -28,6 +28,7 @@ CALIBRATION: Final = "calibration"
 _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "scoring": ("experiments.speed.scoring:measure_scoring", "GALM's fast form, plain form and the matrix product"),
     "pools": ("experiments.speed.scoring:measure_pools", "ranking whole pools of several sizes, and its memory"),
+    "models": ("experiments.speed.models:measure_models", "a question and a method read, by each model"),
     "training": ("experiments.speed.training:measure_training", "a training step of GALM's fast and plain form"),
     "rows": ("experiments.speed.training:measure_rows", "training with rows of word tables that wait, or all move"),
     "selected": ("experiments.speed.training:measure_selected", "training with gradients of few scores, or of all"),
