@@ -57,7 +57,7 @@ def measure_models(options: SpeedOptions) -> Measured:
             say(f"{row} is left out: {error}")
     about = (
         f"{data.manifest['origin']}: {min(_ASKED, len(pool))} questions one after the other, each with {len(pool):,} "
-        f"methods of the test split, {torch.get_num_threads()} threads. Models before training, in the precision of tests."
+        f"methods of the test split, {torch.get_num_threads()} threads. Models before training, as precise as in tests."
     )
     return Measured(about=about, unit="each", rows=compare("", forms, options.rounds))
 
