@@ -5,7 +5,6 @@ And a hash of the code that prepares a data set: prepared data are stale if and 
 
 import ast
 import hashlib
-import os
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -43,12 +42,6 @@ def workspace() -> Path:
         return Path.cwd()
     except FileNotFoundError:  # it was deleted, which every command reports first
         return Path()
-
-
-def absolute_path() -> str:
-    """``PATH`` without relative and empty entries, which mean the current folder, whoever filled it."""
-    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(place for place in places if Path(place).is_absolute())
 
 
 _PACKAGE: Final = f"{OUTER}data_prep"

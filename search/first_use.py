@@ -12,9 +12,8 @@ from pathlib import Path
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
-from search.index.freshness import CURRENT, Freshness, looked_at
+from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import OtherVersionError, read_head
-from search.index.tree_record import read_record
 from search.index.vector_file import vectors_path
 from search.opening import check_way, index_place, indexed_above, named_index, tree_top
 

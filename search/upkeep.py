@@ -100,8 +100,8 @@ def stored_indexes() -> Iterator[StoredIndex]:
 
 
 def _described(folder: Path) -> StoredIndex:
+    from search.index.freshness import read_record
     from search.index.index_file import Head, UnusableIndexError, read_head, version_of
-    from search.index.tree_record import read_record
 
     path = folder / "index"
     record, head = read_record(path), Head(0, 0, "", 1, "")

@@ -113,7 +113,7 @@ _SCOTCH_PAPER: Final = {
 }
 """The settings of Scotch's released scripts; Adam's epsilon and weight decay are as there, 1e-8 and 0."""
 
-_BM25: Final = "baselines.bm25.ranker:Bm25"
+_BM25: Final = "baselines.bm25:Bm25"
 _BM25_TUNED: Final = {
     "model.k1": "2",
     "model.b": "1",

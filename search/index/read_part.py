@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from data_prep.array_types import Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
-from data_prep.licences.licences import Licences
 from data_prep.records import SourceFile
 from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split
@@ -24,6 +23,9 @@ from search.files.languages import Unit, Units, language_inside, language_name, 
 from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.retrieval.file_index import FileIndex
+
+if TYPE_CHECKING:
+    from data_prep.licences.licences import Licences
 
 _NOT_PARSED: Final = "takes more than {:.0f} s of processor time or too much memory to parse"
 
@@ -108,11 +110,13 @@ class Part:
 
 def read_part(task: Task) -> Part:
     """Read files; one that cannot be read has no rows, and the reason as its trouble."""
+    from data_prep.licences.licences import Licences  # its patterns take long to compile, and are for workers alone
+
     licences = Licences(task.root, [each.path for each in task.files])
     return Part.of([_read(task, found, licences) for found in task.files])
 
 
-def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Sequence[Unit], FileWords]:
+def _read(task: Task, found: Found, licences: "Licences") -> tuple[IndexedFile, Sequence[Unit], FileWords]:
     licence, blobs, read, encoding, script = "", "", Units(()), "", ""
     try:
         raw = read_source(task.root, found)

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from baselines.bm25.ranker import TokenBm25
+from baselines.bm25 import TokenBm25
 from baselines.snipper.encoder import encode_texts
 from baselines.snipper.texts import QueryText, code_words, document_text
 from data_prep.errors import UserError

@@ -27,7 +27,7 @@ from data_prep.sources.own_git import git_says
 from evaluation.evaluator import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
-from search.index.tree_record import read_record, record_path
+from search.index.freshness import read_record, record_path
 from search.index.vector_file import maker_of, up_to_date, vectors_path
 from search.opening import index_place
 from search.retrieval.ann.faiss_index import _read

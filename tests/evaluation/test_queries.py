@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from data_prep.pipeline.overlap import word_sets
 from data_prep.records import UNKNOWN, Method, Pair
 from data_prep.store.prepared_data import Split

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from cli.main import main
 from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example, example, write_raw

@@ -9,7 +9,6 @@ import Stemmer
 from repositories import commit, write
 from serving import index_of
 
-from baselines.bm25.formula import counts_by_norm, gains, idf
 from cli.main import main
 from data_prep.files.reading import read_whole
 from data_prep.languages.identifiers import split_identifier
@@ -23,7 +22,7 @@ from search.joint.joint_index import JointBm25
 from search.joint.opening import joined, open_member
 from search.joint.repository_list import read_list
 from search.opening import reranker_maker
-from search.retrieval.bm25_index import WEIGHTS, Bm25Index, terms_of
+from search.retrieval.bm25_index import WEIGHTS, Bm25Index, counts_by_norm, gains, idf, terms_of
 
 LICENCE = REPOSITORY / "LICENSE"
 QUESTIONS = (
