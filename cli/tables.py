@@ -263,7 +263,7 @@ def speed(arguments: Sequence[str]) -> None:
     if name not in ABOUT:
         raise unknown("measurement", name, [*ABOUT])
     options = replace(options, path=options.path or "".join(words[1:]))
-    from evaluation.provenance import without_paths
+    from data_prep.installation import without_paths
     from experiments.recipes.results_folder import results_folder
 
     folder = results_folder([{"speed": asdict(options)}], [{"speed": asdict(SpeedOptions())}], options.out)

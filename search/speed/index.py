@@ -13,8 +13,8 @@ from typing import Final
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
 from data_prep.files.atomic import naming
+from data_prep.installation import peak_memory_mb
 from data_prep.records import SourceFile
-from evaluation.provenance import peak_memory_mb
 from evaluation.speed import Form, Measured, Seconds, SpeedOptions, asking, compare, timed
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from data_prep.installation import machine
 from data_prep.records import SourceFile
 from data_prep.store.tokenizing import WordTokenizer
-from evaluation.provenance import machine
 from evaluation.speed import Measured, SpeedOptions, Spread
 from experiments.speed import jdk, scoring, training
 from experiments.speed.report import Record, digits, page, save, saved_records, shown
