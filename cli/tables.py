@@ -36,7 +36,7 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "search": ("search.speed.index:measure_index", "an index made, updated and asked, with and without the model"),
     "question": ("search.speed.index:measure_question", "one question from the command line"),
     "first": (
-        "search.speed.first:measure_first",
+        "search.speed.index:measure_first",
         "the first question about a folder, whose index is made for it; PATH: the folder",
     ),
     "serve": (

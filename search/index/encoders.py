@@ -72,7 +72,7 @@ def row_encoder(run: Path | None = None) -> RowEncoder:
     if is_packed_light(folder):
         return PackedLight(run)
     if reads_text(folder):
-        from search.models.text_encoder import TextEncoder
+        from search.models.torch_models import TextEncoder
 
         return TextEncoder(folder)
     from search.models.torch_models import TorchEncoder

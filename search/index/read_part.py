@@ -1,10 +1,11 @@
-"""Files of a tree as rows of an index: what one process makes of a part of them, and how parts are joined."""
+"""Files of a tree as rows of an index: which are read first, what one process makes of a part, how parts are joined."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,12 +17,14 @@ from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
 from data_prep.worker_process import FILE, limited
+from search.engine.question import asked_words
 from search.files.encodings import text_of
 from search.files.file_words import FileWords, file_words
 from search.files.generations import is_deprecated
 from search.files.languages import Unit, Units, language_inside, language_name, read_file
 from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
+from search.retrieval.bm25_index import terms_of
 from search.retrieval.file_index import FileIndex
 
 if TYPE_CHECKING:
@@ -138,3 +141,43 @@ def _read(task: Task, found: Found, licences: "Licences") -> tuple[IndexedFile, 
     script = script or (read.language if read.language != language_name(found.path) else "")
     indexed = IndexedFile(*found, licence, test, False, rows, read.left_out, blobs, encoding, script)
     return indexed, read.units, words
+
+
+_LARGE: Final = 200_000
+"""Bytes from which on a file is more likely generated than looked for."""
+
+
+@runtime_checkable
+class Watch(Protocol):
+    """Who is told what is read."""
+
+    chunk: int
+    """Files that are read together."""
+    asked: str
+    """What is waited for: a question, or the path of a file."""
+
+    def begin(self, files: int) -> None:
+        """So many files will be read."""
+
+    def take(self, part: Part) -> None:
+        """These were read."""
+
+
+def likely_first(found: Sequence[Found], asked: str = "") -> list[Found]:
+    """Files that are likely to be wanted first: those whose paths have all the words that are ``asked`` for.
+
+    Then sources come before tests, paths with more of the words before others, large files after them, and those near
+    the top before deep ones.
+    """
+    wanted = frozenset(terms_of(asked_words(asked)))
+
+    @cache
+    def words(part: str) -> frozenset[str]:
+        return wanted.intersection(terms_of(asked_words(part)))
+
+    def place(file: Found) -> tuple[bool, bool, int, bool, int, str]:
+        has = len(frozenset[str]().union(*map(words, file.path.split("/")))) if wanted else 0
+        some = not has or has < len(wanted)
+        return some, is_test(file.path), -has, file.size > _LARGE, file.path.count("/"), file.path
+
+    return sorted(found, key=place)
