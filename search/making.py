@@ -63,7 +63,7 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
     from galm.fast.kernels import one_thread_kernels
     from search.index.build import refresh, sole_maker
     from search.opening import check_way
-    from search.retrieval.ann.exact import can_round
+    from search.retrieval.exact import can_round
 
     check_way(root, path)
     told: list[tuple[str, str]] = []

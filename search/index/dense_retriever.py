@@ -12,7 +12,7 @@ from data_prep.errors import UserError
 from data_prep.store.prepared_data import Split
 from search.index.encoders import RowEncoder, loaded_encoder
 from search.index.vector_file import StoredVectors, vectors_of, vectors_path
-from search.retrieval.ann.exact import VectorIndex, vector_index
+from search.retrieval.exact import VectorIndex, vector_index
 
 COUNT: Final = 100
 """Maximum number of rows that vectors add to the shortlist of a query."""

@@ -1,6 +1,6 @@
 """Bi-encoders of rows and queries: any trained one, and without torch a packed light pair, as the shipped one is.
 
-:mod:`baselines.scotch.light` has its equations; the sums are the same within rounding.
+:mod:`baselines.scotch_light` has its equations; the sums are the same within rounding.
 """
 
 from collections.abc import Sequence

@@ -28,7 +28,7 @@ from search.retrieval.bm25_index import terms_of
 from search.retrieval.file_index import FileIndex
 
 if TYPE_CHECKING:
-    from data_prep.licences.licences import Licences
+    from data_prep.sources.licences import Licences
 
 _NOT_PARSED: Final = "takes more than {:.0f} s of processor time or too much memory to parse"
 
@@ -113,7 +113,7 @@ class Part:
 
 def read_part(task: Task) -> Part:
     """Read files; one that cannot be read has no rows, and the reason as its trouble."""
-    from data_prep.licences.licences import Licences  # its patterns take long to compile, and are for workers alone
+    from data_prep.sources.licences import Licences  # its patterns take long to compile, and are for workers alone
 
     licences = Licences(task.root, [each.path for each in task.files])
     return Part.of([_read(task, found, licences) for found in task.files])

@@ -17,7 +17,7 @@ from data_prep.files.json_text import checked_record
 from data_prep.files.sealed import read_sealed, read_sealed_head, write_sealed
 from search.index.index_file import read_head
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash
-from search.retrieval.ann.faiss_index import are_kept, clusters_path
+from search.retrieval.faiss_index import are_kept, clusters_path
 
 FORMAT: Final = "galm vectors 1"
 """Incremented when the layout changes, or how a row is encoded."""
@@ -170,7 +170,7 @@ def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> s
         return ""
     from search.index.encoders import loaded_encoder
     from search.index.vector_encoding import refresh_vectors
-    from search.retrieval.ann.exact import vector_index
+    from search.retrieval.exact import vector_index
 
     done = refresh_vectors(loaded_encoder(run), index, tell)
     stored = open_vectors(path := vectors_path(index))

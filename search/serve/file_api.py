@@ -15,12 +15,12 @@ from search.engine.preview import indentation
 from search.engine.show import licence_of
 from search.files.languages import language_name
 from search.index.code_index import ChangedFileError, Index, read_indexed
+from search.index.frame_locator import FrameLocator
 from search.serve.agent_paths import place_of
 from search.serve.highlighting import Span, highlighted
 from search.serve.requests import Turns, line_of, parameters
 from search.serve.search_api import coloured
 from search.snippets.answer import file_of
-from search.traces.frame_locator import FrameLocator
 
 MOST_UNITS: Final = 400
 """Functions and types of a file that are named at once."""

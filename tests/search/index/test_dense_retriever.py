@@ -46,8 +46,8 @@ from search.models.torch_models import ModelReranker
 from search.opening import index_place
 from search.quality.measure import measure_quality
 from search.quality.questions import Questions
-from search.retrieval.ann.exact import ExactVectors
-from search.retrieval.ann.faiss_index import FaissVectors, clusters_path
+from search.retrieval.exact import ExactVectors
+from search.retrieval.faiss_index import FaissVectors, clusters_path
 from search.serve.live_index import LiveIndex
 from training.checkpoint import save_weights
 
@@ -594,7 +594,7 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
         pytest.skip("faiss is not installed: bash run.sh install vectors")
-    monkeypatch.setattr("search.retrieval.ann.faiss_index.WORTH_IT", 10)
+    monkeypatch.setattr("search.retrieval.faiss_index.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     path = indexed(tree, str(run))
     clusters = clusters_path(vectors_path(path))
