@@ -145,7 +145,7 @@ def build_vectors(run: str, path: Path, tell: Callable[[str], None] = say) -> No
     If it is empty, existing vectors are updated by the model that made them. ``tell`` is called with what was done.
     """
     from search.index.freshness import want_vectors
-    from search.index.vector_file import maker_of, remove_vectors, update_vectors
+    from search.index.vectors import maker_of, remove_vectors, update_vectors
 
     want_vectors(path, wanted=run != "none")
     if run == "none":

@@ -123,7 +123,7 @@ def _described(folder: Path) -> StoredIndex:
 
 
 def _vectors(index: Path) -> str:
-    from search.index.vector_file import read_vector_head, vectors_path
+    from search.index.vectors import read_vector_head, vectors_path
 
     try:
         return read_vector_head(vectors_path(index)).run or "shipped"

@@ -33,7 +33,7 @@ from modeling.transformers.sentence_encoder import load_sentence_model
 from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_in
 from search.engine.packed_reranker import query_split, read_words
 from search.engine.signals import Alignment
-from search.index.vector_file import BATCH
+from search.index.vectors import BATCH
 from search.models.folder import DEFAULT_BI_ENCODER, is_sentence_model, model_hash
 from search.models.packed_model import load_model
 

@@ -26,7 +26,7 @@ from search.index.index_file import UnusableIndexError
 from search.index.partial_index import PartialIndex
 from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
-from search.index.vector_file import maker_of, update_vectors
+from search.index.vectors import maker_of, update_vectors
 from search.models.folder import DEFAULT_MODEL
 from search.opening import check_way, index_place
 from search.serve.index_place import IndexPlace

@@ -26,11 +26,10 @@ from search.engine.engine import Engine
 from search.files.languages import read_file
 from search.index.build import refresh
 from search.index.code_index import rows_of_files
-from search.index.dense_retriever import near_rows
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors
-from search.index.vector_file import up_to_date, vectors_path
+from search.index.vectors import near_rows, up_to_date, vectors_path
 from search.opening import reranker_maker
 from search.quality.questions import of_comments
 

@@ -28,7 +28,7 @@ from evaluation.evaluator import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
 from search.index.freshness import read_record, record_path
-from search.index.vector_file import maker_of, up_to_date, vectors_path
+from search.index.vectors import maker_of, up_to_date, vectors_path
 from search.opening import index_place
 from search.retrieval.faiss_index import _read
 

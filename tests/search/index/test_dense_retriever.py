@@ -26,16 +26,17 @@ from search.engine.settings import WORD_VECTORS, RankingSettings
 from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
-from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import BATCH, refresh_vectors
-from search.index.vector_file import (
+from search.index.vectors import (
     FORMAT,
     KEY,
+    DenseRetriever,
     StoredVectors,
     VectorHead,
     maker_of,
+    near_rows,
     open_vectors,
     save_vectors,
     up_to_date,
@@ -293,7 +294,7 @@ def test_an_index_that_is_replaced_meanwhile_gets_no_vectors(encoder, small_file
 _CHANGING = """
 import sys, pathlib
 import numpy as np
-from search.index.vector_file import StoredVectors, VectorHead, save_vectors
+from search.index.vectors import StoredVectors, VectorHead, save_vectors
 number = 0
 while True:
     number += 1

@@ -18,11 +18,10 @@ from search.engine.settings import TEXT_VECTORS, WORD_VECTORS, RankingSettings
 from search.engine.signals import fused
 from search.index import encoders, vector_encoding
 from search.index.build import refresh
-from search.index.dense_retriever import near_rows
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors
-from search.index.vector_file import BATCH, open_vectors, part_path, vectors_path
+from search.index.vectors import BATCH, near_rows, open_vectors, part_path, vectors_path
 from search.joint.joint_index import JointRetriever, Numbering
 from search.making import checked_run
 from search.models.torch_models import TextEncoder, text_of
