@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path

@@ -15,6 +15,7 @@ from jaxtyping import Float
 
 from data_prep.errors import UserError
 from data_prep.files.reading import read_whole
+from data_prep.installation import code_version
 from data_prep.pipeline.overlap import overlap, without
 from data_prep.records import SplitName
 from data_prep.registry import DATASETS, data_set
@@ -23,7 +24,6 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, SavedCounts, evaluate
 from evaluation.fusion import FusedRanker, best_weight
 from evaluation.metrics import count_better_and_tied
-from evaluation.provenance import code_version
 from evaluation.query_files import folder_of_test, write_evaluation
 from evaluation.reading import WHOLE, TestReading, asked, pool_rows
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.files.atomic import write_atomically
-from data_prep.files.json_text import parse_json
-from evaluation.json_records import from_json, to_json
-from evaluation.provenance import Machine, code_version, machine
+from data_prep.files.json_text import from_json, parse_json, to_json
+from data_prep.installation import Machine, code_version, machine
 from evaluation.speed import Measured, Row, Spread
 from experiments.recipes.config import REPOSITORY
 from experiments.tables.comparison_tables import markdown_table
