@@ -11,6 +11,7 @@ from data_prep.languages.easing import Easing, eased, ended_calls, near, without
 from data_prep.languages.language import (
     Declaration,
     Language,
+    ParsedSource,
     Quote,
     body_of,
     name_of,
@@ -45,6 +46,10 @@ _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
 _WRAPPED: Final = re.compile(
     rb"(?m)^(?:" + _STORAGE + rb"\s+)*(?P<name>" + _NAME + rb"[ \t]*\()"
     rb"(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\(|[\w \t*:<>]+\)\s*[*&]*\w+\s*(?:\(|\[\]|;))"
+)
+_EXPORTED: Final = re.compile(
+    rb"(?m)^([ \t]*(?:typedef\s+)?(?:class|struct|union)[ \t]+)([A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]*(?:API|EXPORT))"
+    rb"(?=[ \t]+\w+\s*(?:final\s*)?(?::[^:;{}()][^;{}()]*)?\{)"
 )
 _ALONE: Final = re.compile(rb"(?m)^[ \t]*(?P<name>" + _OWN_TYPES + _NAME + rb")[ \t]*(?P<open>\(?)")
 _LINE_END: Final = re.compile(rb"[ \t]*(?:\n|\Z)")
@@ -105,6 +110,17 @@ MACROS: Final = (
     ),
 )
 """Rules for macros, attributes and types that are given to macros."""
+
+
+def parse(language: Language, data: bytes, path: str) -> ParsedSource:
+    """What a file has. ``class API_EXPORT Pool {`` parses, but as a function, so the macro is passed over before.
+
+    Raises:
+        UserError: the file is too long.
+    """
+    text = _EXPORTED.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    found: ParsedSource = resolved("data_prep.languages.parsing:parse")(language, text, path)
+    return found
 
 
 def declarator(node: "Node") -> "Node | None":
@@ -181,6 +197,7 @@ LANGUAGE: Final = Language(
     typical=r"^\s*#\s*(?:include|define|if|else|endif|undef)\b|\b(?:struct \w+ ?\*|void ?\*|char ?\*|unsigned|\w+_t\b)"
     r"|\bNULL\b|\w->\w|\bsizeof\b|\breturn -?\w+;|\b[a-z]+(?:_[a-z0-9]+)+\(|[(, ]&\w+[,)]",
     grammar="tree_sitter_c:language",
+    parser="data_prep.languages.c:parse",
     eased=eased(
         (*MACROS, ended_calls(rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("))
     ),

@@ -38,6 +38,7 @@ def code_fields(name: str, type_name: str, parts: Parts, language: Language) -> 
     shape: list[str] = []
     owner = type_name.rpartition(".")[2]
     start = whole.end_byte if body is None else body.start_byte
+    bare_calls = language.bare_calls(whole)
     for node, kind, leaving in _walk(whole, docstring, language):
         if leaving:
             called = (owner if word in language.self_names else word for word in _call(node, language))
@@ -46,6 +47,7 @@ def code_fields(name: str, type_name: str, parts: Parts, language: Language) -> 
         shape.append(kind)
         if kind in language.identifiers and node.start_byte >= start:
             names[node.text] = None
+            calls += [_word(node.text)] if bare_calls and node.start_byte in bare_calls else []
     return {
         "name": split_identifier(name)[:LONGEST],
         "tokens": _tokens(names, language),
@@ -153,4 +155,4 @@ def _tokens(names: Iterable[bytes | None], language: Language) -> tuple[str, ...
 
 
 def _word(name: bytes | None) -> str:
-    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@:").removeprefix("this@")
+    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@:\\").removeprefix("this@")
