@@ -125,7 +125,17 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             if body is not None:
                 todo.append(body)
             elif left is not None and left.type == "constant" and not _scope_name(each):
-                yield Declaration(node_text(left), each)
+                yield Declaration(node_text(left), each, more=_here(each))
+
+
+def _here(assignment: "Node") -> "list[Node]":
+    """The texts of ``<<~TEXT`` in it, which are behind it."""
+    found: list[Node] = []
+    after = assignment.next_named_sibling
+    while after is not None and after.type == "heredoc_body":
+        found.append(after)
+        after = after.next_named_sibling
+    return found
 
 
 LANGUAGE: Final = Language(

@@ -369,6 +369,7 @@ def test_a_function_of_javascript_is_named_by_the_member_that_it_is_assigned_to(
         ("c", "void f() { (*g)(x); h->i(x); }\n", "g h i"),
         ("c", "#define M(a) do { \\\n  g(a)->h(x); \\\n} while (0)\n", "g h"),
         ("cpp", "#define M(a) std::g(a).h(b)\n", "std g h"),
+        ("cpp", "void f() { A b(g(c), h<int>(d), e); std::function<int(int)> i(n::j(k())); }\n", "g h k n j"),
     ],
 )  # fmt: skip
 def test_calls_are_found_behind_signs_and_by_what_they_are_called_on(name, code, api):
@@ -402,3 +403,13 @@ def test_a_type_is_named_and_what_only_has_one_is_none(name, code, types, functi
 )
 def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
     assert [each.dotted for each in parsed(name, code).constants()] == [constant]
+
+
+def test_a_constant_of_ruby_ends_with_the_text_that_it_is_given():
+    found = parsed("ruby", "A = <<~B.freeze\n  b\nB\nC = 1\n").constants()
+    assert [(each.name, each.start_line, each.end_line) for each in found] == [("A", 1, 3), ("C", 4, 4)]
+
+
+def test_words_of_the_shell_are_no_calls_where_it_is_another_one():
+    (found,) = parsed("bash", "f() {\n  if a; then\n    b\n  else\n    c\n  fi\n  d=(${(ps:\\n:)e})\n}\n").damaged()
+    assert {"b", "c"} <= {*found.fields()["api"]} <= {"a", "b", "c"}
