@@ -42,6 +42,7 @@ _NO_TYPE: Final = (
 )
 _CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
 _MACRO: Final = re.compile(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
+_MACRO_LINE: Final = re.compile(r"(?m)^[ \t]*[A-Z][A-Z0-9_]*[ \t]*$")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
 _WRAPPED: Final = re.compile(
     rb"(?m)^(?:" + _STORAGE + rb"\s+)*(?P<name>" + _NAME + rb"[ \t]*\()"
@@ -145,16 +146,20 @@ def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
     return Declaration(name, node, owner, "test" * is_test) if re.fullmatch(r"\w+", name) else None
 
 
-def macro(node: "Node", grammar: str) -> Declaration:
+def macro(node: "Node", language: Language) -> Declaration:
     """A macro with parameters; its calls are those of its text as a body."""
     text = node_text(node.child_by_field_name("value")).replace("\\\n", "\n")
+    code = f"void f() {{\n{text}\n;}}".encode()
     parse = resolved("data_prep.languages.parsing:syntax_tree")
-    return Declaration(name_of(node), node, body=parse(grammar, f"void f() {{\n{text}\n;}}".encode()).root_node)
+    body = parse(language.grammar, code).root_node
+    if body.has_error or _MACRO_LINE.search(text):
+        body = parse(language.grammar, language.eased(code)).root_node
+    return Declaration(name_of(node), node, body=body)
 
 
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
-        return macro(node, LANGUAGE.grammar)
+        return macro(node, LANGUAGE)
     named = declarator(node)
     if made := made_by_macro(node, named):
         return made

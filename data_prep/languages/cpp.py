@@ -51,6 +51,7 @@ _EASED: Final = (
         rb"\b(typename\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
         rb"(=\s*\{[^{};]*\})(?=\s*[,)])",
         rb">\s*(\*)\s*=\s*nullptr",
+        rb"\w\s*(\(\s*[\w:]+::\s*\*\s*\)\s*\([^();{}]*\)\s*(?:const\b\s*)?&{0,2})(?=\s*[,>])",
         rb",\s*(typename\s|const\s)(?=\s*[\w:]+\s*&+\s*\)\s*;)",
         rb",\s*[\w:]+\s*((?:const\s*)?&+)(?=\s*\)\s*;)",
     ),
@@ -76,7 +77,7 @@ def _whole(node: "Node") -> "Node":
 
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
-        return macro(node, LANGUAGE.grammar)
+        return macro(node, LANGUAGE)
     named = declarator(node)
     if named is None or body_of(node) is None:
         return None

@@ -45,9 +45,10 @@ def code_fields(name: str, type_name: str, parts: Parts, language: Language) -> 
             calls += filter(None, called)
             continue
         shape.append(kind)
+        if bare_calls and node.id in bare_calls:
+            calls.append(_word(node.text))
         if kind in language.identifiers and node.start_byte >= start:
             names[node.text] = None
-            calls += [_word(node.text)] if bare_calls and node.start_byte in bare_calls else []
     return {
         "name": split_identifier(name)[:LONGEST],
         "tokens": _tokens(names, language),

@@ -249,7 +249,7 @@ class Language:
     calls: "Mapping[str, Place | tuple[Place, ...]]"
     """Kind -> the part (:func:`part_of`) that is called, or several; "": it is itself one of ``members``."""
     bare_calls: "Callable[[Node], Container[int]]" = lambda _: ()
-    """Where identifiers begin that are calls by themselves, in a declaration: names without arguments in Ruby."""
+    """The nodes in a declaration, by ``id``, that are calls by themselves: names without arguments in Ruby."""
     members: "Mapping[str, tuple[Place, Place]]"
     """Kind of a qualified name -> the parts with its qualifier, "" for none, and its name."""
     creations: frozenset[str] = frozenset()  # calls that create an object: the class's name is followed by "new"

@@ -34,7 +34,7 @@ _NAMES: Final = """
  (block_parameter name: (identifier) @bound) (keyword_pattern key: (hash_key_symbol) @bound)
  (keyword_pattern value: (identifier) @bound) (array_pattern (identifier) @bound) (find_pattern (identifier) @bound)
  (as_pattern name: (identifier) @bound) (in_clause pattern: (identifier) @bound)
- (match_pattern pattern: (identifier) @bound) (identifier) @read]
+ (match_pattern pattern: (identifier) @bound) (call method: (super) @other) (identifier) @read (super) @read]
 """
 """Names that are bound to something, those of methods, and all."""
 _VISIBLE: Final = re.compile(r"\A\s*(?:Public|Internal|Private|Deprecated): +")
@@ -89,7 +89,7 @@ def _body(node: "Node") -> "Node | None":
 
 
 def _bare_calls(declaration: "Node") -> "frozenset[int]":
-    """Where names are read that are no variables: ``connect`` of ``connect if ready``."""
+    """The nodes of names that are read and no variables: ``connect`` of ``connect if ready``."""
     return _read_in(_whole(declaration))
 
 
@@ -106,8 +106,8 @@ def _read_in(whole: "Node") -> "frozenset[int]":
     found: dict[str, list[Node]] = resolved("tree_sitter:QueryCursor")(_names(grammar)).captures(whole)
     others = [*found.get("bound", ()), *found.get("other", ())]
     bound = {each.text for each in found.get("bound", ())} | _GIVEN
-    calls = {each.start_byte for each in found.get("read", ()) if each.text not in bound}
-    return frozenset(calls.difference(each.start_byte for each in others))
+    calls = {each.id for each in found.get("read", ()) if each.text not in bound}
+    return frozenset(calls.difference(each.id for each in others))
 
 
 @lru_cache(maxsize=1)

@@ -356,7 +356,7 @@ def test_a_function_of_javascript_is_named_by_the_member_that_it_is_assigned_to(
         ("swift", "class A { func f() { if !self.g(x) { t[i] = 1 }\n defer { h() }\n return .init(c: t[2]) } }\n",
          "A g h init"),
         ("rust", "impl A { fn f(&self) { self.g(); } }\n", "A g"),
-        ("ruby", "class A\n  def f\n    self.g\n  end\nend\n", "A g"),
+        ("ruby", "class A\n  def f\n    self.g\n    super\n  end\nend\n", "A g super"),
         ("ruby", "def f(a, *b)\n  go\n  c = a\n  b.each { |d| h d, c, i }\nrescue E => e\n  e\nend\n", "go i h b each"),
         ("php", "<?php class A { function f() { self::g(); static::h(); B::i(); } }", "A g A h B i"),
         ("bash", "f() { \\sed a | command b; }\n", "sed command"),
@@ -369,6 +369,8 @@ def test_a_function_of_javascript_is_named_by_the_member_that_it_is_assigned_to(
         ("c", "void f() { (*g)(x); h->i(x); }\n", "g h i"),
         ("c", "#define M(a) do { \\\n  g(a)->h(x); \\\n} while (0)\n", "g h"),
         ("cpp", "#define M(a) std::g(a).h(b)\n", "std g h"),
+        ("cpp", "#define M(a) \\\n  ELSE_BLOCKER_ \\\n  if (b()) {} else c(a)\n", "b c"),
+        ("cpp", "P<Q, int (R::*)() const &> f() { return g<A>(h<Q, A (R::*)()>()); }\n", "h g"),
         ("cpp", "void f() { A b(g(c), h<int>(d), e); std::function<int(int)> i(n::j(k())); }\n", "g h k n j"),
     ],
 )  # fmt: skip
@@ -408,8 +410,3 @@ def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
 def test_a_constant_of_ruby_ends_with_the_text_that_it_is_given():
     found = parsed("ruby", "A = <<~B.freeze\n  b\nB\nC = 1\n").constants()
     assert [(each.name, each.start_line, each.end_line) for each in found] == [("A", 1, 3), ("C", 4, 4)]
-
-
-def test_words_of_the_shell_are_no_calls_where_it_is_another_one():
-    (found,) = parsed("bash", "f() {\n  if a; then\n    b\n  else\n    c\n  fi\n  d=(${(ps:\\n:)e})\n}\n").damaged()
-    assert {"b", "c"} <= {*found.fields()["api"]} <= {"a", "b", "c"}
