@@ -40,6 +40,10 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
         "search.speed.index:measure_first",
         "the first question about a folder, whose index is made for it; PATH: the folder",
     ),
+    "languages": (
+        "search.speed.languages:measure_languages",
+        "reading the files of each language beside those of Java; PATH: a folder of sources",
+    ),
     "serve": (
         "search.speed.server:measure_server",
         "a server asked by one client and by several; PATH: an indexed folder",
