@@ -77,8 +77,8 @@ def csv_rows(
     """Number of the last line, and cells by the names of the first line, of each row of a CSV file.
 
     Raises:
-        UserError: its first line is none, lacks one of the ``needed`` columns or names one twice, a cell is too long, or
-            no row is kept.
+        UserError: its first line is none, lacks one of the ``needed`` columns or names one twice, a cell is too long,
+            or no row is kept.
         OSError: it cannot be read, or is not a regular file.
     """
     with _decoded(open_regular(path), "") as file:
