@@ -173,8 +173,10 @@ class Pairs:
 
     def _nothing(self) -> str:
         reasons = Counter(reason.partition(":")[0] for _, reason in self.left_out)
+        if not reasons:
+            return f"--data.path={self._config.path} has no row"
         told = counted_reasons(self.left_out, reasons)
-        first = max(reasons, key=reasons.__getitem__, default="no query")
+        first = max(reasons, key=reasons.__getitem__)
         return f"--data.path={self._config.path} has no pair of a query and a code{told}{_HINTS.get(first, '')}"
 
 

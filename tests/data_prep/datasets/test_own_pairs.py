@@ -195,7 +195,8 @@ def test_a_docstring_that_is_the_query_is_not_in_the_code(tmp_path: Path) -> Non
     ("name", "content", "message"),
     [
         ("a.txt", "x", "has no known form"),
-        ("a.jsonl", "", "has no pair"),
+        ("a.jsonl", "", r"a.jsonl has no row$"),
+        ("a.csv", "query,code\n", r"a.csv has no row$"),
         ("a.csv", "a,b\n1,2\n", "has no pair of a query and a code.*no query"),
         ("a.json", "{", "no JSON"),
         ("a.parquet", "PAR1", "damaged|needs pyarrow|cannot be read"),
@@ -206,6 +207,15 @@ def test_what_is_no_pairs_is_one_line(tmp_path: Path, name: str, content: str, m
     with pytest.raises(ValueError, match=message) as caught:
         prepared(tmp_path / name, tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_columns_without_texts_are_named(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs requirements-parquet.txt")
+    import pyarrow as pa
+
+    parquet.write_table(pa.table({"ask": ["a"], "code": [{"x": 1}], "n": [1]}), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"1 no query \(a.parquet:1\).*--data.columns="):
+        prepared(tmp_path / "a.parquet", tmp_path)
 
 
 def test_what_is_missing_is_one_line(tmp_path: Path) -> None:
