@@ -18,7 +18,7 @@ from data_prep.installation import Machine, machine, peak_memory_mb, without_pat
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
 from evaluation.metrics import Measures
-from evaluation.seen import Seen
+from evaluation.reading import Seen
 from evaluation.significance import Difference, compare
 
 _FIRST: Final = ("dataset", "model", "seed", "command", "code_version", "date", "data", "split", "pool_size", "queries")

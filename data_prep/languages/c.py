@@ -5,9 +5,10 @@ A macro before a declaration, which no grammar knows, is passed over. The helper
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, eased, ended_calls, near, without, without_arguments, without_call
+from data_prep.languages.easing import Easing, Rule, eased, ended_calls, near, without, without_arguments, without_call
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -82,32 +83,38 @@ def _without_lines(easing: Easing) -> None:
             easing.clear(found.start("name"), end)
 
 
-MACROS: Final = (
-    without(rb"\b(__(?:ptr32|ptr64|stdcall|cdecl|fastcall|forceinline|restrict|extension__|inline|unaligned)\b)"),
-    without_call(b"", b"", name=rb"\b(?:__declspec|__attribute__|__attribute)\b"),
-    without_call(rb"(?m)^", rb"[ \t]+" + _NAME + rb"[ \t]*\([\w \t*]+\)\s*[*&]*\w+", name=_LONG_NAME),
+MACROS: Final[tuple[Rule, ...]] = (
+    partial(
+        without, (rb"\b(__(?:ptr32|ptr64|stdcall|cdecl|fastcall|forceinline|restrict|extension__|inline|unaligned)\b)",)
+    ),
+    partial(without_call, b"", b"", rb"\b(?:__declspec|__attribute__|__attribute)\b"),
+    partial(without_call, rb"(?m)^", rb"[ \t]+" + _NAME + rb"[ \t]*\([\w \t*]+\)\s*[*&]*\w+", _LONG_NAME),
     _unwrapped,
     _without_lines,
-    without_call(rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*", rb"\s+" + _KEYWORDS + rb"\b", name=_NAME),
-    without_call(
+    partial(without_call, rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*", rb"\s+" + _KEYWORDS + rb"\b", _NAME),
+    partial(
+        without_call,
         rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*",
         rb"\s+(?:const\b|~|[\w:]+(?:<[^<>;{}()]*>)?(?:[ \t\n]+[*&]*|[*&]+[ \t]*)"
         rb"(?:operator\s*(?:[^\s\w(]+|\(\))|[\w:~]+)\s*[(=;\[{])",
-        name=_OWN_TYPES + _LONG_NAME,
+        _OWN_TYPES + _LONG_NAME,
     ),
-    without_call(_NO_TYPE + rb"\w+(?:\s+[*&]*|[*&]+\s*)", rb"\s+[*&]*[\w:~]+\s*\(", name=_NAME),
-    without_call(_NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", name=_LONG_NAME + rb"(?=[ \t]*\()"),
-    *[without_call(_BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", name=rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
-    without_call(rb"\)\s*(?:const\s*)?", rb"\s*\{", name=_LONG_NAME),
-    without_arguments(rb"(?m)^(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
-    without_call(rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", name=_NAME),
-    without_call(rb"[({,=\"]\s*", rb"\s*\"", name=_NAME + rb"(?=[ \t]*\()"),
-    without_call(
-        rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", name=_NAME
+    partial(without_call, _NO_TYPE + rb"\w+(?:\s+[*&]*|[*&]+\s*)", rb"\s+[*&]*[\w:~]+\s*\(", _NAME),
+    partial(without_call, _NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", _LONG_NAME + rb"(?=[ \t]*\()"),
+    *[partial(without_call, _BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
+    partial(without_call, rb"\)\s*(?:const\s*)?", rb"\s*\{", _LONG_NAME),
+    partial(without_arguments, rb"(?m)^(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
+    partial(without_call, rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", _NAME),
+    partial(without_call, rb"[({,=\"]\s*", rb"\s*\"", _NAME + rb"(?=[ \t]*\()"),
+    partial(
+        without_call, rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", _NAME
     ),
-    without(
-        rb"[(,]\s*((?:struct|union|enum)\s+)(?=\w+\s*\**\s*[,)])",
-        rb",\s*(?:const\s+)?\w+\s*(\*+)(?=\s*\))",
+    partial(
+        without,
+        (
+            rb"[(,]\s*((?:struct|union|enum)\s+)(?=\w+\s*\**\s*[,)])",
+            rb",\s*(?:const\s+)?\w+\s*(\*+)(?=\s*\))",
+        ),
     ),
 )
 """Rules for macros, attributes and types that are given to macros."""
@@ -203,8 +210,14 @@ LANGUAGE: Final = Language(
     r"|\bNULL\b|\w->\w|\bsizeof\b|\breturn -?\w+;|\b[a-z]+(?:_[a-z0-9]+)+\(|[(, ]&\w+[,)]",
     grammar="tree_sitter_c:language",
     parser="data_prep.languages.c:parse",
-    eased=eased(
-        (*MACROS, ended_calls(rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("))
+    eased=partial(
+        eased,
+        (
+            *MACROS,
+            partial(
+                ended_calls, rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("
+            ),
+        ),
     ),
     plain_doc=lambda doc: _BRIEF.sub("", doc),
     functions=words("function_definition preproc_function_def"),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
@@ -90,7 +91,7 @@ LANGUAGE: Final = Language(
     r"|@\w+ (?:var|func|class|struct)|\w+: \[?[A-Z]\w*\]?[?!]|\btry (?:await|\w)|^\s*(?:switch|if"
     r"|for) [^(]*\{$|\bcase \.\w",
     grammar="tree_sitter_swift:language",
-    eased=eased((_named_nothing,)),
+    eased=partial(eased, (_named_nothing,)),
     functions=words(
         "function_declaration init_declaration deinit_declaration subscript_declaration property_declaration"
     ),

@@ -17,10 +17,9 @@ from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import to_json
 from data_prep.files.named_paths import named_path
 from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
-from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sampling import Block
 from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS, Subset, find_subsets
-from data_prep.gencodesearchnet.words import as_split
 from data_prep.installation import code_version, machine, without_paths
 from data_prep.store.prepared_data import Split
 from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means

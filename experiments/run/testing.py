@@ -26,9 +26,8 @@ from evaluation.evaluator import Evaluation, SavedCounts, evaluate
 from evaluation.fusion import FusedRanker, best_weight
 from evaluation.metrics import count_better_and_tied
 from evaluation.query_files import folder_of_test, write_evaluation
-from evaluation.reading import WHOLE, TestReading, asked, pool_rows
+from evaluation.reading import WHOLE, TestReading, asked, pool_rows, said_seen, seen_in
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
-from evaluation.seen import said_seen, seen_in
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration
 from experiments.recipes.models import is_trained, recipe_of
 from experiments.recipes.run_folder import RunFolder, untrained
