@@ -59,7 +59,7 @@ def _scope_name(node: "Node") -> str:
 
 
 def _called(call: "Node") -> "Node | None":
-    """What is called: nothing of ``table[key]`` and ``defer {}``, and ``g`` of ``a + g(b)``, as the grammar has them."""
+    """What is called: nothing of ``table[key]`` and ``defer {}``, ``g`` of ``a + g(b)``, which the grammar joins."""
     called, given = part_of(call, "0"), part_of(last, "0") if (last := part_of(call, "-1")) is not None else None
     while called is not None and (right := called.child_by_field_name("rhs")) is not None:
         called = right
