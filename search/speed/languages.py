@@ -2,6 +2,7 @@
 
 import os
 import random
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from evaluation.speed import Measured, SpeedOptions, compare, form_of
+from evaluation.speed import Measured, Seconds, SpeedOptions, compare, timed
 from search.files.languages import LANGUAGES, language_name
 from search.files.tree import Found, found_files
 from search.index.build import watched
+from search.speed.index import processor_seconds
 
 MEGABYTES: Final = 4.0
 """Of each language, at most."""
@@ -32,7 +34,7 @@ def measure_languages(options: SpeedOptions) -> Measured:
     if _JAVA not in files or len(files) < 2:
         raise UserError(f"{options.path!r:.60} has no files of Java and of another language")
     sizes = {name: sum(each.size for each in found) / 1e6 for name, found in files.items()}
-    forms = {name: form_of(partial(_read, root, found, processes), sizes[name]) for name, found in files.items()}
+    forms = {name: partial(_a_megabyte, root, found, processes, sizes[name]) for name, found in files.items()}
     facts = {name: {"files": len(found), "MB": sizes[name]} for name, found in files.items()}
     about = f"{len(files)} languages, {sum(map(len, files.values())):,} files, {processes} processes."
     return Measured(about=about, unit="a megabyte", rows=compare("", forms, options.rounds), facts=facts)
@@ -52,5 +54,9 @@ def _files(root: Path, seed: int) -> dict[str, list[Found]]:
     return {name: found[name] for name in (_JAVA, *sorted({*found} - {_JAVA})) if found[name]}
 
 
-def _read(root: Path, found: Sequence[Found], processes: int) -> int:
-    return sum(len(part.names) for part in watched(root, found, processes, None))
+def _a_megabyte(root: Path, found: Sequence[Found], processes: int, megabytes: float) -> Seconds:
+    """Seconds by the clock and of all processors."""
+    before = processor_seconds() + time.process_time()
+    seconds, _ = timed(lambda: sum(len(part.names) for part in watched(root, found, processes, None)))
+    used = processor_seconds() + time.process_time() - before
+    return {"clock": seconds / megabytes, "processor": used / megabytes}

@@ -278,6 +278,19 @@ def test_documentation_of_ruby_is_without_marks_for_tools():
     assert [name for name, each in found.items() if each.is_stub] == ["none", "nothing"]
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "doc"),
+    [
+        ("go", "package a\n\n// F has the\n// global logger.\nfunc F() { g() }\n", "F has the\nglobal logger."),
+        ("javascript", "// Reads it.\n// global a, b:writable\nfunction f() { g() }\n", "Reads it."),
+        ("r", "# Sorts x[o], see [order()].\nf <- function(x) g(x)\n", "Sorts x[o], see order()."),
+    ],
+)
+def test_documentation_is_without_what_only_looks_like_its_words(name, code, doc):
+    (found,) = parsed(name, code).functions
+    assert found.doc == doc
+
+
 def test_a_method_of_php_that_only_throws_is_a_stub():
     text = """<?php class A {
       /** Reads it. */ function a() { throw new LogicException('no'); }
@@ -362,6 +375,11 @@ def test_a_function_of_javascript_is_named_by_the_member_that_it_is_assigned_to(
         ("bash", "f() { \\sed a | command b; }\n", "sed command"),
         ("zig", "fn f() void { if (!a(x)) {} while (!b.c(x)) {} }\n", "a b c"),
         ("zig", "fn f() void { a.b.?.c(x); d.*.e(); }\n", "b c d e"),
+        ("csharp", "class A { void F() { a!.B(); c.d!.E(); } }\n", "a B d E"),
+        ("typescript", "function f() { a!.b(); c.d![0].e(); }\n", "a b e"),
+        ("rust", "fn f() { a.b?.c(); d()?.e(); }\n", "b c d e"),
+        ("swift", "func f() { a!.b(); c(\"d\" + e(x) + g(y), k * l(z)); return m ?? n(o) && p(q) }\n",
+         "a b e g l c n p"),
         ("elixir", "defmodule A do\n  def f(x) do\n    if !g(x), do: __MODULE__.h(x)\n  end\nend\n", "g A h"),
         ("csharp", "class A { void F() { string.Join(1); new string('a', 1); base.G(); N::B.H(); } }\n",
          "string Join string new A G B H"),

@@ -12,7 +12,9 @@ def test_other_languages_are_measured_beside_java(tmp_path):
     (tmp_path / "a.rb").write_text("def f\n  1\nend\n" * 50, "utf-8")
     (tmp_path / "a.py").write_text("def f():\n    return 1\n" * 50, "utf-8")
     found = measure_languages(SpeedOptions(rounds=1, path=str(tmp_path)))
-    assert [(row.first, row.second) for row in found.rows] == [("java", "python"), ("java", "ruby")]
+    assert [(row.name, row.first, row.second) for row in found.rows] == [
+        (part, "java", name) for name in ("python", "ruby") for part in ("clock", "processor")
+    ]
     assert found.facts["ruby"] == {"files": 1, "MB": 700 / 1e6}
     assert all(row.ratio.median > 0 for row in found.rows)
 
