@@ -199,6 +199,7 @@ def test_a_docstring_that_is_the_query_is_not_in_the_code(tmp_path: Path) -> Non
         ("a.csv", "query,code\n", r"a.csv has no row$"),
         ("a.csv", "a,b\n1,2\n", "has no pair of a query and a code.*no query"),
         ("a.json", "{", "no JSON"),
+        ("a.json", '[{"query": "a", "code": "x", "label": "Chart"}]', r"1 unknown label .*--data.columns=label= says"),
         ("a.parquet", "PAR1", "damaged|needs pyarrow|cannot be read"),
     ],
 )
