@@ -214,7 +214,7 @@ def test_what_is_no_pairs_is_one_line(tmp_path: Path, name: str, content: str, m
 
 def test_too_few_pairs_for_training_are_told(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "a.jsonl", ROWS[:3])
-    with pytest.raises(ValueError, match="^training takes 2 pairs or more, of which there are 1: provide more data$"):
+    with pytest.raises(ValueError, match=r"^training takes 2 pairs or more, of which there are 1: provide more data$"):
         check_trainable(resolve("pairs", "unif", {"data.path": str(path)}), prepared(path, tmp_path / "data"))
 
 
