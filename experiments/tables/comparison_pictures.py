@@ -18,7 +18,7 @@ from training.drawing import Axes, Figure, LogLocator, MaxNLocator, Patch, withS
 _PLACES: Final = np.unique(np.geomspace(1, 100, 60).astype(int))
 """The K of Top@K that are drawn."""
 _LINES: Final = ("-", "--", "-.", ":")
-_LETTERS: Final = 11
+_LETTERS: Final = 13
 """Of a text of 10 points, in an inch."""
 _FEW: Final = 2
 """Models whose names have room beside their differences."""
