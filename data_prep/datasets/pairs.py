@@ -31,7 +31,7 @@ from data_prep.pipeline.pair_splits import Divided, SplitRow, divided_rows
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
 from data_prep.records import SPLITS
 from data_prep.sources.beir_files import BeirSource, is_beir
-from data_prep.sources.pair_columns import read_columns
+from data_prep.sources.pair_columns import UNKNOWN_LABEL, read_columns
 from data_prep.sources.pair_files import (
     UNKNOWN_SPLIT,
     PairRow,
@@ -184,6 +184,7 @@ _COLUMNS: Final = ": columns of other names are named by --data.columns=query=CO
 _HINTS: Final = {
     "no query": _COLUMNS,
     "no code": _COLUMNS,
+    UNKNOWN_LABEL: ": --data.columns=label= says that this column does not tell matches",
     UNKNOWN_SPLIT: f": expected {', '.join(SPLITS)}; --data.split=random divides all anew",
 }
 """Why most rows are no pairs -> what to do."""
