@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from pkgutil import resolve_name
 from typing import Final
 
@@ -222,10 +222,10 @@ def _constants(language: Language, data: bytes, root: Node, comments: Comments) 
 def _handlers(
     language: Language, data: bytes, captures: Mapping[str, Sequence[Node]], comments: Comments
 ) -> list[FoundFunction]:
-    """The handlers, in any order, as far as functions may be many and long."""
+    """The handlers in source order, as far as functions may be many and long."""
     found: list[FoundFunction] = []
     to_read = 0
-    for node in chain(captures.get("handler", ()), captures.get("function", ())):
+    for node in sorted((*captures.get("handler", ()), *captures.get("function", ())), key=lambda each: each.start_byte):
         declared = handler(node) if node.type in language.handlers else None
         if declared is None:
             continue

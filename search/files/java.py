@@ -79,7 +79,7 @@ def _units(file: SourceFile, parsed: ParsedFile, left_out: LeftOut) -> Iterator[
 
 def _handlers(file: SourceFile, parsed: ParsedFile) -> Iterator[Unit]:
     """The lambdas that are given to a call with a text, such as ``get("/orders", ctx -> ...)``."""
-    for node in parsed.captures.get("lambda", [])[:MOST_FUNCTIONS]:
+    for node in sorted(parsed.captures.get("lambda", ()), key=lambda each: each.start_byte)[:MOST_FUNCTIONS]:
         if declared := handler(node):
             whole = declared.whole
             found = FoundMethod(node, "method", None, "", declared.name, "", parsed.text)
