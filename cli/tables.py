@@ -28,6 +28,7 @@ CALIBRATION: Final = "calibration"
 _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "scoring": ("experiments.speed.scoring:measure_scoring", "GALM's fast form, plain form and the matrix product"),
     "pools": ("experiments.speed.scoring:measure_pools", "ranking whole pools of several sizes, and its memory"),
+    "models": ("experiments.speed.models:measure_models", "a question and a method read, by each model"),
     "training": ("experiments.speed.jdk:measure_training", "a training step of GALM's fast and plain form"),
     "rows": ("experiments.speed.jdk:measure_rows", "training with rows of word tables that wait, or all move"),
     "selected": ("experiments.speed.jdk:measure_selected", "training with gradients of few scores, or of all"),
@@ -38,6 +39,10 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "first": (
         "search.speed.index:measure_first",
         "the first question about a folder, whose index is made for it; PATH: the folder",
+    ),
+    "languages": (
+        "search.speed.languages:measure_languages",
+        "reading the files of each language beside those of Java; PATH: a folder of sources",
     ),
     "serve": (
         "search.speed.server:measure_server",

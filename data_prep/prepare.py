@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from data_prep.config import DataConfig
 from data_prep.files.folder_lock import sole_holder
+from data_prep.files.json_text import sorted_json
 from data_prep.files.named_paths import check_folder_place
 from data_prep.files.reading import file_sha256, raise_if_passing, read_regular
 from data_prep.installation import program_sha256
@@ -88,7 +89,7 @@ class Sources:
     @classmethod
     def of(cls, name: str, raw: DataSet, config: DataConfig) -> "Sources":
         """The current state; reads every input once."""
-        inputs = [_input(path) for path in raw.inputs()]
+        inputs = inputs_of(raw)
         without = _ELSEWHERE if isinstance(raw, OfLanguages) else _ELSEWHERE | _OF_LANGUAGES
         settings = {f.name: getattr(config, f.name) for f in fields(config) if f.name not in without}
         settings["statements"] = config.has_statements
@@ -117,6 +118,16 @@ class Sources:
         if changed:
             return f"settings changed: {', '.join(changed)}"
         return "the program that prepares it changed"
+
+
+def inputs_of(raw: DataSet) -> list[dict[str, Any]]:
+    """Name, bytes and sha256 of every raw file, which are read for it."""
+    return [_input(path) for path in raw.inputs()]
+
+
+def inputs_sha256(inputs: Sequence[Mapping[str, Any]]) -> str:
+    """One sha256 over :func:`inputs_of`, as a manifest records it."""
+    return hashlib.sha256(sorted_json(inputs)).hexdigest()
 
 
 def _input(path: Path) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class DataSource:
 
     origin: str  # e.g. "jdk-17.0.21"
     fingerprint: str  # of the words of the split that was ranked
+    inputs: str = ""  # checksum of the raw files; "": not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,12 +93,10 @@ def _lead(tested: Tested, against: str) -> Row:
 def _caption(dataset: str, runs: Sequence[tuple[Result, Tested]]) -> str:
     tested = runs[0][1]
     seeds = ", ".join(dict.fromkeys(str(result.seed) for result, _ in runs))
-    pool = f"over a pool of {tested.pool_size:,} methods"
-    if tested.queries > tested.pool_size:
-        pool = f"each over the {tested.pool_size:,} methods of its group"
+    each = "each over" if tested.queries > tested.pool_size else "over a pool of"
     return (
         f"{dataset} ({tested.data.origin}), {tested.split} split: {tested.queries:,} queries "
-        f"{pool}, seed {seeds}. "
+        f"{each} {tested.pool_size:,} methods, seed {seeds}. "
         f"Duplicates cap Top@1 at {tested.ceiling_top1:.3f}."
         f"{published_mrr(dataset.partition(':')[0], tested.queries, tested.pool_size)}"
         f"{''.join(f' {_ranker(result)}: {said_seen(each.seen, each.queries)}.' for result, each in runs if each.seen)}"

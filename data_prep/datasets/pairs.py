@@ -31,7 +31,7 @@ from data_prep.pipeline.pair_splits import Divided, SplitRow, divided_rows
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
 from data_prep.records import SPLITS
 from data_prep.sources.beir_files import BeirSource, is_beir
-from data_prep.sources.pair_columns import read_columns
+from data_prep.sources.pair_columns import UNKNOWN_LABEL, read_columns
 from data_prep.sources.pair_files import (
     UNKNOWN_SPLIT,
     PairRow,
@@ -173,8 +173,10 @@ class Pairs:
 
     def _nothing(self) -> str:
         reasons = Counter(reason.partition(":")[0] for _, reason in self.left_out)
+        if not reasons:
+            return f"--data.path={self._config.path} has no row"
         told = counted_reasons(self.left_out, reasons)
-        first = max(reasons, key=reasons.__getitem__, default="no query")
+        first = max(reasons, key=reasons.__getitem__)
         return f"--data.path={self._config.path} has no pair of a query and a code{told}{_HINTS.get(first, '')}"
 
 
@@ -182,6 +184,7 @@ _COLUMNS: Final = ": columns of other names are named by --data.columns=query=CO
 _HINTS: Final = {
     "no query": _COLUMNS,
     "no code": _COLUMNS,
+    UNKNOWN_LABEL: ": --data.columns=label= says that this column does not tell matches",
     UNKNOWN_SPLIT: f": expected {', '.join(SPLITS)}; --data.split=random divides all anew",
 }
 """Why most rows are no pairs -> what to do."""

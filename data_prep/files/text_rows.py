@@ -21,6 +21,8 @@ T = TypeVar("T")
 LeftOut = Callable[[str, str], object]
 """Takes the place of a row that is left out, and why: "no JSON: ..."; what comes before the colon is the kind."""
 BLANK: Final = "blank line"
+LONGEST_CELL: Final = 1 << 24
+"""Characters of a cell of a CSV file; a longer one is most likely a quotation mark that is never closed."""
 _MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _AS_HALVES: Final = "galm_as_halves"
 codecs.register_error(_AS_HALVES, lambda error: ("\udc80", error.end))  # type: ignore[attr-defined]
@@ -75,11 +77,12 @@ def csv_rows(
     """Number of the last line, and cells by the names of the first line, of each row of a CSV file.
 
     Raises:
-        UserError: its first line is none, lacks one of the ``needed`` columns or names one twice, or no row is kept.
+        UserError: its first line is none, lacks one of the ``needed`` columns or names one twice, a cell is too long,
+            or no row is kept.
         OSError: it cannot be read, or is not a regular file.
     """
     with _decoded(open_regular(path), "") as file:
-        rows = _cells(file, delimiter)
+        rows = _cells(path, file, delimiter)
         names = next((row for _, row in rows if row != BLANK), [])
         if isinstance(names, str):
             raise UserError(f"{path}:1 is {names}")
@@ -100,14 +103,18 @@ def repeated(names: Iterable[str]) -> str:
     return ""
 
 
-def _cells(file: io.TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
+def _cells(path: Path, file: io.TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
     """The cells of each row, or for each line of what is none the reason."""
+    csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader(file, strict=True, delimiter=delimiter)
     while True:
         last = reader.line_num
         try:
             row = next(reader, None)
         except csv.Error as error:
+            if "field limit" in str(error):
+                told = f"no cell has {LONGEST_CELL:,} characters or more"
+                raise UserError(f"{path}:{last + 1} is refused: {told}") from error
             yield from ((line, f"no CSV: {error}") for line in range(last + 1, reader.line_num + 1))
             continue
         if row is None:
@@ -201,6 +208,7 @@ def _types(library: Any, path: Path) -> dict[str, Any]:
 
 
 def _is_text(library: Any, kind: Any) -> bool:
+    kind = kind.value_type if library.types.is_dictionary(kind) else kind
     return library.types.is_string(kind) or library.types.is_large_string(kind)
 
 

@@ -21,7 +21,7 @@ from data_prep.languages.language import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FLOW: Final = words("return shift break continue exit true false :")
+_FLOW: Final = words("return shift break continue exit true false : then else elif fi do done esac")
 _AT: Final = "@test"
 _TEST: Final = re.compile(rb"(?m)^(?P<indent>[ \t]*)@test[ \t]+(?P<name>\S(?:[^\n]*[^ \t\n])?)[ \t]+\{")
 _OF_SHELL: Final = b" \t\"'$`\\(){}<>|&;#*?!~=[]"

@@ -12,6 +12,7 @@ from data_prep.languages.easing import Easing, Rule, eased, ended_calls, near, w
 from data_prep.languages.language import (
     Declaration,
     Language,
+    ParsedSource,
     Quote,
     body_of,
     name_of,
@@ -42,10 +43,15 @@ _NO_TYPE: Final = (
 )
 _CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
 _MACRO: Final = re.compile(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
+_MACRO_LINE: Final = re.compile(r"(?m)^[ \t]*[A-Z][A-Z0-9_]*[ \t]*$")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
 _WRAPPED: Final = re.compile(
     rb"(?m)^(?:" + _STORAGE + rb"\s+)*(?P<name>" + _NAME + rb"[ \t]*\()"
     rb"(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\(|[\w \t*:<>]+\)\s*[*&]*\w+\s*(?:\(|\[\]|;))"
+)
+_EXPORTED: Final = re.compile(
+    rb"(?m)^([ \t]*(?:typedef\s+)?(?:class|struct|union)[ \t]+)([A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]*(?:API|EXPORT))"
+    rb"(?=[ \t]+\w+\s*(?:final\s*)?(?::[^:;{}()][^;{}()]*)?\{)"
 )
 _ALONE: Final = re.compile(rb"(?m)^[ \t]*(?P<name>" + _OWN_TYPES + _NAME + rb")[ \t]*(?P<open>\(?)")
 _LINE_END: Final = re.compile(rb"[ \t]*(?:\n|\Z)")
@@ -114,6 +120,17 @@ MACROS: Final[tuple[Rule, ...]] = (
 """Rules for macros, attributes and types that are given to macros."""
 
 
+def parse(language: Language, data: bytes, path: str) -> ParsedSource:
+    """What a file has. ``class API_EXPORT Pool {`` parses, but as a function, so the macro is passed over before.
+
+    Raises:
+        UserError: the file is too long.
+    """
+    text = _EXPORTED.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    found: ParsedSource = resolved("data_prep.languages.parsing:parse")(language, text, path)
+    return found
+
+
 def declarator(node: "Node") -> "Node | None":
     """What a declaration names: ``f`` of ``int *(*f(int a))(void)``; None if it names nothing."""
     found = node.child_by_field_name("declarator")
@@ -136,16 +153,20 @@ def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
     return Declaration(name, node, owner, "test" * is_test) if re.fullmatch(r"\w+", name) else None
 
 
-def macro(node: "Node", grammar: str) -> Declaration:
+def macro(node: "Node", language: Language) -> Declaration:
     """A macro with parameters; its calls are those of its text as a body."""
     text = node_text(node.child_by_field_name("value")).replace("\\\n", "\n")
+    code = f"void f() {{\n{text}\n;}}".encode()
     parse = resolved("data_prep.languages.parsing:syntax_tree")
-    return Declaration(name_of(node), node, body=parse(grammar, f"void f() {{\n{text}\n;}}".encode()).root_node)
+    body = parse(language.grammar, code).root_node
+    if body.has_error or _MACRO_LINE.search(text):
+        body = parse(language.grammar, language.eased(code)).root_node
+    return Declaration(name_of(node), node, body=body)
 
 
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
-        return macro(node, LANGUAGE.grammar)
+        return macro(node, LANGUAGE)
     named = declarator(node)
     if made := made_by_macro(node, named):
         return made
@@ -188,6 +209,7 @@ LANGUAGE: Final = Language(
     typical=r"^\s*#\s*(?:include|define|if|else|endif|undef)\b|\b(?:struct \w+ ?\*|void ?\*|char ?\*|unsigned|\w+_t\b)"
     r"|\bNULL\b|\w->\w|\bsizeof\b|\breturn -?\w+;|\b[a-z]+(?:_[a-z0-9]+)+\(|[(, ]&\w+[,)]",
     grammar="tree_sitter_c:language",
+    parser="data_prep.languages.c:parse",
     eased=partial(
         eased,
         (

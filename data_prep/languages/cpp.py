@@ -18,6 +18,7 @@ _OPERATOR: Final = re.compile(
 )
 _OF_EXPRESSION: Final = re.compile(rb"\bdecltype\s*\(")
 _COMMA: Final = re.compile(rb"->|[()\[\]{}<>,]")
+_PARAMETERS: Final = words("parameter_declaration parameter_list function_declarator abstract_function_declarator")
 _OUTSIDE: Final = words("template_declaration friend_declaration")
 
 
@@ -53,11 +54,25 @@ _EASED: Final[tuple[Rule, ...]] = (
             rb"\b(typename\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
             rb"(=\s*\{[^{};]*\})(?=\s*[,)])",
             rb">\s*(\*)\s*=\s*nullptr",
+            rb"\w\s*(\(\s*[\w:]+::\s*\*\s*\)\s*\([^();{}]*\)\s*(?:const\b\s*)?&{0,2})(?=\s*[,>])",
+            rb"->(\*)(?=\s*[\w(])",
+            rb"\(\s*((?:\w+(?:<[^<>()]*>)?::)+)(?=\s*\*\s*(?:const\s*)?\w+\s*\)\s*\()",
+            rb"\btypename\s+[A-Z][A-Z0-9_]*(\([^()]*\))(?=\s*\w+\s*;)",
             rb",\s*(typename\s|const\s)(?=\s*[\w:]+\s*&+\s*\)\s*;)",
             rb",\s*[\w:]+\s*((?:const\s*)?&+)(?=\s*\)\s*;)",
         ),
     ),
 )
+
+
+def _in_vexing_parse(parameters: "Node") -> "Node | None":
+    """``lock`` of ``Guard held(lock(a));``, which is read as the declaration of a function."""
+    parameter = around = parameters.parent
+    while around is not None and around.type in _PARAMETERS:
+        around = around.parent
+    block = around.parent if around is not None and around.type == "declaration" else None
+    is_one = parameter is not None and block is not None and block.type in ("compound_statement", "case_statement")
+    return parameter.child_by_field_name("type") if parameter is not None and is_one else None
 
 
 def _whole(node: "Node") -> "Node":
@@ -69,7 +84,7 @@ def _whole(node: "Node") -> "Node":
 
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
-        return macro(node, LANGUAGE.grammar)
+        return macro(node, LANGUAGE)
     named = declarator(node)
     if named is None or body_of(node) is None:
         return None
@@ -148,7 +163,11 @@ LANGUAGE: Final = replace(
     type_declaration=_type_declaration,
     scope_name=_scope_name,
     identifiers=C.identifiers | words("namespace_identifier"),
-    calls={"call_expression": "function", "new_expression": "type"},
+    calls={
+        "call_expression": "function",
+        "new_expression": "type",
+        "abstract_function_declarator": _in_vexing_parse,
+    },
     members={
         **C.members,
         "qualified_identifier": ("scope", "name"),

@@ -162,6 +162,7 @@ LANGUAGE: Final = Language(
         "generic_name": ("", "0"),
         "alias_qualified_name": ("alias", "name"),
         "qualified_name": ("qualifier", "name"),
+        "postfix_unary_expression": ("", "0"),
     },
     creations=words("object_creation_expression"),
     self_names=words("this base"),

@@ -60,8 +60,10 @@ def _scope_name(node: "Node") -> str:
 
 
 def _called(call: "Node") -> "Node | None":
-    """What is called: nothing of ``table[key]`` and ``defer {}``, which the grammar takes for calls."""
+    """What is called: nothing of ``table[key]`` and ``defer {}``, ``g`` of ``a + g(b)``, which the grammar joins."""
     called, given = part_of(call, "0"), part_of(last, "0") if (last := part_of(call, "-1")) is not None else None
+    while called is not None and (right := called.child_by_field_name("rhs")) is not None:
+        called = right
     is_element = given is not None and given.child_count and given.children[0].type == "["
     return None if is_element or node_text(called) == "defer" else called
 
@@ -114,7 +116,7 @@ LANGUAGE: Final = Language(
         "navigation_expression": ("target", "suffix"),
         "navigation_suffix": ("", "suffix"),
         "user_type": ("", "0"),
-        "prefix_expression": ("", "target"),
+        **dict.fromkeys(("prefix_expression", "postfix_expression"), ("", "target")),
     },
     self_names=words("self super Self"),
     definitions=words("function_declaration class_declaration protocol_declaration"),

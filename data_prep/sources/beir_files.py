@@ -30,8 +30,9 @@ _Texts = Mapping[str, Mapping[str, Any]]
 
 
 def is_beir(place: Path) -> bool:
-    """Whether a folder has a corpus and queries."""
-    return all(_found(place, part) is not None for part in _PARTS)
+    """Whether a folder has a corpus, and queries or what is sought."""
+    has_corpus, has_queries = (_found(place, part) is not None for part in _PARTS)
+    return has_corpus and (has_queries or (place / "qrels").is_dir())
 
 
 def _found(place: Path, part: str) -> Path | None:
@@ -50,9 +51,11 @@ class BeirSource:
         """The files.
 
         Raises:
-            UserError: none says what is sought.
+            UserError: there are no queries, or none says what is sought.
         """
         found = [path for part in _PARTS if (path := _found(self.place, part))]
+        if len(found) < len(_PARTS):
+            raise UserError(f"--data.path={self.place} has {found[0].name}, but no queries.jsonl: add it")
         qrels = sorted((self.place / "qrels").glob("*.tsv")) or sorted(self.place.glob("qrels*.tsv"))
         if not qrels:
             raise UserError(f"--data.path={self.place} has a corpus and queries, but no qrels/*.tsv: add them")
@@ -68,7 +71,10 @@ class BeirSource:
         codes, texts = _by_id(corpus.path, left_out), _by_id(queries.path, left_out)
         sought: dict[SplitName | None, set[str]] = {}
         for file in qrels:
-            for where, query, code in _qrels(file.path, left_out):
+            lines = [*_qrels(file.path, left_out)]
+            if not lines:
+                left_out(f"{file.path}:1", "no code is sought by any line")
+            for where, query, code in lines:
                 if query not in texts or code not in codes:
                     what = f"query of {queries.path.name}" if query not in texts else f"code of {corpus.path.name}"
                     left_out(where, f"no such {what}: {query if query not in texts else code:.40}")
@@ -126,10 +132,12 @@ def _by_id(path: Path, left_out: LeftOut) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for number, row in json_lines(path, left_out):
         name = row.get("_id", row.get("id"))
-        if isinstance(name, str | int) and _text(row).strip():
-            found[str(name)] = row
-        else:
-            left_out(f"{path}:{number}", "no _id" if not isinstance(name, str | int) else "no text")
+        if not isinstance(name, str | int):
+            left_out(f"{path}:{number}", "no _id")
+        elif not _text(row).strip():
+            left_out(f"{path}:{number}", "no text")
+        elif found.setdefault(str(name), row) is not row:
+            left_out(f"{path}:{number}", "an _id of an earlier line")
     return found
 
 

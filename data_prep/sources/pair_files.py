@@ -1,5 +1,6 @@
 """Rows of pairs as people have them: JSON Lines, JSON, CSV, TSV and Parquet, under the names that the field uses."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -146,6 +147,8 @@ def _rows_of(path: Path, left_out: LeftOut, columns: Mapping[str, str]) -> Itera
     if path.suffix == ".parquet":
         wanted = {name for names in chosen_columns(parquet_columns(path), columns).values() for name in names}
         check_columns(path, wanted, columns)
+        if not wanted:
+            left_out(f"{path}:1", "no query")
         rows: Iterable[tuple[int, Mapping[str, Any]]] = enumerate(parquet_rows(path, sorted(wanted)), 1)
     elif path.suffix in (".csv", ".tsv"):
         rows = csv_rows(
@@ -223,6 +226,8 @@ def _first_text(row: Mapping[str, Any], names: Sequence[str]) -> Any:
 def _text(value: Any) -> Any:
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         return " ".join(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return ""
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 

@@ -93,10 +93,9 @@ def check_trainable(plan: Configuration, data: PreparedData) -> None:
         )
     least = max(2, plan.train.processes)
     if is_trained(plan.model_name) and len(data.splits["train"]) < least and not plan.data.extra_sets:
-        raise UserError(
-            f"training takes {least} pairs or more, of which --data.limit={plan.data.limit} leaves "
-            f"{len(data.splits['train'])}: raise it, or provide more data"
-        )
+        few, limit = len(data.splits["train"]), plan.data.limit
+        left = f"--data.limit={limit} leaves {few}: raise it, or" if limit else f"there are {few}:"
+        raise UserError(f"training takes {least} pairs or more, of which {left} provide more data")
 
 
 def check_fields(plan: Configuration, model: NeuralRanker, tokenizer: PairTokenizer) -> None:

@@ -17,6 +17,7 @@ from data_prep.errors import UserError
 from data_prep.files.reading import read_whole
 from data_prep.installation import code_version
 from data_prep.pipeline.overlap import overlap, without
+from data_prep.prepare import inputs_sha256
 from data_prep.records import SplitName
 from data_prep.registry import DATASETS, data_set
 from data_prep.store.prepared_data import PreparedData, Split, words_sha256
@@ -241,7 +242,11 @@ def test_stage(
         rows = seen.queries if seen else ()
         tag = "+".join(filter(None, (plan.model_name, plan.evaluate.fuse_with)))
         write_evaluation(evaluation, files, tag=tag, controls=controls, seen=rows)
-    source = DataSource(origin=data.manifest["origin"], fingerprint=words_sha256(split))
+    source = DataSource(
+        origin=data.manifest["origin"],
+        fingerprint=words_sha256(split),
+        inputs=inputs_sha256(data.manifest["sources"]["inputs"]) if "sources" in data.manifest else "",
+    )
     for doubt in doubts(evaluation, claims=True):
         say(f"{source.origin}, {split_name} split: {doubt}")
     resamples = plan.evaluate.bootstrap_samples

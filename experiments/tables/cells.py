@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -22,6 +22,8 @@ from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import load_json
 from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.installation import IMPORT_ROOT, without_paths
+from data_prep.prepare import inputs_of, inputs_sha256
+from data_prep.registry import data_set
 from evaluation.result_store import ResultStore, SavedRun
 from evaluation.results import Result, as_result
 from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
@@ -196,7 +198,18 @@ def _run(cell: Cell, typed: Mapping[str, str]) -> Path:
 def set_aside(run: RunFolder, plan: Configuration) -> None:
     """Rename the folder of a run if it is of another configuration than ``plan``."""
     if run.config.exists() and not same_results(sections_of(Configuration.load(run.config)), sections_of(plan)):
-        run.path.rename(_free(run.path))
+        rename(run)
+
+
+def inputs_now(plan: Configuration) -> str:
+    """The checksum of the raw files that a run of ``plan`` would read."""
+    raw = data_set(plan.dataset, replace(plan.data, root=str(REPOSITORY / plan.data.root)))
+    return inputs_sha256(inputs_of(raw))
+
+
+def rename(run: RunFolder) -> Path:
+    """Rename the folder of a run, and return its new path."""
+    return run.path.rename(_free(run.path))
 
 
 def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,8 @@ from training.drawing import Axes, Figure, LogLocator, MaxNLocator, Patch, withS
 _PLACES: Final = np.unique(np.geomspace(1, 100, 60).astype(int))
 """The K of Top@K that are drawn."""
 _LINES: Final = ("-", "--", "-.", ":")
+_LETTERS: Final = 13
+"""Of a text of 10 points, in an inch."""
 _FEW: Final = 2
 """Models whose names have room beside their differences."""
 _BANDS: Final = {"1": 1, "2-5": 5, "6-10": 10, "11-100": 100}
@@ -80,12 +83,12 @@ def forest_panels(panels: Mapping[str, Mapping[str, Lead]], rows: Sequence[str],
     all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (title, leads) in zip(all_axes, panels.items(), strict=True):
         draw_leads(axes, leads, rows)
-        axes.set_title(title, fontsize=10)
-    figure.supxlabel(
+        axes.set_title(fill(title, _LETTERS * 6), fontsize=10)
+    told = (
         f"difference of {what}, 95 % interval over seeds and queries; red, blue: significant; hollow: one seed; "
-        f"band: within {MARGIN:g}",
-        fontsize=10,
+        f"band: within {MARGIN:g}"
     )
+    figure.supxlabel(fill(told, int(_LETTERS * figure.get_figwidth())), fontsize=10)
     return as_png(figure)
 
 

@@ -30,7 +30,7 @@ from experiments.recipes.config import REPOSITORY, Configuration, all_options, a
 from experiments.recipes.models import is_trained
 from experiments.recipes.results_folder import folder_name, in_words, same_results
 from experiments.recipes.run_folder import RunFolder
-from experiments.tables.cells import sections_of, set_aside
+from experiments.tables.cells import inputs_now, rename, sections_of, set_aside
 from experiments.terminal.console import complain, say
 from experiments.terminal.options import Option, parse, unknown
 from experiments.terminal.startup import ENDS_WITH_INPUT
@@ -247,6 +247,7 @@ def run_sweep(sweep: Sweep) -> None:
     if RunFolder(sweep.folder).config.exists():
         raise UserError(f"--out={sweep.folder} is the folder of a run: name another for the runs of the sweep")
     with sole_writer(sweep.folder):
+        _set_other_data_aside(sweep.points)
         waiting = [point for point in sweep.points if point.result() is None]
         done = len(sweep.points) - len(waiting)
         say(
@@ -274,6 +275,21 @@ def _ended(running: _Running) -> Iterator[None]:
         yield
     finally:
         running.end()
+
+
+def _set_other_data_aside(points: Sequence[Point]) -> None:
+    """Rename the folders of runs whose files of ``--data.path`` were others, or have another content now."""
+    known: dict[object, str] = {}
+    for point in points:
+        plan, run = point.plan, RunFolder(point.folder)
+        if not plan.data.path or not run.config.exists():
+            continue
+        is_other = Configuration.load(run.config).data.path != plan.data.path
+        if result := point.result():
+            now = known[plan.data] = known.get(plan.data) or inputs_now(plan)
+            is_other = result.data.inputs not in ("", now)
+        if is_other:
+            say(f"{point.name}: its data were others, so that it is now {rename(run).name}")
 
 
 def _prepare(points: Sequence[Point]) -> None:

@@ -30,6 +30,9 @@ SOURCE: Final = Path(__file__).with_name("kernels.c")
 LANES: Final = 16
 """Floats that the kernels process at a time; widths are multiples of it."""
 
+_HELPED: Final = (os.cpu_count() or 1) > 1
+"""Whether there is a processor for another thread."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -151,7 +154,7 @@ def query_input(
 ) -> bytes:  # fmt: skip
     """``query_input`` of the kernels; ``query`` and ``codes``: one and two :func:`word_lists`."""
     weights = addresses(query_weights, code_weights)
-    return query + codes + weights + struct.pack("6i", dim, blocks, width, layers, count, (os.cpu_count() or 1) > 1)
+    return query + codes + weights + struct.pack("6i", dim, blocks, width, layers, count, _HELPED)
 
 
 def _address(array: Any) -> int:

@@ -258,8 +258,3 @@ def text_or_units(index: Index, place: int, root: Path | None) -> str:
         unit = index.split.text(row)
         lines |= dict(enumerate(unit.source.split("\n")[: unit.end_line - unit.start_line + 1], unit.start_line))
     return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
-
-
-def reader_of(root: Path | None) -> Callable[[Index, int], str]:
-    """What gives the text of a row's file, as :func:`text_at`."""
-    return lambda index, row: text_at(index, index.file_number(row), root)

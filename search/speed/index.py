@@ -70,16 +70,17 @@ def measure_question(options: SpeedOptions) -> Measured:
 
 def run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Seconds:
     """The seconds of a command, by the clock and of all processors."""
-    before = _processor_seconds()
+    before = processor_seconds()
     seconds, done = timed(
         lambda: subprocess.run(command, check=False, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     )
     if done.returncode not in (0, 1):  # 1: nothing found
         done.check_returncode()
-    return {"clock": seconds, "processor": _processor_seconds() - before}
+    return {"clock": seconds, "processor": processor_seconds() - before}
 
 
-def _processor_seconds() -> float:
+def processor_seconds() -> float:
+    """Seconds of all processors that processes of this one have taken which have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

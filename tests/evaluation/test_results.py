@@ -154,6 +154,12 @@ def test_the_terminal_table_has_model_control_and_chance():
     assert "MRR -" not in other  # no control there
 
 
+def test_more_queries_than_methods_need_no_groups():
+    """Several queries may seek one method, as in CoSQA."""
+    told = " ".join(render_table([replace(result(), pool_size=12)]).split())
+    assert "30 queries each over 12 methods, seed 7" in told
+
+
 def test_several_runs_share_a_table_where_data_and_pool_are_the_same():
     runs = [result("bm25", also={}), result(also={}), result(seed=8, also={})]
     text = render_table(runs)

@@ -12,6 +12,8 @@ from data_prep.datasets.pairs import Pairs
 from data_prep.records import SPLITS
 from data_prep.sources.pair_columns import read_columns
 from data_prep.sources.pair_files import PairSource, named_files
+from experiments.recipes.config import resolve
+from experiments.run.data import check_trainable
 from tests.data_prep.datasets.own_pairs import prepared, python_rows, queries, write_lines, write_table
 
 ROWS = python_rows(100)
@@ -195,9 +197,11 @@ def test_a_docstring_that_is_the_query_is_not_in_the_code(tmp_path: Path) -> Non
     ("name", "content", "message"),
     [
         ("a.txt", "x", "has no known form"),
-        ("a.jsonl", "", "has no pair"),
+        ("a.jsonl", "", r"a.jsonl has no row$"),
+        ("a.csv", "query,code\n", r"a.csv has no row$"),
         ("a.csv", "a,b\n1,2\n", "has no pair of a query and a code.*no query"),
         ("a.json", "{", "no JSON"),
+        ("a.json", '[{"query": "a", "code": "x", "label": "Chart"}]', r"1 unknown label .*--data.columns=label= says"),
         ("a.parquet", "PAR1", "damaged|needs pyarrow|cannot be read"),
     ],
 )
@@ -206,6 +210,21 @@ def test_what_is_no_pairs_is_one_line(tmp_path: Path, name: str, content: str, m
     with pytest.raises(ValueError, match=message) as caught:
         prepared(tmp_path / name, tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_too_few_pairs_for_training_are_told(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.jsonl", ROWS[:3])
+    with pytest.raises(ValueError, match=r"^training takes 2 pairs or more, of which there are 1: provide more data$"):
+        check_trainable(resolve("pairs", "unif", {"data.path": str(path)}), prepared(path, tmp_path / "data"))
+
+
+def test_columns_without_texts_are_named(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs requirements-parquet.txt")
+    import pyarrow as pa
+
+    parquet.write_table(pa.table({"ask": ["a"], "code": [{"x": 1}], "n": [1]}), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"1 no query \(a.parquet:1\).*--data.columns="):
+        prepared(tmp_path / "a.parquet", tmp_path)
 
 
 def test_what_is_missing_is_one_line(tmp_path: Path) -> None:

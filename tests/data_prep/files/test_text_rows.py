@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from data_prep.files import json_text
+from data_prep.files import json_text, text_rows
 from data_prep.files.json_text import json_lines
 from data_prep.files.text_rows import csv_rows, utf8_lines
 
@@ -113,6 +113,14 @@ def test_rows_that_are_none_are_left_out_line_by_line(tmp_path, coding):
     assert [reason.partition(":")[0] for reason in left_out.values()] == [
         *("blank line", "no CSV row", "no CSV row", "no CSV", "no text", "no CSV", "no CSV"),
     ]
+
+
+def test_a_long_cell_is_one_and_a_longer_one_is_refused(tmp_path, monkeypatch):
+    cell = "a, b\n" * 200_000
+    assert table(tmp_path / "a.csv", f'a,b\n1,"{cell}"\n'.encode()) == ([{"a": "1", "b": cell}], {})
+    monkeypatch.setattr(text_rows, "LONGEST_CELL", 20)
+    with pytest.raises(ValueError, match=r"a\.csv:2 is refused: no cell has 20 characters or more"):
+        table(tmp_path / "a.csv", f'a,b\n1,"{cell}"\n'.encode())
 
 
 def test_a_table_that_is_none_is_refused(tmp_path):

@@ -1,6 +1,7 @@
 """BEIR's and CoIR's form, read and written: the same pairs come back."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,39 @@ def test_what_points_nowhere_is_listed(tmp_path: Path) -> None:
         path.unlink()
     with pytest.raises(ValueError, match=r"has a corpus and queries, but no qrels/\*\.tsv"):
         prepared(folder, tmp_path / "data")
+
+
+def test_an_id_twice_is_that_of_the_first(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "beir")
+    for name, row in (("corpus", {"_id": "c3", "text": "x = 1"}), ("queries", {"_id": "q3", "text": "another one"})):
+        with (folder / f"{name}.jsonl").open("a") as file:
+            file.write(f"{json.dumps(row)}\n")
+    data = prepared(folder, tmp_path / "data")
+    assert data.manifest["counts"]["left_out"] == {"an _id of an earlier line": 2, "same query and code": 0}
+    assert {text for name in SPLITS for text in queries(data, name)} - {""} == {row["query"] for row in ROWS}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("queries", r"has corpus.jsonl, but no queries.jsonl: add it"),
+        ("zeros", r"left out 3: 3 no code is sought by any line \(dev.tsv:1, test.tsv:1, train.tsv:1\)$"),
+        ("zero", r"left out 1: 1 no code is sought by any line \(test.tsv:1\)"),
+    ],
+)
+def test_what_says_nothing_is_told(tmp_path: Path, change: str, message: str) -> None:
+    folder = write_folder(tmp_path / "beir")
+    if change == "queries":
+        (folder / "queries.jsonl").unlink()
+    for name in {"zeros": ("train", "dev", "test"), "zero": ("test",)}.get(change, ()):
+        path = folder / "qrels" / f"{name}.tsv"
+        path.write_text(path.read_text().replace("\t1\n", "\t0\n"))
+    said: list[str] = []
+    try:
+        prepared(folder, tmp_path / "data", said)
+    except ValueError as error:
+        said.append(str(error))
+    assert re.search(message, said[-1])
 
 
 @pytest.mark.parametrize("splits", [None, 5, "train", {"test": 1}, [["test"]]])

@@ -44,6 +44,26 @@ def test_columns_of_numbers_and_lists_of_a_table_are_read(tmp_path: Path) -> Non
     assert (row.query, row.code, row.id, left_out) == ("a b", "x = 1", "7", ["no match, by its label"])
 
 
+def test_categories_of_a_table_are_texts(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs requirements-parquet.txt")
+    import pyarrow as pa
+
+    values = {"query": ["a", "b"], "code": ["x", "y"], "split": ["train", "test"]}
+    parquet.write_table(
+        pa.table({name: pa.array(texts).dictionary_encode() for name, texts in values.items()}), tmp_path / "a.parquet"
+    )
+    found = rows_of(tmp_path / "a.parquet")
+    assert [(row.query, row.code, row.split) for row in found] == [("a", "x", "train"), ("b", "y", "test")]
+
+
+def test_numbers_that_are_none_are_no_text(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.jsonl", [{"query": float("nan"), "code": "x"}, {"query": "a", "code": "y"}])
+    left_out: list[str] = []
+    source = PairSource(named_files(str(path)))
+    assert [row.query for row in source.rows(lambda _, why: left_out.append(why))] == ["a"]
+    assert left_out == ["no query"]
+
+
 @pytest.mark.parametrize(
     ("label", "reason"),
     [

@@ -1,14 +1,17 @@
 """Runs of one's own against each other: what compares, over which queries, and what is said of the rest."""
 
 import csv
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 from cli.main import main
 from data_prep.errors import UserError
 from evaluation.significance import compare_runs
+from experiments.tables.comparison_pictures import forest_picture
 from experiments.tables.comparison_tables import latex_text, plain_text
 from experiments.tables.run_comparison import compared_runs
 from experiments.tables.run_comparison_pages import write_comparison
@@ -193,6 +196,14 @@ def test_pages_have_the_pairs_themselves_and_no_markup_of_others(runs, tmp_path)
     assert {name for name in rows[0] if name.startswith("rank of ")} >= {"rank of unif, dim=100, seed 2"}
     table = (tmp_path / "out" / "comparison.csv").read_text().splitlines()
     assert table[0].endswith("MRR,MRR - bm25,adjusted p,significant")
+
+
+@pytest.mark.parametrize("name", ["unif", "unif, dim=64, batch_size=128, learning_rate=0.0003"])
+def test_no_text_of_the_forest_is_cut(runs, name):
+    found = named(compared_runs(runs))
+    leads = {"bm25": found.leads["bm25"]}
+    shown = imread(io.BytesIO(forest_picture(leads, name, f"{found.pool.title}, of a rather long name of own pairs")))
+    assert (shown[:, [0, 1, -2, -1], :3] == 1).all()
 
 
 def test_several_pools_have_files_of_their_own(tmp_path):

@@ -19,6 +19,7 @@ from experiments.recipes.results_folder import folder_name
 from experiments.tables import sweep as sweeps
 from experiments.tables.sweep import Sweep, run_sweep
 from experiments.tables.sweep_table import sweep_table, tried
+from tests.data_prep.datasets.own_pairs import python_rows, write_lines
 from tests.experiments.tables.compared_runs import ranks_of, saved_run
 
 GRID = {"sweep.model.dim": "64,128", "sweep.train.seed": "0,1"}
@@ -196,6 +197,30 @@ def test_runs_of_a_sweep_are_those_of_the_same_commands_alone(options, tmp_path,
     before = (out / "seed=0" / "metrics.json").stat().st_mtime_ns
     assert main(["folder", "unif", *typed(options), "--sweep.train.seed=0", f"--out={out}"]) == 0
     assert (out / "seed=0" / "metrics.json").stat().st_mtime_ns == before
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_runs_of_other_data_do_not_count_for_these(tmp_path, capsys):
+    """Neither those of another file in the same folder, nor those of a file that was changed since."""
+    out, files = tmp_path / "sweep", [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    rows = [{**row, "split": "train"} for row in python_rows(60)]
+    tested = [{**row, "split": split} for row, split in zip(rows[:20], ["valid", "test"] * 10, strict=True)]
+    write_lines(files[0], [*tested, *rows[20:50]])
+    write_lines(files[1], [*tested, *rows[20:40]])
+    place = [f"--data.root={tmp_path / 'data'}", "--data.processes=1", "--data.language=python", f"--out={out}"]
+    fixed = ["--train.epochs=1", "--evaluate.bootstrap_samples=100", "--sweep.train.seed=0"]
+
+    def begun(path):
+        assert main(["pairs", "unif", f"--data.path={path}", *place, *fixed]) == 0
+        return "seed=0: begins" in capsys.readouterr().out
+
+    assert [begun(files[0]), begun(files[0]), begun(files[1]), begun(files[1])] == [True, False, True, False]
+    write_lines(files[1], [*tested, *rows[20:30]])  # the test is the same
+    assert begun(files[1])
+    assert {path.name for path in out.iterdir() if path.is_dir()} == {"seed=0", "seed=0.old1", "seed=0.old2"}
+    files[1].rename(tmp_path / "c.jsonl")
+    (out / "seed=0" / "metrics.json").unlink()
+    assert begun(tmp_path / "c.jsonl")
 
 
 @pytest.mark.usefixtures("in_this_process")
