@@ -115,7 +115,8 @@ class PairTask:
     @cached_property
     def fingerprint(self) -> int:
         """A checksum of the tokenized training split."""
-        parts = [part for name in sorted(self.pairs.fields) for part in _arrays(self.pairs, name)]
+        lists = (self.pairs.fields[name] for name in sorted(self.pairs.fields))
+        parts = [part for each in lists for part in (each.values, each.offsets)]
         total = 0
         for part in parts if self.hard_negatives is None else [*parts, self.hard_negatives]:
             total = zlib.crc32(np.ascontiguousarray(part).tobytes(), total)
@@ -208,10 +209,6 @@ class PairTask:
 
     def _moved(self, batch: Batch) -> Batch:
         return {name: words.to(self.device) for name, words in batch.items()}
-
-
-def _arrays(pairs: TokenizedPairs, name: str) -> tuple[Int[np.ndarray, " values"], Int[np.ndarray, " offsets"]]:
-    return pairs.fields[name].values, pairs.fields[name].offsets
 
 
 def epoch_batches(

@@ -72,7 +72,8 @@ def find_data(options: BenchmarkOptions) -> Data:
     wanted = options.subsets or names[: len(SUBSETS)]
     subsets = [subset for subset in found if subset.name in wanted]
     if not subsets:
-        raise UserError(f"of the subsets {', '.join(options.subsets)} none is in {path}: there are {_named(found)}")
+        there = ", ".join(subset.name for subset in found)
+        raise UserError(f"of the subsets {', '.join(options.subsets)} none is in {path}: there are {there}")
     missing = [name for name in missing if name in wanted]
     for subset in subsets:
         dropped = "".join(f"; left out {count:,}: {reason}" for reason, count in subset.dropped.items())
@@ -254,7 +255,3 @@ def _numbered(groups: Sequence[str]) -> list[int]:
     """A number for each group, in the order of their first pairs; none if each has one pair."""
     numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     return [numbers[group] for group in groups] if len(numbers) < len(groups) else []
-
-
-def _named(subsets: Sequence[Subset]) -> str:
-    return ", ".join(subset.name for subset in subsets)

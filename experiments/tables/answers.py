@@ -160,12 +160,9 @@ def _rows(found: Mapping[str, Answers]) -> str:
         columns |= {title: each.rows} | ({f"{title}*": each.copies} if each.copies else {})
     names = [name for name in ROWS if any(name in rows for rows in columns.values())]
     return markdown_table(
-        ("MRR", *columns), [(name, *(_mrr(rows.get(name)) for rows in columns.values())) for name in names]
+        ("MRR", *columns),
+        [(name, *(rows[name].mrr_text if name in rows else "-" for rows in columns.values())) for name in names],
     )
-
-
-def _mrr(entry: Entry | None) -> str:
-    return entry.mrr_text if entry else "-"
 
 
 _CONVENTIONS: Final = (
