@@ -41,10 +41,10 @@ def train(arguments: Sequence[str]) -> None:
             f"--evaluate.shards={plan.evaluate.shards} is for `bash run.sh evaluate`: a run trains and tests in its "
             "--train.processes"
         )
-    from experiments.run.launch import together
     from experiments.run.run import processes_of, run
+    from modeling.distributed import together
 
-    with together(processes_of(plan)):
+    with together(processes_of(plan), console.be_silent):
         run(plan, typed)
 
 

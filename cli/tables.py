@@ -28,16 +28,21 @@ CALIBRATION: Final = "calibration"
 _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "scoring": ("experiments.speed.scoring:measure_scoring", "GALM's fast form, plain form and the matrix product"),
     "pools": ("experiments.speed.scoring:measure_pools", "ranking whole pools of several sizes, and its memory"),
-    "training": ("experiments.speed.training:measure_training", "a training step of GALM's fast and plain form"),
-    "rows": ("experiments.speed.training:measure_rows", "training with rows of word tables that wait, or all move"),
-    "selected": ("experiments.speed.training:measure_selected", "training with gradients of few scores, or of all"),
-    "encoder": ("experiments.speed.training:measure_encoder", "training a transformer, attention in two forms"),
+    "models": ("experiments.speed.models:measure_models", "a question and a method read, by each model"),
+    "training": ("experiments.speed.jdk:measure_training", "a training step of GALM's fast and plain form"),
+    "rows": ("experiments.speed.jdk:measure_rows", "training with rows of word tables that wait, or all move"),
+    "selected": ("experiments.speed.jdk:measure_selected", "training with gradients of few scores, or of all"),
+    "encoder": ("experiments.speed.jdk:measure_encoder", "training a transformer, attention in two forms"),
     "extraction": ("experiments.speed.jdk:measure_extraction", "methods by tree-sitter and by javalang"),
     "search": ("search.speed.index:measure_index", "an index made, updated and asked, with and without the model"),
     "question": ("search.speed.index:measure_question", "one question from the command line"),
     "first": (
-        "search.speed.first:measure_first",
+        "search.speed.index:measure_first",
         "the first question about a folder, whose index is made for it; PATH: the folder",
+    ),
+    "languages": (
+        "search.speed.languages:measure_languages",
+        "reading the files of each language beside those of Java; PATH: a folder of sources",
     ),
     "serve": (
         "search.speed.server:measure_server",
@@ -263,7 +268,7 @@ def speed(arguments: Sequence[str]) -> None:
     if name not in ABOUT:
         raise unknown("measurement", name, [*ABOUT])
     options = replace(options, path=options.path or "".join(words[1:]))
-    from evaluation.provenance import without_paths
+    from data_prep.installation import without_paths
     from experiments.recipes.results_folder import results_folder
 
     folder = results_folder([{"speed": asdict(options)}], [{"speed": asdict(SpeedOptions())}], options.out)

@@ -101,7 +101,7 @@ def export_run(arguments: Sequence[str]) -> None:
     from data_prep.files.atomic import atomic_folder
     from experiments.recipes.config import Configuration
     from experiments.recipes.run_folder import RunFolder, load_run
-    from modeling.transformers.exported import export_model
+    from modeling.transformers.sentence_encoder import export_model
 
     run = named_path(words[0])
     model, tokenizer = load_run(run)

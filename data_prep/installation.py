@@ -1,13 +1,19 @@
-"""Whether the program runs from a checkout, with top-level packages, or from a wheel, with all in one package.
+"""The program: where it runs from, its version, and the machine that it runs on, as results name them, without paths.
 
-And a hash of the code that prepares a data set: prepared data are stale if and only if any of that code changed.
+It runs from a checkout, with top-level packages, or from a wheel, with all in one package. A hash of the code that
+prepares a data set tells when prepared data are stale: if and only if any of that code changed.
 """
 
 import ast
 import hashlib
 import os
+import platform
 import re
+import resource
+import subprocess
+import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -45,12 +51,6 @@ def workspace() -> Path:
         return Path()
 
 
-def absolute_path() -> str:
-    """``PATH`` without relative and empty entries, which mean the current folder, whoever filled it."""
-    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(place for place in places if Path(place).is_absolute())
-
-
 _PACKAGE: Final = f"{OUTER}data_prep"
 _NAMED: Final = re.compile(rf"{re.escape(_PACKAGE)}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
@@ -78,7 +78,7 @@ def program_sha256(module: str) -> str:
     Args:
         module: the dotted name of the module of the data set's class.
     """
-    from importlib.metadata import version  # slow to import
+    from importlib.metadata import version
 
     digest = hashlib.sha256(" ".join(version(parser) for parser in _PARSERS).encode())
     for name in modules_behind((module, _STORE)):
@@ -124,3 +124,89 @@ def _is_module(name: str) -> bool:
 
 def _file_of(module: str) -> Path:
     return IMPORT_ROOT.joinpath(*module.split(".")).with_suffix(".py")
+
+
+_CODE: Final = ("*.py", "*.sh", "requirements*.txt", "locks/*.txt", "pyproject.toml")
+_PATH: Final = re.compile(r"(?<![^\s='\":,])(?:~|\.{1,2})?/(?!/)[^\s'\",]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """The hardware and software that affect the speed of a run."""
+
+    cpu: str
+    cores: int  # available to this process
+    platform: str
+    python: str
+    torch: str
+    gpu: str = ""  # that torch finds, where it is loaded
+
+
+def machine() -> Machine:
+    """The current machine."""
+    from importlib.metadata import version  # slow to import
+
+    return Machine(
+        cpu=_cpu(),
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        platform=f"{platform.system()} {platform.machine()}",
+        python=platform.python_version(),
+        torch=version("torch"),
+        gpu=_gpu(),
+    )
+
+
+def code_version(root: Path) -> str:
+    """The git commit of ``root``, with "-dirty" if code differs from it; outside git, a hash of the code.
+
+    For an installed wheel, the version of the package.
+    """
+    if INSTALLED:
+        return f"{DISTRIBUTION} {program_version()}"
+    try:
+        if Path(_git(root, "rev-parse", "--show-toplevel")) != root.resolve():
+            return _source_hash(root)
+        commit = _git(root, "rev-parse", "--short=12", "HEAD")
+        return f"{commit}-dirty" if _git(root, "status", "--porcelain", "--", *_CODE) else commit
+    except (OSError, subprocess.SubprocessError):
+        return _source_hash(root)
+
+
+def peak_memory_mb() -> float:
+    """Peak resident memory so far, in MiB, of this process or of its largest finished child process."""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes on macOS, KiB elsewhere
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return peak * unit / 2**20
+
+
+def without_paths(text: str) -> str:
+    """``text`` with each path outside the working folder reduced to its last component, for publication."""
+    return _PATH.sub(lambda found: Path(found[0]).name or found[0], text)
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(root), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
+
+
+def _source_hash(root: Path) -> str:
+    digest = hashlib.sha256()
+    for folder in sorted(child for child in root.iterdir() if (child / "__init__.py").is_file()):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return f"source-{digest.hexdigest()[:12]}"
+
+
+def _gpu() -> str:
+    torch = sys.modules.get("torch")  # no run without it has computed on a GPU
+    return torch.cuda.get_device_name() if torch and torch.cuda.is_available() else ""
+
+
+def _cpu() -> str:
+    if sys.platform == "darwin":
+        command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+        return subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    text = info.read_text(encoding="utf-8", errors="replace") if info.is_file() else ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1] if found else platform.machine()

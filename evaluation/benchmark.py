@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from data_prep.errors import UserError
+from data_prep.installation import Machine
 from evaluation.metrics import chance_ranks, exact, mrr, mrr_over_ties
-from evaluation.provenance import Machine
 from evaluation.significance import bootstrap_interval
 
 CSN: Final = ("ruby", "go", "php", "java", "javascript")

@@ -15,12 +15,12 @@ import Stemmer
 from jaxtyping import Bool, Float, Int
 
 from data_prep.errors import UserError
+from data_prep.installation import without_paths
 from data_prep.languages.identifiers import split_identifier
 from data_prep.pipeline.overlap import word_sets
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split, words_sha256
 from evaluation.comparison import Entry, Pool
-from evaluation.provenance import without_paths
 from evaluation.significance import Runs, compare_runs
 
 

@@ -23,12 +23,11 @@ from jaxtyping import Float32
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_file, write_atomically
-from data_prep.files.json_text import parse_json
+from data_prep.files.json_text import from_json, parse_json
 from data_prep.files.reading import read_whole
+from data_prep.installation import without_paths
 from data_prep.store.prepared_data import Split
 from evaluation.evaluator import Evaluation
-from evaluation.json_records import from_json
-from evaluation.provenance import without_paths
 from evaluation.queries import QueryFacts, query_facts
 
 RANKS: Final = "ranks.jsonl"

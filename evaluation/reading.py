@@ -1,16 +1,26 @@
-"""How a data set's test split is read: which rows are queries, what each is ranked among, and which codes it seeks."""
+"""How a data set's test split is read: which rows are queries, what each is ranked among, and which codes it seeks.
+
+And which queries a model was trained on: those of its training pairs, or of copies of them. Training leaves out the
+pairs that are in the tests that it is told of. A test that comes later has to look for them, by the same rules, and
+says its figures with and without them.
+"""
 
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int, Int64
 
 from data_prep.errors import UserError
+from data_prep.pipeline.overlap import copies_in
 from data_prep.store.prepared_data import PreparedData, Split
 from evaluation.config import EvaluateConfig
+from evaluation.metrics import Measures, exact
+
+if TYPE_CHECKING:
+    from evaluation.evaluator import Evaluation
 
 _log = logging.getLogger(__name__)
 _SEED: Final = 0
@@ -187,3 +197,48 @@ class Sought:
             better[place], tied[place] = above[0], at_least[0] - above[0]
             ranks[place, : len(own)] = at_least + np.arange(1, len(own) + 1)
         return better, tied, ranks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Test queries that the model was trained on, or on copies of their pairs."""
+
+    exact: int  # whose name and tokens are those of a training pair
+    near: int  # others, of whose tokens nearly all are
+    by_query: int  # whose query is that of a training pair
+    queries: Sequence[int]  # all of these, by their places among the ranks
+    without: Measures  # the exact metrics of the others; {} if there are none
+
+
+def seen_in(evaluation: "Evaluation", trained: Split) -> Seen:
+    """The queries of a test that training on the pairs ``trained`` has seen, with the figures without them.
+
+    Args:
+        evaluation: the test.
+        trained: the training pairs.
+    """
+    found = copies_in(evaluation.pool.take(evaluation.golds), trained)
+    others = np.delete(evaluation.ranks, found.rows)
+    return Seen(
+        exact=len(found.exact),
+        near=len(found.near),
+        by_query=len(found.queries),
+        queries=found.rows.tolist(),
+        without=exact(others) if len(others) else {},
+    )
+
+
+def said_seen(seen: Seen, queries: int) -> str:
+    """How many queries the model was trained on, with the MRR of the others, in a sentence.
+
+    Args:
+        seen: what was found.
+        queries: number of queries of the test.
+    """
+    if not seen.queries:
+        return "none of the queries is of a pair that it was trained on, or of a copy"
+    without = f"MRR {seen.without['mrr']:.3f} without them" if seen.without else "no others are left"
+    return (
+        f"{len(seen.queries):,} of {queries:,} queries are of pairs that it was trained on ({seen.exact:,} exactly, "
+        f"{seen.near:,} nearly, {seen.by_query:,} by their query): {without}"
+    )

@@ -22,9 +22,8 @@ from jaxtyping import Int64
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
-from data_prep.files.json_text import parse_json
+from data_prep.files.json_text import load_json, parse_json
 from data_prep.files.reading import read_whole
-from evaluation.json_records import load_json
 
 ROWS: Final = "results.jsonl"
 LISTS: Final = "ranks.jsonl.gz"

@@ -13,12 +13,12 @@ import numpy as np
 from data_prep.bounds import with_current_names
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
+from data_prep.files.json_text import from_json, load_json, to_json
+from data_prep.installation import Machine, machine, peak_memory_mb, without_paths
 from evaluation import metrics
 from evaluation.evaluator import Evaluation
-from evaluation.json_records import from_json, load_json, to_json
 from evaluation.metrics import Measures
-from evaluation.provenance import Machine, machine, peak_memory_mb, without_paths
-from evaluation.seen import Seen
+from evaluation.reading import Seen
 from evaluation.significance import Difference, compare
 
 _FIRST: Final = ("dataset", "model", "seed", "command", "code_version", "date", "data", "split", "pool_size", "queries")

@@ -7,8 +7,8 @@ from typing import Final
 
 from evaluation import metrics
 from evaluation.metrics import Measures, Metric, published_columns, short_columns
+from evaluation.reading import said_seen
 from evaluation.results import Result, Tested
-from evaluation.seen import said_seen
 
 _WIDTH: Final = 100
 

@@ -1,11 +1,21 @@
 """The processes of one run and what they exchange; with a single process, every exchange is the identity.
 
-The processes are peers over gloo: each handles its share of the queries, and all of them gather the results.
+The processes are this one and copies that run the same command, or those that ``torchrun`` started, on several machines
+too. They are peers over gloo or NCCL: each handles its share of the queries, and all of them gather the results.
 """
 
-from collections.abc import Sequence
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from datetime import timedelta
+from pathlib import Path
+from typing import IO, Any, Final, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -13,6 +23,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from data_prep.errors import FAULT, UserError
+from data_prep.installation import IMPORT_ROOT
 from modeling.base import Encoded, widened
 
 Side = TypeVar("Side", bound=Encoded)
@@ -120,3 +132,118 @@ class _Gather(torch.autograd.Function):
             gradient = gradient.contiguous().clone()
             dist.all_reduce(gradient)
         return gradient[ctx.start : ctx.start + ctx.rows], None, None
+
+
+_MEMBER: Final = "GALM_MEMBER"
+"""Environment variable of a copy: its number, how many there are, and the folder of their store."""
+_PATIENCE: Final = timedelta(hours=2)
+"""Maximum time that a process waits for another, such as for one that prepares data."""
+_ENDING: Final = 10.0
+"""Maximum seconds between the end of a process's connections and that of the process."""
+
+
+@contextmanager
+def together(size: int, be_silent: Callable[[], None]) -> Iterator[None]:
+    """Run the block in ``size`` processes, each with its share of the CPU cores.
+
+    Args:
+        size: number of processes.
+        be_silent: called in all but the first one, which prints for all.
+
+    Raises:
+        UserError: ``torchrun`` started another number of processes.
+        ChildProcessError: a process ended before the others.
+    """
+    member, by_torchrun = os.environ.get(_MEMBER), "TORCHELASTIC_RUN_ID" in os.environ
+    if by_torchrun and int(os.environ["WORLD_SIZE"]) != size:
+        raise UserError(f"torchrun started {os.environ['WORLD_SIZE']} processes, but the options say {size}")
+    if size == 1:
+        yield
+    elif by_torchrun:
+        with _connected("env://", int(os.environ["RANK"]), size, be_silent):
+            yield
+    elif member:
+        number, _, place = member.split(":", 2)
+        with _connected(f"file://{place}/store", int(number), size, be_silent):
+            yield
+    else:
+        with _copies(size) as place, _connected(f"file://{place}/store", 0, size, be_silent):
+            yield
+
+
+def backend_of(processes: int, gpus: int) -> str:
+    """The backend of so many processes on one machine: NCCL if each has its own GPU, else gloo."""
+    return "cpu:gloo,cuda:nccl" if 0 < processes <= gpus else "gloo"
+
+
+@contextmanager
+def _connected(place: str, rank: int, size: int, be_silent: Callable[[], None]) -> Iterator[None]:
+    """Join the other processes at ``place``."""
+    if not place.startswith("env"):
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")  # local only
+        torch.set_num_threads(max(1, torch.get_num_threads() // size))
+    if rank:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides, and notifies the others
+        be_silent()
+    on_this = int(os.environ.get("LOCAL_WORLD_SIZE", size))
+    backend = backend_of(on_this, torch.cuda.device_count())
+    if "nccl" in backend:
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", rank)))
+    dist.init_process_group(backend, init_method=place, rank=rank, world_size=size, timeout=_PATIENCE)
+    try:
+        yield
+    except RuntimeError as error:
+        if "gloo" not in str(error).lower() and "connection" not in str(error).lower():
+            raise
+        raise ChildProcessError(f"a process of this run ended before the others ({_first_line(error)})") from error
+    finally:
+        if sys.exc_info()[0] is None:
+            dist.barrier()
+        dist.destroy_process_group()
+
+
+@contextmanager
+def _copies(size: int) -> Iterator[str]:
+    """Start all processes but this one; they end with it. Yields the folder of their store."""
+    with ExitStack() as stack:
+        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="galm-", ignore_cleanup_errors=True))
+        errors = [stack.enter_context(Path(place, f"errors-{number}").open("w+b")) for number in range(1, size)]
+        copies = [_copy(f"{number}:{size}:{place}", file) for number, file in enumerate(errors, start=1)]
+        try:
+            yield place
+        except ChildProcessError as error:
+            raise _reason(error, copies, errors) from error
+        finally:
+            for copy in copies:
+                copy.kill()
+                copy.wait()
+
+
+def _copy(member: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "cli.main", *sys.argv[1:]]
+    environment = os.environ | {_MEMBER: member, "PYTHONPATH": str(IMPORT_ROOT)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
+
+
+def _reason(error: Exception, copies: Sequence[subprocess.Popen[bytes]], errors: Sequence[IO[bytes]]) -> Exception:
+    """Why a copy ended, if known; else that of ``error``, of this process."""
+    until = time.monotonic() + _ENDING
+    while all(copy.poll() is None for copy in copies) and time.monotonic() < until:
+        time.sleep(0.01)
+    for number, (copy, file) in enumerate(zip(copies, errors, strict=True), start=1):
+        code = copy.poll()
+        if code is not None and code < 0:
+            return ChildProcessError(
+                f"process {number} of this run was ended by signal {-code} (killed, or memory is full)"
+            )
+        file.seek(0)
+        text = file.read().decode(errors="replace").strip()
+        if code == FAULT:
+            return RuntimeError(f"process {number} of this run failed:\n{text}")
+        if code and text:
+            return ChildProcessError(f"process {number} of this run failed: {text.splitlines()[-1]}")
+    return ChildProcessError(str(error))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

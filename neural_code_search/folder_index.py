@@ -15,10 +15,10 @@ from search.engine.matching import Pattern
 from search.engine.show import result
 from search.engine.signals import Stage
 from search.index.build import refresh, sole_maker
+from search.index.freshness import read_record
 from search.index.index_file import OtherVersionError
-from search.index.tree_record import read_record
 from search.index.updating import Updates
-from search.index.vector_file import maker_of, update_vectors
+from search.index.vectors import maker_of, update_vectors
 from search.opening import check_way, index_place, reranker_maker
 from search.serve.live_index import LiveIndex
 from search.usages.find import USUAL, find_usages

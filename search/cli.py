@@ -31,7 +31,7 @@ def search(arguments: Sequence[str]) -> bool:
     typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
     words, options = parsed(typed, SearchOptions)
     if options.usages:
-        from search.usages.command import show_usages
+        from search.usages.show import show_usages
 
         return show_usages(words, options, options.top if any(map(_says_top, arguments)) else 0)
     if words[:1] == ["-"] or (options.snippet and all(map(os.path.isdir, words[:1]))):

@@ -12,10 +12,9 @@ from pathlib import Path
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
-from search.index.freshness import CURRENT, Freshness, looked_at
+from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import OtherVersionError, read_head
-from search.index.tree_record import read_record
-from search.index.vector_file import vectors_path
+from search.index.vectors import vectors_path
 from search.opening import check_way, index_place, indexed_above, named_index, tree_top
 
 
@@ -117,7 +116,7 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
     """
     from search.index.build import refresh, sole_maker
     from search.index.code_index import rows_of_files
-    from search.index.vector_file import maker_of, update_vectors
+    from search.index.vectors import maker_of, update_vectors
 
     check_way(root, path)
     started, partly = time.perf_counter(), set[str]()

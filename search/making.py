@@ -63,7 +63,7 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
     from galm.fast.kernels import one_thread_kernels
     from search.index.build import refresh, sole_maker
     from search.opening import check_way
-    from search.retrieval.ann.exact import can_round
+    from search.retrieval.exact import can_round
 
     check_way(root, path)
     told: list[tuple[str, str]] = []
@@ -144,8 +144,8 @@ def build_vectors(run: str, path: Path, tell: Callable[[str], None] = say) -> No
 
     If it is empty, existing vectors are updated by the model that made them. ``tell`` is called with what was done.
     """
-    from search.index.tree_record import want_vectors
-    from search.index.vector_file import maker_of, remove_vectors, update_vectors
+    from search.index.freshness import want_vectors
+    from search.index.vectors import maker_of, remove_vectors, update_vectors
 
     want_vectors(path, wanted=run != "none")
     if run == "none":

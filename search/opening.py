@@ -140,12 +140,12 @@ def opened(
 
     Vectors that cannot be used are told, as those that are being made; this is an error only if ``how`` asks for them.
     """
-    from search.index.vector_file import vectors_path
+    from search.index.vectors import vectors_path
 
     found, head = _opened_whole(path, mapped=mapped)
     if how == "none" or (how == "" and not vectors_path(path).exists()):
         return found, None
-    from search.index.dense_retriever import near_rows
+    from search.index.vectors import near_rows
 
     try:
         return found, near_rows(path, head.content, len(found), how)

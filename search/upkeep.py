@@ -100,8 +100,8 @@ def stored_indexes() -> Iterator[StoredIndex]:
 
 
 def _described(folder: Path) -> StoredIndex:
+    from search.index.freshness import read_record
     from search.index.index_file import Head, UnusableIndexError, read_head, version_of
-    from search.index.tree_record import read_record
 
     path = folder / "index"
     record, head = read_record(path), Head(0, 0, "", 1, "")
@@ -123,7 +123,7 @@ def _described(folder: Path) -> StoredIndex:
 
 
 def _vectors(index: Path) -> str:
-    from search.index.vector_file import read_vector_head, vectors_path
+    from search.index.vectors import read_vector_head, vectors_path
 
     try:
         return read_vector_head(vectors_path(index)).run or "shipped"

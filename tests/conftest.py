@@ -52,7 +52,7 @@ def compiled() -> Callable[[Path], None]:
     from galm.fast.kernel_functions import torch_kernels
     from galm.fast.kernels import kernels_for
     from modeling.c_library import load_c
-    from search.retrieval.ann.exact import ROUNDED
+    from search.retrieval.exact import ROUNDED
 
     make_own_folder(cache_folder())
     with (cache_folder() / "tests.compiling").open("ab") as lock:

@@ -12,7 +12,7 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from evaluation.provenance import code_version, machine, without_paths
+from data_prep.installation import code_version, machine, without_paths
 from tests.conftest import REPOSITORY
 
 FOLDER = REPOSITORY / "experiments" / "results" / "docs"

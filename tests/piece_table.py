@@ -20,9 +20,9 @@ from typing import Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.languages.piece_table import PLACE, features
+from data_prep.installation import code_version, machine
+from data_prep.languages.pieces import PLACE, features
 from data_prep.languages.registry import LANGUAGES, languages
-from evaluation.provenance import code_version, machine
 from search.files.languages import language_of_file
 from search.snippets.code_text import language_of
 from tests.conftest import REPOSITORY

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from data_prep.gencodesearchnet.records import Example
-from data_prep.gencodesearchnet.words import as_split
+from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.store.prepared_data import Split
 
 

@@ -19,7 +19,7 @@ from data_prep.files.named_paths import named_path
 from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.pipeline.pairs import JavaSources
 from data_prep.records import SourceFile
-from data_prep.sources.archives import read_java_files
+from data_prep.sources.archives import is_zip, read_java_files
 from data_prep.sources.download import DownloadError
 from data_prep.sources.jdk_sources import (
     HOW,
@@ -29,7 +29,6 @@ from data_prep.sources.jdk_sources import (
     fetch_archive,
     fetch_package,
     is_archive,
-    is_zip,
     place_in_src_zip,
     release_in_name,
     unpack_package,

@@ -197,3 +197,9 @@ def make_own_folder(folder: Path) -> None:
     for each in (*reversed(folder.parents), folder):
         if not each.is_dir():
             each.mkdir(OWN, exist_ok=True)
+
+
+def absolute_path() -> str:
+    """``PATH`` without relative and empty entries, which mean the current folder, whoever filled it."""
+    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(place for place in places if Path(place).is_absolute())

@@ -175,4 +175,3 @@ def _has_two_words(comment: str) -> bool:
 
 
 _MODES: Final[dict[Mode, Callable[[bytes], dict[str, str]]]] = {"released": _released, "clean": _clean}
-MODES: Final[tuple[Mode, ...]] = tuple(_MODES)

@@ -21,12 +21,13 @@ from data_prep.languages.language import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FLOW: Final = words("return shift break continue exit true false :")
+_FLOW: Final = words("return shift break continue exit true false : then else elif fi do done esac")
 _AT: Final = "@test"
 _TEST: Final = re.compile(rb"(?m)^(?P<indent>[ \t]*)@test[ \t]+(?P<name>\S(?:[^\n]*[^ \t\n])?)[ \t]+\{")
 _OF_SHELL: Final = b" \t\"'$`\\(){}<>|&;#*?!~=[]"
-_HIDDEN: Final = bytes.maketrans(_OF_SHELL, bytes(range(1, 9)) + bytes(range(14, 14 + len(_OF_SHELL) - 8)))
-_SHOWN: Final = {hidden: chr(shown) for shown, hidden in enumerate(_HIDDEN) if shown != hidden}
+_UNSEEN: Final = bytes(range(1, 9)) + bytes(range(14, 14 + len(_OF_SHELL) - 8))
+_HIDDEN: Final = bytes.maketrans(_OF_SHELL, _UNSEEN)
+_SHOWN: Final = dict(zip(_UNSEEN, map(chr, _OF_SHELL), strict=True))
 
 
 def _is_call(command: "Node") -> bool:

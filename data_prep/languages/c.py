@@ -5,12 +5,14 @@ A macro before a declaration, which no grammar knows, is passed over. The helper
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, eased, ended_calls, near, without, without_arguments, without_call
+from data_prep.languages.easing import Easing, Rule, eased, ended_calls, near, without, without_arguments, without_call
 from data_prep.languages.language import (
     Declaration,
     Language,
+    ParsedSource,
     Quote,
     body_of,
     name_of,
@@ -41,10 +43,15 @@ _NO_TYPE: Final = (
 )
 _CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
 _MACRO: Final = re.compile(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
+_MACRO_LINE: Final = re.compile(r"(?m)^[ \t]*[A-Z][A-Z0-9_]*[ \t]*$")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
 _WRAPPED: Final = re.compile(
     rb"(?m)^(?:" + _STORAGE + rb"\s+)*(?P<name>" + _NAME + rb"[ \t]*\()"
     rb"(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\(|[\w \t*:<>]+\)\s*[*&]*\w+\s*(?:\(|\[\]|;))"
+)
+_EXPORTED: Final = re.compile(
+    rb"(?m)^([ \t]*(?:typedef\s+)?(?:class|struct|union)[ \t]+)([A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]*(?:API|EXPORT))"
+    rb"(?=[ \t]+\w+\s*(?:final\s*)?(?::[^:;{}()][^;{}()]*)?\{)"
 )
 _ALONE: Final = re.compile(rb"(?m)^[ \t]*(?P<name>" + _OWN_TYPES + _NAME + rb")[ \t]*(?P<open>\(?)")
 _LINE_END: Final = re.compile(rb"[ \t]*(?:\n|\Z)")
@@ -76,35 +83,52 @@ def _without_lines(easing: Easing) -> None:
             easing.clear(found.start("name"), end)
 
 
-MACROS: Final = (
-    without(rb"\b(__(?:ptr32|ptr64|stdcall|cdecl|fastcall|forceinline|restrict|extension__|inline|unaligned)\b)"),
-    without_call(b"", b"", name=rb"\b(?:__declspec|__attribute__|__attribute)\b"),
-    without_call(rb"(?m)^", rb"[ \t]+" + _NAME + rb"[ \t]*\([\w \t*]+\)\s*[*&]*\w+", name=_LONG_NAME),
+MACROS: Final[tuple[Rule, ...]] = (
+    partial(
+        without, (rb"\b(__(?:ptr32|ptr64|stdcall|cdecl|fastcall|forceinline|restrict|extension__|inline|unaligned)\b)",)
+    ),
+    partial(without_call, b"", b"", rb"\b(?:__declspec|__attribute__|__attribute)\b"),
+    partial(without_call, rb"(?m)^", rb"[ \t]+" + _NAME + rb"[ \t]*\([\w \t*]+\)\s*[*&]*\w+", _LONG_NAME),
     _unwrapped,
     _without_lines,
-    without_call(rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*", rb"\s+" + _KEYWORDS + rb"\b", name=_NAME),
-    without_call(
+    partial(without_call, rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*", rb"\s+" + _KEYWORDS + rb"\b", _NAME),
+    partial(
+        without_call,
         rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*",
         rb"\s+(?:const\b|~|[\w:]+(?:<[^<>;{}()]*>)?(?:[ \t\n]+[*&]*|[*&]+[ \t]*)"
         rb"(?:operator\s*(?:[^\s\w(]+|\(\))|[\w:~]+)\s*[(=;\[{])",
-        name=_OWN_TYPES + _LONG_NAME,
+        _OWN_TYPES + _LONG_NAME,
     ),
-    without_call(_NO_TYPE + rb"\w+(?:\s+[*&]*|[*&]+\s*)", rb"\s+[*&]*[\w:~]+\s*\(", name=_NAME),
-    without_call(_NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", name=_LONG_NAME + rb"(?=[ \t]*\()"),
-    *[without_call(_BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", name=rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
-    without_call(rb"\)\s*(?:const\s*)?", rb"\s*\{", name=_LONG_NAME),
-    without_arguments(rb"(?m)^(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
-    without_call(rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", name=_NAME),
-    without_call(rb"[({,=\"]\s*", rb"\s*\"", name=_NAME + rb"(?=[ \t]*\()"),
-    without_call(
-        rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", name=_NAME
+    partial(without_call, _NO_TYPE + rb"\w+(?:\s+[*&]*|[*&]+\s*)", rb"\s+[*&]*[\w:~]+\s*\(", _NAME),
+    partial(without_call, _NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", _LONG_NAME + rb"(?=[ \t]*\()"),
+    *[partial(without_call, _BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
+    partial(without_call, rb"\)\s*(?:const\s*)?", rb"\s*\{", _LONG_NAME),
+    partial(without_arguments, rb"(?m)^(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
+    partial(without_call, rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", _NAME),
+    partial(without_call, rb"[({,=\"]\s*", rb"\s*\"", _NAME + rb"(?=[ \t]*\()"),
+    partial(
+        without_call, rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", _NAME
     ),
-    without(
-        rb"[(,]\s*((?:struct|union|enum)\s+)(?=\w+\s*\**\s*[,)])",
-        rb",\s*(?:const\s+)?\w+\s*(\*+)(?=\s*\))",
+    partial(
+        without,
+        (
+            rb"[(,]\s*((?:struct|union|enum)\s+)(?=\w+\s*\**\s*[,)])",
+            rb",\s*(?:const\s+)?\w+\s*(\*+)(?=\s*\))",
+        ),
     ),
 )
 """Rules for macros, attributes and types that are given to macros."""
+
+
+def parse(language: Language, data: bytes, path: str) -> ParsedSource:
+    """What a file has. ``class API_EXPORT Pool {`` parses, but as a function, so the macro is passed over before.
+
+    Raises:
+        UserError: the file is too long.
+    """
+    text = _EXPORTED.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    found: ParsedSource = resolved("data_prep.languages.parsing:parse")(language, text, path)
+    return found
 
 
 def declarator(node: "Node") -> "Node | None":
@@ -129,16 +153,20 @@ def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
     return Declaration(name, node, owner, "test" * is_test) if re.fullmatch(r"\w+", name) else None
 
 
-def macro(node: "Node", grammar: str) -> Declaration:
+def macro(node: "Node", language: Language) -> Declaration:
     """A macro with parameters; its calls are those of its text as a body."""
     text = node_text(node.child_by_field_name("value")).replace("\\\n", "\n")
+    code = f"void f() {{\n{text}\n;}}".encode()
     parse = resolved("data_prep.languages.parsing:syntax_tree")
-    return Declaration(name_of(node), node, body=parse(grammar, f"void f() {{\n{text}\n;}}".encode()).root_node)
+    body = parse(language.grammar, code).root_node
+    if body.has_error or _MACRO_LINE.search(text):
+        body = parse(language.grammar, language.eased(code)).root_node
+    return Declaration(name_of(node), node, body=body)
 
 
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
-        return macro(node, LANGUAGE.grammar)
+        return macro(node, LANGUAGE)
     named = declarator(node)
     if made := made_by_macro(node, named):
         return made
@@ -181,8 +209,15 @@ LANGUAGE: Final = Language(
     typical=r"^\s*#\s*(?:include|define|if|else|endif|undef)\b|\b(?:struct \w+ ?\*|void ?\*|char ?\*|unsigned|\w+_t\b)"
     r"|\bNULL\b|\w->\w|\bsizeof\b|\breturn -?\w+;|\b[a-z]+(?:_[a-z0-9]+)+\(|[(, ]&\w+[,)]",
     grammar="tree_sitter_c:language",
-    eased=eased(
-        (*MACROS, ended_calls(rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("))
+    parser="data_prep.languages.c:parse",
+    eased=partial(
+        eased,
+        (
+            *MACROS,
+            partial(
+                ended_calls, rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("
+            ),
+        ),
     ),
     plain_doc=lambda doc: _BRIEF.sub("", doc),
     functions=words("function_definition preproc_function_def"),

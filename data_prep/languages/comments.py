@@ -23,7 +23,8 @@ _OF_FILE: Final = re.compile(rb"(?i)/\*\*\*|@(?:callback|event|file|module|packa
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
 _MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
 _DIRECTIVE: Final = re.compile(
-    r"(?m)^(?:go:|nolint|lint:|export \w+$|[et]slint|@ts-|prettier-|istanbul |c8 |js[hl]int|bats \w+=|global |\+build"
+    r"(?m)^(?:go:|nolint|lint:|export \w+$|[et]slint|@ts-|prettier-|istanbul |c8 |js[hl]int|bats \w+=|\+build"
+    r"|global [\w$]+(?:: ?\w+)?(?:, ?[\w$]+(?:: ?\w+)?)*$"
     r"|(?:shellcheck|rubocop|phpcs|luacheck|stylua|credo|swiftlint|swiftformat|ktlint|scalastyle|scalafmt|clang-format"
     r"|NOLINT\w*|noinspection|frozen_string_literal|typed|nocov|LCOV_EXCL_\w+|pragma: no cover):? ?\b|zig fmt:|~?\^).*$"
 )

@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.c import LANGUAGE as C
 from data_prep.languages.c import MACROS, c_type, declarator, macro, made_by_macro
-from data_prep.languages.easing import Easing, eased, ended_calls, without, without_arguments, without_call
+from data_prep.languages.easing import Easing, Rule, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ _OPERATOR: Final = re.compile(
 )
 _OF_EXPRESSION: Final = re.compile(rb"\bdecltype\s*\(")
 _COMMA: Final = re.compile(rb"->|[()\[\]{}<>,]")
+_PARAMETERS: Final = words("parameter_declaration parameter_list function_declarator abstract_function_declarator")
 _OUTSIDE: Final = words("template_declaration friend_declaration")
 
 
@@ -37,23 +39,40 @@ def _joined_types(easing: Easing) -> None:
             depth += (each[0] in b"([{<") - (each[0] in b")]}>")
 
 
-_EASED: Final = (
+_EASED: Final[tuple[Rule, ...]] = (
     *MACROS,
     _named_operators,
     _joined_types,
-    without_arguments(rb"(?m)^[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
-    ended_calls(rb"(?m)^[ \t]+[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
-    ended_calls(rb"(?mi)^[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\("),  # another call may be a constructor
-    without_call(rb"(?m)^[ \t}]*", rb"\s*\{", name=rb"\b[A-Z][A-Z0-9_]*_(?:TRY|CATCH)\b"),
-    without(
-        rb"(?m)^[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]+:)(?=[ \t]*$)",
-        rb"\b(typename\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
-        rb"(=\s*\{[^{};]*\})(?=\s*[,)])",
-        rb">\s*(\*)\s*=\s*nullptr",
-        rb",\s*(typename\s|const\s)(?=\s*[\w:]+\s*&+\s*\)\s*;)",
-        rb",\s*[\w:]+\s*((?:const\s*)?&+)(?=\s*\)\s*;)",
+    partial(without_arguments, rb"(?m)^[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
+    partial(ended_calls, rb"(?m)^[ \t]+[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
+    partial(ended_calls, rb"(?mi)^[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\("),  # another call may be a constructor
+    partial(without_call, rb"(?m)^[ \t}]*", rb"\s*\{", rb"\b[A-Z][A-Z0-9_]*_(?:TRY|CATCH)\b"),
+    partial(
+        without,
+        (
+            rb"(?m)^[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]+:)(?=[ \t]*$)",
+            rb"\b(typename\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
+            rb"(=\s*\{[^{};]*\})(?=\s*[,)])",
+            rb">\s*(\*)\s*=\s*nullptr",
+            rb"\w\s*(\(\s*[\w:]+::\s*\*\s*\)\s*\([^();{}]*\)\s*(?:const\b\s*)?&{0,2})(?=\s*[,>])",
+            rb"->(\*)(?=\s*[\w(])",
+            rb"\(\s*((?:\w+(?:<[^<>()]*>)?::)+)(?=\s*\*\s*(?:const\s*)?\w+\s*\)\s*\()",
+            rb"\btypename\s+[A-Z][A-Z0-9_]*(\([^()]*\))(?=\s*\w+\s*;)",
+            rb",\s*(typename\s|const\s)(?=\s*[\w:]+\s*&+\s*\)\s*;)",
+            rb",\s*[\w:]+\s*((?:const\s*)?&+)(?=\s*\)\s*;)",
+        ),
     ),
 )
+
+
+def _in_vexing_parse(parameters: "Node") -> "Node | None":
+    """``lock`` of ``Guard held(lock(a));``, which is read as the declaration of a function."""
+    parameter = around = parameters.parent
+    while around is not None and around.type in _PARAMETERS:
+        around = around.parent
+    block = around.parent if around is not None and around.type == "declaration" else None
+    is_one = parameter is not None and block is not None and block.type in ("compound_statement", "case_statement")
+    return parameter.child_by_field_name("type") if parameter is not None and is_one else None
 
 
 def _whole(node: "Node") -> "Node":
@@ -65,7 +84,7 @@ def _whole(node: "Node") -> "Node":
 
 def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
-        return macro(node, LANGUAGE.grammar)
+        return macro(node, LANGUAGE)
     named = declarator(node)
     if named is None or body_of(node) is None:
         return None
@@ -137,14 +156,18 @@ LANGUAGE: Final = replace(
     typical=r"\b(?:std::|template ?<|namespace \w|constexpr|nullptr|auto[ &]|const \w+& |noexcept|static_cast)"
     r"|^\s*(?:[\w:<>*&~]+ )*[\w:~]+::[\w~]+\(|<<|^\s*public:|\bcase [\w:]+::\w+:",
     grammar="tree_sitter_cpp:language",
-    eased=eased(_EASED),
+    eased=partial(eased, _EASED),
     types=words("class_specifier struct_specifier union_specifier"),
     other_types=words("enum_specifier type_definition alias_declaration concept_definition"),
     declaration=_declaration,
     type_declaration=_type_declaration,
     scope_name=_scope_name,
     identifiers=C.identifiers | words("namespace_identifier"),
-    calls={"call_expression": "function", "new_expression": "type"},
+    calls={
+        "call_expression": "function",
+        "new_expression": "type",
+        "abstract_function_declarator": _in_vexing_parse,
+    },
     members={
         **C.members,
         "qualified_identifier": ("scope", "name"),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased, without
@@ -127,13 +128,19 @@ LANGUAGE: Final = Language(
     doubt=0.1,
     grammar="tree_sitter_c_sharp:language",
     pieces=(IN_TYPE,),
-    eased=eased(
+    eased=partial(
+        eased,
         (
             _plain_targets,
-            without(
-                rb"(\*)(?=\([\w.]+\*\))", rb"[;{}):]\s*\*\w+(\+\+|--)(?=\s*=)", rb"\b(ref\s)(?=\s*partial\s+struct\b)"
+            partial(
+                without,
+                (
+                    rb"(\*)(?=\([\w.]+\*\))",
+                    rb"[;{}):]\s*\*\w+(\+\+|--)(?=\s*=)",
+                    rb"\b(ref\s)(?=\s*partial\s+struct\b)",
+                ),
             ),
-        )
+        ),
     ),
     functions=words(
         "method_declaration constructor_declaration property_declaration local_function_statement "
@@ -155,6 +162,7 @@ LANGUAGE: Final = Language(
         "generic_name": ("", "0"),
         "alias_qualified_name": ("alias", "name"),
         "qualified_name": ("qualifier", "name"),
+        "postfix_unary_expression": ("", "0"),
     },
     creations=words("object_creation_expression"),
     self_names=words("this base"),

@@ -5,7 +5,7 @@ Rules see the text without comments, strings and directives, so they change noth
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from data_prep.languages.language import node_text
@@ -137,76 +137,55 @@ def near(text: bytes, start: int, step: int) -> bytes:
     return text[place : place + 1] if place >= 0 else b""
 
 
-def eased(rules: Sequence[Rule]) -> Callable[[bytes], bytes]:
-    """What puts blanks into a text, by rules in their order."""
-    return partial(_eased, rules)
-
-
-def _eased(rules: Sequence[Rule], data: bytes) -> bytes:
+def eased(rules: Sequence[Rule], data: bytes) -> bytes:
+    """A text with the blanks that rules put into it, in their order."""
     easing = Easing(data)
     for rule in rules:
         rule(easing)
     return bytes(easing.data)
 
 
-def without(*patterns: bytes) -> Rule:
+_compiled: Final = cache(re.compile)
+"""A pattern, when it is first needed: most files have nothing that a grammar does not know."""
+
+
+def without(patterns: Sequence[bytes], easing: Easing) -> None:
     """Blank the last group of some patterns."""
-    compiled = [re.compile(pattern) for pattern in patterns]
-
-    def rule(easing: Easing) -> None:
-        for pattern in compiled:
-            for found in pattern.finditer(easing.text):
-                easing.clear(*found.span(found.re.groups))
-
-    return rule
+    for pattern in patterns:
+        for found in _compiled(pattern).finditer(easing.text):
+            easing.clear(*found.span(found.re.groups))
 
 
-def without_call(before: bytes, behind: bytes, *, name: bytes) -> Rule:
+def without_call(before: bytes, behind: bytes, name: bytes, easing: Easing) -> None:
     """Blank a name, with the parentheses that follow it directly, where what is before and behind match."""
-    head = re.compile(before + rb"(?P<name>" + name + rb")(?P<open>[ \t]*\()?")
-    tail = re.compile(behind)
-
-    def rule(easing: Easing) -> None:
-        text = easing.text
-        for found in head.finditer(text):
-            for end in (easing.closing(found.end() - 1) + 1 if found["open"] else 0, found.end("name")):
-                if end and tail.match(text, end):
-                    easing.clear(found.start("name"), end)
-                    break
-
-    return rule
+    text, tail = easing.text, _compiled(behind)
+    for found in _compiled(before + rb"(?P<name>" + name + rb")(?P<open>[ \t]*\()?").finditer(text):
+        for end in (easing.closing(found.end() - 1) + 1 if found["open"] else 0, found.end("name")):
+            if end and tail.match(text, end):
+                easing.clear(found.start("name"), end)
+                break
 
 
-def ended_calls(head: bytes) -> Rule:
+def ended_calls(head: bytes, easing: Easing) -> None:
     """``each(a, b);{`` of a macro ``each(a, b) {`` that is a loop; ``head``: what begins it, with its parenthesis."""
-    compiled = re.compile(head)
-
-    def rule(easing: Easing) -> None:
-        text = easing.text
-        for found in compiled.finditer(text):
-            end = easing.closing(found.end() - 1) + 1
-            gap = _GAP.match(text, end) if end else None
-            if gap and (place := text.find(b" ", *gap.span())) >= 0:
-                easing.put(place, b";")
-
-    return rule
+    text = easing.text
+    for found in _compiled(head).finditer(text):
+        end = easing.closing(found.end() - 1) + 1
+        gap = _GAP.match(text, end) if end else None
+        if gap and (place := text.find(b" ", *gap.span())) >= 0:
+            easing.put(place, b";")
 
 
-def without_arguments(head: bytes) -> Rule:
+def without_arguments(head: bytes, easing: Easing) -> None:
     """``TEST_CASE(   ) {``, a function, of a macro ``TEST_CASE("adds") {``; ``head``: what is left, from its start on.
 
     Its first parenthesis is that of the arguments.
     """
-    compiled = re.compile(head)
-
-    def rule(easing: Easing) -> None:
-        text = easing.text
-        for found in compiled.finditer(text):
-            end = easing.closing(text.index(b"(", found.start()))
-            if end > 0 and _GAP.match(text, end + 1):
-                easing.clear(found.end(), end)
-
-    return rule
+    text = easing.text
+    for found in _compiled(head).finditer(text):
+        end = easing.closing(text.index(b"(", found.start()))
+        if end > 0 and _GAP.match(text, end + 1):
+            easing.clear(found.end(), end)
 
 
 def compared_call(node: "Node") -> "Node | None":

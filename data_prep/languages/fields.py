@@ -38,12 +38,15 @@ def code_fields(name: str, type_name: str, parts: Parts, language: Language) -> 
     shape: list[str] = []
     owner = type_name.rpartition(".")[2]
     start = whole.end_byte if body is None else body.start_byte
+    bare_calls = language.bare_calls(whole)
     for node, kind, leaving in _walk(whole, docstring, language):
         if leaving:
             called = (owner if word in language.self_names else word for word in _call(node, language))
             calls += filter(None, called)
             continue
         shape.append(kind)
+        if bare_calls and node.id in bare_calls:
+            calls.append(_word(node.text))
         if kind in language.identifiers and node.start_byte >= start:
             names[node.text] = None
     return {
@@ -153,4 +156,4 @@ def _tokens(names: Iterable[bytes | None], language: Language) -> tuple[str, ...
 
 
 def _word(name: bytes | None) -> str:
-    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@:").removeprefix("this@")
+    return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@:\\").removeprefix("this@")

@@ -145,7 +145,7 @@ LANGUAGE: Final = Language(
         "shorthand_property_identifier_pattern"
     ),
     calls={"call_expression": "function", "new_expression": "constructor"},
-    members={"member_expression": ("object", "property")},
+    members={"member_expression": ("object", "property"), "non_null_expression": ("", "0")},
     creations=words("new_expression"),
     self_names=words("this"),
     definitions=words(

@@ -5,6 +5,7 @@ The grammar does not know bodies of interfaces and objects: they are read as cla
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased, near, without
@@ -145,19 +146,23 @@ LANGUAGE: Final = Language(
     r"|\bsuspend\b|\?\.let\b|\{ it\b",
     doubt=0.25,
     grammar="tree_sitter_kotlin:language",
-    eased=eased(
+    eased=partial(
+        eased,
         (
             _as_classes,
             _plain_strings,
             _near_constructors,
-            without(
-                rb"(?m)^[ \t]*(context[ \t]*\([^()\n]*\))[ \t]*$",
-                rb"(?m)^[ \t]*(@\w+(?:\([^()\n]*\))?[ \t]+)(?=[sg]et\b)",
-                rb"\b(suspend)(?=[ \t]*[{(])",
-                rb"\b([A-Z]\w*(?:<[^<>\n]*>)?\.)(?=\([^()\n]*\)\s*->)",
+            partial(
+                without,
+                (
+                    rb"(?m)^[ \t]*(context[ \t]*\([^()\n]*\))[ \t]*$",
+                    rb"(?m)^[ \t]*(@\w+(?:\([^()\n]*\))?[ \t]+)(?=[sg]et\b)",
+                    rb"\b(suspend)(?=[ \t]*[{(])",
+                    rb"\b([A-Z]\w*(?:<[^<>\n]*>)?\.)(?=\([^()\n]*\)\s*->)",
+                ),
             ),
             _ended_values,
-        )
+        ),
     ),
     functions=words("function_declaration secondary_constructor property_declaration"),
     types=words("class_declaration object_declaration companion_object"),

@@ -5,7 +5,7 @@ loaded when something is parsed. A function is found with its documentation, whi
 docstring inside, and the comments of its file, so that code and context can be shown without them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pkgutil import resolve_name
@@ -248,6 +248,8 @@ class Language:
     identifiers: frozenset[str]  # kinds
     calls: "Mapping[str, Place | tuple[Place, ...]]"
     """Kind -> the part (:func:`part_of`) that is called, or several; "": it is itself one of ``members``."""
+    bare_calls: "Callable[[Node], Container[int]]" = lambda _: ()
+    """The nodes in a declaration, by ``id``, that are calls by themselves: names without arguments in Ruby."""
     members: "Mapping[str, tuple[Place, Place]]"
     """Kind of a qualified name -> the parts with its qualifier, "" for none, and its name."""
     creations: frozenset[str] = frozenset()  # calls that create an object: the class's name is followed by "new"

@@ -74,7 +74,7 @@ LANGUAGE: Final = Language(
     is_stub=_is_stub,
     declaration=_declaration,
     constants=_constants,
-    identifiers=words("name"),
+    identifiers=words("name relative_scope"),
     calls={
         "function_call_expression": "function",
         "member_call_expression": "",

@@ -22,7 +22,9 @@ _OF_TYPE: Final = words("methods set")
 _IMPORTS: Final = words("library require import")
 _DEEPEST: Final = 4
 """Lists in lists in which a function is named by its place."""
-_MARKUP: Final = re.compile(r"\\[a-zA-Z]+(?:\[[^\]\n]{0,200}\])?\{([^{}\n]{0,500})\}|\[`?([\w.:]+(?:\(\))?)`?\](?!\()")
+_MARKUP: Final = re.compile(
+    r"\\[a-zA-Z]+(?:\[[^\]\n]{0,200}\])?\{([^{}\n]{0,500})\}|(?<![\w)\]])\[`?([\w.:]+(?:\(\))?)`?\](?!\()"
+)
 _MARK: Final = re.compile(r"(?m)^['*] ?|^[-=#]{3,}[ \t]*|[ \t]*[-=#]{4,}[ \t]*$")
 _TAG: Final = re.compile(r"(?m)^@(?:title|description|details)\b")
 """What begins a paragraph of documentation."""

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, name_of, node_text, part_of, words
+from data_prep.languages.language import Declaration, Language, name_of, node_text, part_of, resolved, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,6 +18,25 @@ _OF_TOOLS: Final = re.compile(
 """Lines for tools: what a linter passes over, magic comments, marks of RDoc, types of RBS, directives of YARD."""
 _CALLS: Final = re.compile(r"(?m)^:?call-seq:.*(?:\n[^\S\n]*\S.*)*")
 """The ways to call a method, in RDoc: all lines up to a blank one."""
+_METHODS: Final = words("method singleton_method")
+_GIVEN: Final = frozenset((b"it", *(b"_%d" % number for number in range(1, 10))))
+"""Parameters of a block that need not be declared."""
+_NAMES: Final = """
+[(call method: (identifier) @other) (method name: (identifier) @other) (singleton_method name: (identifier) @other)
+ (alias (identifier) @other) (undef (identifier) @other)
+ (assignment left: (identifier) @bound) (operator_assignment left: (identifier) @bound)
+ (left_assignment_list (identifier) @bound) (destructured_left_assignment (identifier) @bound)
+ (rest_assignment (identifier) @bound) (exception_variable (identifier) @bound) (for pattern: (identifier) @bound)
+ (method_parameters (identifier) @bound) (block_parameters (identifier) @bound)
+ (lambda_parameters (identifier) @bound) (destructured_parameter (identifier) @bound)
+ (optional_parameter name: (identifier) @bound) (keyword_parameter name: (identifier) @bound)
+ (splat_parameter name: (identifier) @bound) (hash_splat_parameter name: (identifier) @bound)
+ (block_parameter name: (identifier) @bound) (keyword_pattern key: (hash_key_symbol) @bound)
+ (keyword_pattern value: (identifier) @bound) (array_pattern (identifier) @bound) (find_pattern (identifier) @bound)
+ (as_pattern name: (identifier) @bound) (in_clause pattern: (identifier) @bound)
+ (match_pattern pattern: (identifier) @bound) (call method: (super) @other) (identifier) @read (super) @read]
+"""
+"""Names that are bound to something, those of methods, and all."""
 _VISIBLE: Final = re.compile(r"\A\s*(?:Public|Internal|Private|Deprecated): +")
 """What TomDoc begins with."""
 
@@ -68,6 +88,33 @@ def _body(node: "Node") -> "Node | None":
     return part_of(node, "right")
 
 
+def _bare_calls(declaration: "Node") -> "frozenset[int]":
+    """The nodes of names that are read and no variables: ``connect`` of ``connect if ready``."""
+    return _read_in(_whole(declaration))
+
+
+def _whole(node: "Node") -> "Node":
+    """The method around, or the file: where variables are known."""
+    while node.type not in _METHODS and node.parent is not None:
+        node = node.parent
+    return node
+
+
+@lru_cache(maxsize=8)
+def _read_in(whole: "Node") -> "frozenset[int]":
+    grammar = resolved("data_prep.languages.parsing:loaded_grammar")(LANGUAGE.grammar)
+    found: dict[str, list[Node]] = resolved("tree_sitter:QueryCursor")(_names(grammar)).captures(whole)
+    others = [*found.get("bound", ()), *found.get("other", ())]
+    bound = {each.text for each in found.get("bound", ())} | _GIVEN
+    calls = {each.id for each in found.get("read", ()) if each.text not in bound}
+    return frozenset(calls.difference(each.id for each in others))
+
+
+@lru_cache(maxsize=1)
+def _names(grammar: object) -> object:
+    return resolved("tree_sitter:Query")(grammar, _NAMES)
+
+
 def _constants(root: "Node") -> Iterator[Declaration]:
     """The constants of a file, and of the modules that are around all of it."""
     todo = [root]
@@ -78,7 +125,17 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             if body is not None:
                 todo.append(body)
             elif left is not None and left.type == "constant" and not _scope_name(each):
-                yield Declaration(node_text(left), each)
+                yield Declaration(node_text(left), each, more=_here(each))
+
+
+def _here(assignment: "Node") -> "list[Node]":
+    """The texts of ``<<~TEXT`` in it, which are behind it."""
+    found: list[Node] = []
+    after = assignment.next_named_sibling
+    while after is not None and after.type == "heredoc_body":
+        found.append(after)
+        after = after.next_named_sibling
+    return found
 
 
 LANGUAGE: Final = Language(
@@ -101,7 +158,7 @@ LANGUAGE: Final = Language(
     body_mark="",
     closing=r"(?:end\b|[\])}])",
     grammar="tree_sitter_ruby:language",
-    functions=words("method singleton_method"),
+    functions=_METHODS,
     types=words("class module singleton_class assignment"),
     nested=False,
     plain_doc=_plain_doc,
@@ -113,6 +170,7 @@ LANGUAGE: Final = Language(
     constants=_constants,
     identifiers=words("identifier constant instance_variable class_variable global_variable"),
     calls={"call": ""},
+    bare_calls=_bare_calls,
     members={"call": ("receiver", "method"), "scope_resolution": ("scope", "name")},
     self_names=words("self"),
     definitions=words("method singleton_method class module"),

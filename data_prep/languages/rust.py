@@ -94,7 +94,7 @@ LANGUAGE: Final = Language(
         "scoped_type_identifier": ("path", "name"),
         "generic_function": ("", "function"),
         **dict.fromkeys(("generic_type", "qualified_type"), ("", "type")),
-        "bracketed_type": ("", "0"),
+        **dict.fromkeys(("bracketed_type", "try_expression"), ("", "0")),
         "token_tree": (_before_dot, _in_macro),
     },
     self_names=words("self Self"),

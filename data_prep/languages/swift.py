@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
@@ -59,8 +60,10 @@ def _scope_name(node: "Node") -> str:
 
 
 def _called(call: "Node") -> "Node | None":
-    """What is called: nothing of ``table[key]`` and ``defer {}``, which the grammar takes for calls."""
+    """What is called: nothing of ``table[key]`` and ``defer {}``, ``g`` of ``a + g(b)``, which the grammar joins."""
     called, given = part_of(call, "0"), part_of(last, "0") if (last := part_of(call, "-1")) is not None else None
+    while called is not None and (right := called.child_by_field_name("rhs")) is not None:
+        called = right
     is_element = given is not None and given.child_count and given.children[0].type == "["
     return None if is_element or node_text(called) == "defer" else called
 
@@ -90,7 +93,7 @@ LANGUAGE: Final = Language(
     r"|@\w+ (?:var|func|class|struct)|\w+: \[?[A-Z]\w*\]?[?!]|\btry (?:await|\w)|^\s*(?:switch|if"
     r"|for) [^(]*\{$|\bcase \.\w",
     grammar="tree_sitter_swift:language",
-    eased=eased((_named_nothing,)),
+    eased=partial(eased, (_named_nothing,)),
     functions=words(
         "function_declaration init_declaration deinit_declaration subscript_declaration property_declaration"
     ),
@@ -113,7 +116,7 @@ LANGUAGE: Final = Language(
         "navigation_expression": ("target", "suffix"),
         "navigation_suffix": ("", "suffix"),
         "user_type": ("", "0"),
-        "prefix_expression": ("", "target"),
+        **dict.fromkeys(("prefix_expression", "postfix_expression"), ("", "target")),
     },
     self_names=words("self super Self"),
     definitions=words("function_declaration class_declaration protocol_declaration"),

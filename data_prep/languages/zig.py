@@ -18,14 +18,27 @@ def _declaration(node: "Node") -> Declaration | None:
 
 
 def _scope_name(node: "Node") -> str:
-    """The constant's name."""
-    return node_text(next((child for child in node.named_children if child.type == "identifier"), None))
+    """The constant's name; of a type without one, that of the function that returns it."""
+    around: Node | None = node
+    while around is not None and node.type in _CONTAINERS and around.type != "function_declaration":
+        around = around.parent
+    named = (child for child in (around or node).named_children if child.type == "identifier")
+    return node_text(next(named, None))
+
+
+def _is_type(node: "Node") -> bool:
+    """Whether a constant is given a type, or a function returns it."""
+    if node.type == "variable_declaration":
+        return _body(node) is not None
+    return node.parent is not None and node.parent.type == "return_expression"
 
 
 def _body(node: "Node") -> "Node | None":
+    """Of a constant, the type that it is given."""
     if node.type != "variable_declaration":
         return body_of(node)
-    return next((child for child in node.named_children if child.type in _CONTAINERS), None)
+    value = part_of(node, "-1")
+    return value if value is not None and value.type in _CONTAINERS else None
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
@@ -57,16 +70,20 @@ LANGUAGE: Final = Language(
     grammar="tree_sitter_zig:language",
     cases=False,  # they stand in the files of what they test, and hide it
     functions=words("function_declaration"),
-    types=words("variable_declaration"),
-    is_one=lambda node, mark: mark != "type" or _body(node) is not None,
+    types=_CONTAINERS | words("variable_declaration"),
+    is_one=lambda node, mark: mark != "type" or _is_type(node),
     declaration=_declaration,
-    type_declaration=lambda node: Declaration(_scope_name(node), node),
+    type_declaration=lambda node: None if node.type in _CONTAINERS else Declaration(_scope_name(node), node),
     scope_name=_scope_name,
     body=_body,
     constants=_constants,
     identifiers=words("identifier"),
     calls={"call_expression": "function"},
-    members={"field_expression": ("object", "member"), "error_union_type": ("", "ok")},
+    members={
+        "field_expression": ("object", "member"),
+        "error_union_type": ("", "ok"),
+        **dict.fromkeys(("null_coercion_expression", "dereference_expression"), ("", "0")),
+    },
     self_names=words("self Self"),
     definitions=words("function_declaration"),
     test_words=words("test tests testing bench fuzz"),

@@ -15,11 +15,11 @@ from data_prep.installation import program_sha256
 from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource, left_out_lines
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of, languages
-from data_prep.licences.licences import TreeLicences, permitted, states_licence
 from data_prep.pipeline.filters import IDENTICAL, LARGEST_FILE, function_reason, is_generated, path_reason, text_reason
 from data_prep.pipeline.shards import CorpusFile, CorpusFunction, TreeName, alphanumeric_runs, shard_bytes
 from data_prep.pipeline.stages import Sums
 from data_prep.sources.git_repository import bare_repository, fetched_commit
+from data_prep.sources.licences import TreeLicences, permitted, states_licence
 from data_prep.sources.own_git import GitError
 from data_prep.sources.source_tree import Entry, GitTree, PackageTree, SourceTree
 from data_prep.worker_pool import LimitedCalls

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import MAX_RATIO, open_regular, raise_if_passing, read_regular, reading, reason
+from data_prep.files.reading import ABSENT, MAX_RATIO, open_regular, raise_if_passing, read_regular, reading, reason
 from data_prep.records import SourceFile
 
 Skipped = Callable[[str, str], None]
@@ -256,3 +256,12 @@ _UNPACKERS: Final[dict[bytes, Callable[[Any], Any]]] = {
 def _readable(name: str) -> str:
     """The name as valid Unicode, without a leading ``./``."""
     return PurePosixPath(name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")).as_posix()
+
+
+def is_zip(path: Path) -> bool:
+    """Whether ``path`` is an existing zip file."""
+    try:
+        with open_regular(path) as file:
+            return zipfile.is_zipfile(file)
+    except ABSENT:
+        return False

@@ -21,7 +21,8 @@ from typing import IO, Final
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import atomic_folder
-from data_prep.files.reading import ABSENT, open_regular, raise_if_passing
+from data_prep.files.reading import raise_if_passing
+from data_prep.sources.archives import is_zip
 from data_prep.sources.download import Remote, download
 from data_prep.sources.package_downloads import complaint, run_program
 
@@ -75,15 +76,6 @@ def place_in_src_zip(name: str) -> str | None:
     """The name in a Linux JDK's ``src.zip`` of the archive's member ``name``; None if it is not part of it."""
     found = _SOURCE.fullmatch(name)
     return f"{found['module']}/{found['path']}" if found else None
-
-
-def is_zip(path: Path) -> bool:
-    """Whether ``path`` is an existing zip file."""
-    try:
-        with open_regular(path) as file:
-            return zipfile.is_zipfile(file)
-    except ABSENT:
-        return False
 
 
 def fetch_package(kept: Path, packages: Sequence[str] = SOURCE_PACKAGES) -> Path:

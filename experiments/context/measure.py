@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Int64
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from data_prep.pipeline.contexts import (
     PARTS,
     Part,

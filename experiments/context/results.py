@@ -14,7 +14,7 @@ from jaxtyping import Float, Int64
 from scipy.stats import t as student
 
 from data_prep.errors import UserError
-from evaluation.json_records import from_json, to_json
+from data_prep.files.json_text import from_json, to_json
 from evaluation.result_store import ResultStore
 from evaluation.significance import RunDifference, Runs, compare_runs
 

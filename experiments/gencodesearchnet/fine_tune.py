@@ -31,8 +31,8 @@ from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import parse_json
 from data_prep.files.reading import read_whole
 from data_prep.gencodesearchnet.records import Example
+from data_prep.installation import code_version, machine
 from data_prep.store.tokenizing import TokenizedPairs
-from evaluation.provenance import code_version, machine
 from experiments.gencodesearchnet.config import FineTuneOptions
 from experiments.gencodesearchnet.tasks import TrainingRows, Validation, fingerprint
 from experiments.recipes.config import REPOSITORY

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from data_prep.files.json_text import from_json
 from evaluation.benchmark import BenchmarkResult, ByType, SubsetResult
-from evaluation.json_records import from_json
 from evaluation.result_store import ResultStore
 from experiments.gencodesearchnet.differences import (
     NONE,

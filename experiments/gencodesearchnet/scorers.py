@@ -9,15 +9,14 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.files.reading import read_whole
-from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
-from data_prep.gencodesearchnet.words import as_split
 from data_prep.languages.registry import languages
 from data_prep.registry import OfLanguages, data_set
 from data_prep.store.prepared_data import Split

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float32, Int, Int64
 from tqdm import tqdm
 
-from data_prep.gencodesearchnet.records import Example
+from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sampling import (
     Block,
     Negatives,
@@ -24,7 +24,6 @@ from data_prep.gencodesearchnet.sampling import (
     released_typography,
 )
 from data_prep.gencodesearchnet.subsets import Subset
-from data_prep.gencodesearchnet.words import as_split
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.benchmark import MatchingResult, RankingResult, best_threshold, matching

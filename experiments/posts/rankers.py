@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
-from baselines.bm25.ranker import TokenBm25
+from baselines.bm25 import TokenBm25
 from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer, encode_texts
 from baselines.snipper.texts import code_words, cut_middle, okapi_words, part_words
 from data_prep.errors import UserError

@@ -113,7 +113,7 @@ _SCOTCH_PAPER: Final = {
 }
 """The settings of Scotch's released scripts; Adam's epsilon and weight decay are as there, 1e-8 and 0."""
 
-_BM25: Final = "baselines.bm25.ranker:Bm25"
+_BM25: Final = "baselines.bm25:Bm25"
 _BM25_TUNED: Final = {
     "model.k1": "2",
     "model.b": "1",
@@ -188,27 +188,27 @@ MODELS: Final[dict[str, Recipe]] = {
         "baselines.fcarcs:Fcarcs", "FcarCS without the statement trees", {**BASELINE, "model.structure": "none"}
     ),
     "scotch_light": Recipe(
-        "baselines.scotch.light:ScotchLight",
+        "baselines.scotch_light:ScotchLight",
         "Scotch in a light form: word vectors, and the text before the function is part of the query",
         _SCOTCH_LIGHT,
     ),
     "scotch_light_no_context": Recipe(
-        "baselines.scotch.light:ScotchLight",
+        "baselines.scotch_light:ScotchLight",
         "the same from the same initial state, without context",
         {**_SCOTCH_LIGHT, "model.context_words": "0"},
     ),
     "scotch": Recipe(
-        "baselines.scotch.transformer:Scotch",
+        "baselines.scotch_transformer:Scotch",
         "Scotch: two transformers, query under its context and function, from MiniLM (install sentences)",
         _SCOTCH,
     ),
     "scotch_no_context": Recipe(
-        "baselines.scotch.transformer:Scotch",
+        "baselines.scotch_transformer:Scotch",
         "the same from the same start, without context",
         {**_SCOTCH, "model.context": "false"},
     ),
     "scotch_paper": Recipe(
-        "baselines.scotch.transformer:Scotch",
+        "baselines.scotch_transformer:Scotch",
         "Scotch with its paper's settings: CodeBERT, 500 tokens, 5 epochs (a GPU; the Hub)",
         _SCOTCH_PAPER,
     ),

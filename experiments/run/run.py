@@ -24,9 +24,9 @@ from experiments.recipes.results_folder import settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
 from experiments.run.earlier_run import begun_with, resumed, say_seen, tokenizer_of, with_earlier
-from experiments.run.launch import together
 from experiments.run.testing import check_named, evaluated, saved_counts
 from experiments.run.training import Pages, trained
+from experiments.terminal import console
 from experiments.terminal.console import complain, logged_to, say, show
 from modeling import distributed as processes
 from modeling.pool_ranker import PoolRanker
@@ -174,7 +174,10 @@ def evaluate_run(path: Path, typed: Mapping[str, str], own: str = "") -> Result:
     check_named(plan, trains=bool(plan.evaluate.fuse_with))
     if is_trained(plan.model_name):
         check_finished(folder)
-    with together(plan.evaluate.shards), sole_writer(path) if processes.is_first() else nullcontext():
+    with (
+        processes.together(plan.evaluate.shards, console.be_silent),
+        sole_writer(path) if processes.is_first() else nullcontext(),
+    ):
         return _evaluated(plan, folder, typed)
 
 

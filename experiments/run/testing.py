@@ -15,6 +15,7 @@ from jaxtyping import Float
 
 from data_prep.errors import UserError
 from data_prep.files.reading import read_whole
+from data_prep.installation import code_version
 from data_prep.pipeline.overlap import overlap, without
 from data_prep.prepare import inputs_sha256
 from data_prep.records import SplitName
@@ -24,11 +25,9 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, SavedCounts, evaluate
 from evaluation.fusion import FusedRanker, best_weight
 from evaluation.metrics import count_better_and_tied
-from evaluation.provenance import code_version
 from evaluation.query_files import folder_of_test, write_evaluation
-from evaluation.reading import WHOLE, TestReading, asked, pool_rows
+from evaluation.reading import WHOLE, TestReading, asked, pool_rows, said_seen, seen_in
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
-from evaluation.seen import said_seen, seen_in
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration
 from experiments.recipes.models import is_trained, recipe_of
 from experiments.recipes.run_folder import RunFolder, untrained

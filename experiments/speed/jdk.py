@@ -1,14 +1,26 @@
-"""The pairs of the JDK that speed is measured on, and the extraction of their methods: by tree-sitter and javalang."""
+"""Speed measured on the JDK: the extraction of its methods by tree-sitter and javalang, and steps of training.
+
+Training steps are taken in two ways that lead to the same weights, on one thread. ``training``: GALM's fast form and
+the plain equations. ``rows``: rows of word tables that wait until a batch reads them, and rows that all move at every
+step (``tests/training/test_row_adam.py``). ``selected``: gradients of the scores that the loss reads, after its
+warm-up, and gradients of all (``tests/training/test_task.py``). ``encoder``: the transformer's attention written out or
+in one kernel; dropout is another training, not another way to the same weights.
+"""
 
 import hashlib
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 import javalang
+import numpy as np
+import torch
 from javalang.tree import ConstructorDeclaration, MethodDeclaration
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from data_prep.datasets.jdk import Jdk
 from data_prep.languages.java.declarations import find_methods, parse_java
@@ -16,11 +28,19 @@ from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import SourceFile
 from data_prep.store.prepared_data import PreparedData
 from data_prep.store.tokenizing import TokenizedPairs
-from evaluation.speed import Measured, SpeedOptions, compare, form_of
+from evaluation.speed import Measured, Seconds, SpeedOptions, compare, form_of
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
-from experiments.run.data import prepare_stage
+from experiments.recipes.models import class_of
+from experiments.run.data import prepare_stage, training_data
+from galm.fast.all_pairs import EncodedWords
 from galm.model import Galm
-from training.state import seed_everything
+from modeling.base import NeuralRanker
+from modeling.ranker import has_bfloat16
+from modeling.transformers.bi_encoder import TransformerBiEncoder, TransformerConfig
+from modeling.transformers.subword_pairs import Subwords
+from training.losses import Loss
+from training.state import RunState, seed_everything
+from training.task import PairTask
 
 WIDTHS: Final = (32, 256)
 """Graph widths to measure: GSMN's, and that of a word vector."""
@@ -112,3 +132,151 @@ def measure_extraction(options: SpeedOptions) -> Measured:
 
 def _count(way: Callable[[SourceFile], int], files: Sequence[SourceFile]) -> int:
     return sum(map(way, files))
+
+
+BUCKETS: Final = ("256", "19553")
+"""Vectors for unknown words: the recipe's, and as many as make galm_plus as large as it is with the JDK, repositories
+and open Java in training, 33,351,490 parameters."""
+MODELS: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
+    "galm, L = 1, width 32": ("galm", {}),
+    "galm, L = 1, width 64": ("galm", {"model.gcn_dim": "64"}),
+    "galm, L = 2, width 64": ("galm", {"model.layers": "2", "model.gcn_dim": "64"}),
+    "galm, L = 1, width 256": ("galm", {"model.gcn_dim": "256"}),
+    "galm_paper, L = 2, width 256": ("galm_paper", {}),
+    "carlcs_cnn": ("carlcs_cnn", {}),
+    "carlcs_ts": ("carlcs_ts", {}),
+}
+"""Name -> model and settings, for selected scores."""
+_PARTS: Final = ("forward and loss", "backward", "clipping and optimiser")
+
+
+class PlainGalm(Galm):
+    """GALM that scores by the equations as written."""
+
+    def score_matrix(self, queries: EncodedWords, codes: EncodedWords, **_: Any) -> Float[Tensor, "queries codes"]:  # type: ignore[override]
+        """One padded tensor per equation."""
+        return NeuralRanker.score_matrix(self, queries, codes)
+
+
+class OneKernel(TransformerBiEncoder):
+    """A transformer whose attention is torch's one kernel in training too."""
+
+    def train(self, mode: bool = True) -> "OneKernel":
+        """As torch's."""
+        nn.Module.train(self, mode)
+        return self
+
+
+class WithDropout(OneKernel):
+    """The same with BERT's dropout."""
+
+    def __init__(self, config: TransformerConfig, vocabularies: Subwords) -> None:
+        """As the class above, with another configuration."""
+        super().__init__(replace(config, dropout=0.1), vocabularies)
+
+
+class TrainingSteps:
+    """A run in progress, at an epoch of its loss."""
+
+    def __init__(
+        self,
+        plan: Configuration,
+        data: PreparedData,
+        steps: int,
+        *,
+        kind: type[NeuralRanker] | None = None,
+        lazy: bool | None = None,
+        selects: bool | None = None,
+    ) -> None:
+        """Build the model and the optimiser.
+
+        Args:
+            plan: the recipe.
+            data: the pairs.
+            steps: number of batches.
+            kind: class of the model; None: the recipe's.
+            lazy: whether rows of word tables wait; None: as in the recipe.
+            selects: after the loss's warm-up, whether only scores that it reads have a gradient; None: at its start.
+        """
+        data, kind = training_data(plan, data, ""), kind or class_of(plan.model_name)
+        tokenizer = kind.tokenizer(data.splits["train"], plan.words, plan.model)
+        ids = tokenizer.encode(data.splits["train"])
+        config = plan.train if lazy is None else replace(plan.train, lazy_embedding_updates=lazy)
+        seed_everything(config.seed, config.threads)
+        self.config, self.model = config, kind(plan.model, tokenizer.vocabulary)
+        self.model.start_from(ids)
+        loss = Loss(plan.loss)
+        self.epoch = 0.0 if selects is None else plan.loss.warmup_epochs
+        task = PairTask(self.model, loss, ids, lambda _: {}, config)
+        self.task = replace(task, selects=loss.selects) if selects else task
+        self.optimiser = RunState(self.task, config).optimiser
+        self.batches = self.task.batches(0)[:steps]
+
+    def run(self) -> Seconds:
+        """Train on the first batches of an epoch; the seconds of a step and of its parts."""
+        self.model.train()
+        total = np.zeros(len(_PARTS))
+        for number, rows in enumerate(self.batches):
+            self.optimiser.zero_grad()
+            marks = [time.perf_counter()]
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.config.precision == "bfloat16"):
+                loss = self.task.loss(rows, self.epoch, number)
+            marks.append(time.perf_counter())
+            loss.backward()
+            marks.append(time.perf_counter())
+            self.optimiser.clip(self.config.gradient_clip)
+            self.optimiser.step(self.config.learning_rate)
+            total += np.diff([*marks, time.perf_counter()])
+        means = (total / len(self.batches)).tolist()
+        return {**dict(zip(_PARTS, means, strict=True)), "whole step": sum(means)}
+
+
+def measure_training(options: SpeedOptions) -> Measured:
+    """The fast form and the plain form at both widths, with gradients of all scores."""
+    cases = ((f"width {width}", "galm", of_width(width)) for width in WIDTHS)
+    return _measured(options, max(1, options.steps // 10), cases, fast={}, plain={"kind": PlainGalm})
+
+
+def measure_rows(options: SpeedOptions) -> Measured:
+    """Both ways of moving the rows of word tables, with a small and a large table."""
+    cases = (
+        (f"galm_plus, {int(count):,} vectors for unknown words", "galm_plus", {"words.unknown_buckets": count})
+        for count in BUCKETS
+    )
+    ways = {"rows wait": {"lazy": True}, "every row moves": {"lazy": False}}
+    return _measured(options, options.steps, cases, **ways)
+
+
+def measure_selected(options: SpeedOptions) -> Measured:
+    """Gradients of few scores and of all, for graphs of several sizes and for co-attention."""
+    cases = ((name, model, settings) for name, (model, settings) in MODELS.items())
+    ways: dict[str, dict[str, Any]] = {
+        "scores that the loss reads": {"selects": True},
+        "all scores": {"selects": False},
+    }
+    return _measured(options, options.steps, cases, **ways)
+
+
+def measure_encoder(options: SpeedOptions) -> Measured:
+    """The transformer's attention in two forms, and with dropout, as batches of code of like length."""
+    precision = "bfloat16" if has_bfloat16() else "float32"
+    settings = {"model.query_length": "32", "model.code_length": "128", "train.precision": precision}
+    ways: dict[str, dict[str, Any]] = {
+        "attention written out": {},
+        "in one kernel": {"kind": OneKernel},
+        "in one kernel, dropout of 0.1": {"kind": WithDropout},
+    }
+    return _measured(options, max(1, options.steps // 4), [(f"minilm, {precision}", "minilm", settings)], **ways)
+
+
+def _measured(
+    options: SpeedOptions, steps: int, cases: Iterable[tuple[str, str, dict[str, str]]], **ways: dict[str, Any]
+) -> Measured:
+    """Steps of each case (its name, model and settings) in all ways: name -> what is said to :class:`TrainingSteps`."""
+    data, rows = pairs_of(options), []
+    for name, model, settings in cases:
+        plan = plan_of(options, model, {**settings, "train.threads": "1"})
+        runs = {way: TrainingSteps(plan, data, steps, **how) for way, how in ways.items()}
+        rows += compare(name, {way: run.run for way, run in runs.items()}, options.rounds)
+    about = f"{data.manifest['origin']}, {steps} steps of {plan.train.batch_size} pairs a round, one thread."
+    return Measured(about=about, unit="a training step", rows=rows)

@@ -3,16 +3,15 @@
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from data_prep.files.atomic import write_atomically
-from data_prep.files.json_text import parse_json
-from evaluation.json_records import from_json, to_json
-from evaluation.provenance import Machine, code_version, machine
+from data_prep.files.json_text import from_json, parse_json, to_json
+from data_prep.installation import Machine, code_version, machine
 from evaluation.speed import Measured, Row, Spread
 from experiments.recipes.config import REPOSITORY
 from experiments.tables.comparison_tables import markdown_table
@@ -68,6 +67,12 @@ def saved_records(folder: Path) -> list[Record]:
     path = folder / LINES
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [from_json(Record, parse_json(line), f"{path}, line {number}") for number, line in enumerate(lines, start=1)]
+
+
+def newest_rows(folder: Path, measurement: str) -> Sequence[Row]:
+    """The rows of the newest measurement of a name in ``folder``; () if there is none."""
+    found = [each for each in saved_records(folder) if each.measurement == measurement]
+    return max(found, key=lambda each: each.date).measured.rows if found else ()
 
 
 def save(records: Iterable[Record], folder: Path, about: Mapping[str, str]) -> None:

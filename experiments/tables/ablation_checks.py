@@ -29,8 +29,8 @@ from torch import Tensor
 
 from data_prep.errors import UserError
 from data_prep.files.atomic import write_atomically
-from evaluation.json_records import load_json, load_record
-from evaluation.provenance import code_version, machine
+from data_prep.files.json_text import load_json, load_record
+from data_prep.installation import code_version, machine
 from evaluation.results import Result
 from evaluation.significance import Runs, compare_runs
 from experiments.recipes.config import REPOSITORY

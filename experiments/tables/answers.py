@@ -11,21 +11,27 @@ from typing import Final
 
 from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side, counting_copies, largest_pools, paired_leads
 from evaluation.queries import QueryFacts
-from experiments.tables.comparison_pictures import forest_panels
+from evaluation.speed import Row
+from experiments.tables.comparison_pictures import as_png, forest_panels
 from experiments.tables.comparison_tables import Clusters, Results, markdown_table, with_interval
-from experiments.tables.main_table import README_TESTS, TOKEN_HEADS
+from experiments.tables.main_table import MIXED_WITH, README_TESTS, TOKEN_HEADS
 from experiments.tables.query_kinds import wins_table
+from training.drawing import Figure
 
 PICTURE: Final = "main.png"
+TIME_PICTURE: Final = "main-time.png"
+_FUSED: Final = " + BM25"
 _MORE: Final = " (JDK + repositories + open Java)"
 _TUNED: Final = ", fusion weight tuned on repositories"
 
 ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "galm": ("galm", f"galm{_MORE}"),
+    "galm, L = 0": ("galm, L = 0",),
     "galm_plus": ("galm_plus", f"galm_plus, start 0.2{_MORE}"),
     "tabcs": ("tabcs", f"tabcs_no_ast{_MORE}"),
     "bm25_tuned": ("bm25_tuned",),
     "galm + BM25": ("galm + BM25", f"galm{_MORE} + BM25{_TUNED}"),
+    "galm, L = 0 + BM25": ("galm, L = 0 + BM25",),
     "galm_plus + BM25": ("galm_plus + BM25", f"galm_plus, start 0.2{_MORE} + BM25{_TUNED}"),
     "tabcs + BM25": ("tabcs + BM25", f"tabcs_no_ast{_MORE} + BM25{_TUNED}"),
     **{
@@ -35,6 +41,7 @@ ROWS: Final[Mapping[str, tuple[str, ...]]] = {
 """Row -> the labels that it has in results; of several on one test set the first."""
 QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "Is GALM ahead of TabCS?": (("galm", "tabcs"), ("galm + BM25", "tabcs + BM25")),
+    "Does GALM's graph help?": (("galm", "galm, L = 0"), ("galm + BM25", "galm, L = 0 + BM25")),
     "Is GALM ahead of BM25?": (("galm", "bm25_tuned"), ("galm + BM25", "bm25_tuned")),
     "Is galm_plus, our variant of GALM, ahead of TabCS?": (
         ("galm_plus", "tabcs"),
@@ -114,8 +121,8 @@ def _leads(rows: Mapping[str, Entry], clusters: Sequence[int] | None) -> dict[Pa
     return dict(zip(pairs, found, strict=True))
 
 
-def answers_page(found: Mapping[str, Answers], note: str) -> str:
-    """The page; "" without answers."""
+def answers_page(found: Mapping[str, Answers], note: str, times: Sequence[Row] = ()) -> str:
+    """The page; "" without answers. ``times``: of the models, compared with BM25's."""
     if not found:
         return ""
     parts = (
@@ -124,6 +131,7 @@ def answers_page(found: Mapping[str, Answers], note: str) -> str:
         *(_answered(question, pairs, found) for question, pairs in QUESTIONS.items()),
         f"![Differences of MRR with their intervals]({PICTURE})",
         _rows(found),
+        f"{_TIMES}\n\n![MRR against time]({TIME_PICTURE})" if _timed(found, times) else "",
         _CONVENTIONS,
         note,
         _LINKS,
@@ -171,6 +179,10 @@ _CONVENTIONS: Final = (
     '"+ BM25": both scores fused, with a weight tuned on validation. *: any method counts whose own query has the same '
     "words. The rows of CSN and JCG were trained on more Java, without theirs, and their tabcs has no syntax tree."
 )
+_TIMES: Final = (
+    "**What does it cost?** All models timed in one run, a question with 1,000 methods, on the processor "
+    "([speed.md](speed.md#models)). Squares are fused with BM25 and take the time of both."
+)
 _LINKS: Final = """\
 - Where, and on which queries: [main-where.md](main-where.md), by overlap with training, length and words in common.
 - All rows and columns: [main-all.md](main-all.md), with settings, sizes and the papers' convention.
@@ -202,12 +214,54 @@ def _pairs(found: Answers) -> str:
     return f"{told}\n\n{markdown_table(header, rows)}\n\n{wins}"
 
 
-def answers_picture(found: Mapping[str, Answers]) -> bytes:
-    """A PNG of all differences: a panel for each test set."""
+def answers_pictures(found: Mapping[str, Answers], times: Sequence[Row]) -> Iterator[tuple[str, bytes]]:
+    """The page's pictures as PNG, by their names: all differences, a panel for each test set; MRR against time."""
     names = [pair for pairs in QUESTIONS.values() for pair in pairs]
     panels = {
         title: {" - ".join(pair): each.leads[pair] for pair in names if pair in each.leads}
         for title, each in found.items()
     }
     shown = [name for name in map(" - ".join, names) if any(name in leads for leads in panels.values())]
-    return forest_panels(panels, shown)
+    if found:
+        yield PICTURE, forest_panels(panels, shown)
+    if tested := _timed(found, times):
+        yield TIME_PICTURE, time_picture(tested, times)
+
+
+def _timed(found: Mapping[str, Answers], times: Sequence[Row]) -> dict[str, Mapping[str, Entry]]:
+    """The rows of each test set of which two or more were timed."""
+    known = {name for row in times for name in (row.first, row.second)}
+    return {title: each.rows for title, each in found.items() if len(known & each.rows.keys()) > 1}
+
+
+def time_picture(tested: Mapping[str, Mapping[str, Entry]], times: Sequence[Row]) -> bytes:
+    """A PNG of MRR against each kind of time. What is fused with BM25 takes the time of both.
+
+    Args:
+        tested: test set -> rows of the page.
+        times: of the models, compared with BM25's.
+    """
+    seconds: dict[str, dict[str, float]] = {}
+    for row in times:
+        of = seconds.setdefault(row.name, {row.first: row.first_seconds.median})
+        of[row.second] = row.second_seconds.median
+    for of in seconds.values():
+        of |= {f"{name}{_FUSED}": spent + of[MIXED_WITH] for name, spent in of.items() if name != MIXED_WITH}
+    figure = Figure(figsize=(14, 4.6 * len(tested)), dpi=110, layout="constrained")
+    panels = figure.subplots(len(tested), len(seconds), squeeze=False, sharey="row", sharex="col")
+    names = [name for name in ROWS if any(name in rows and name in seconds[times[0].name] for rows in tested.values())]
+    plain = [*dict.fromkeys(name.removesuffix(_FUSED) for name in names)]
+    for line, (title, rows) in zip(panels, tested.items(), strict=True):
+        for axes, (what, of) in zip(line, seconds.items(), strict=True):
+            for name in (name for name in names if name in rows):
+                colour = f"C{plain.index(name.removesuffix(_FUSED)) % 10}"
+                marker = "s" if name.endswith(_FUSED) else "o"
+                axes.plot(1000 * of[name], rows[name].mrr, label=name, color=colour, marker=marker, linestyle="")
+            axes.set(xscale="log", xlabel=f"ms for {what}", title=title)
+            axes.grid(color="0.9")
+        line[0].set_ylabel("MRR")
+    named = {
+        label: handle for axes in panels[:, 0] for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend([*named.values()], [*named], loc="outside right upper", fontsize=9)
+    return as_png(figure)

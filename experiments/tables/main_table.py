@@ -96,7 +96,13 @@ def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = 
     )
 
 
+def _without_graph(dataset: str) -> tuple[Cell, ...]:
+    """GALM without its graph convolutions: the same attention, block cosines and head, at the same settings."""
+    return tuple(Cell(dataset, "galm", seed, "galm, L = 0", {"model.layers": "0"}) for seed in range(3))
+
+
 _JDK: Final = _cells("jdk", _ALL)
+_JDK_WITHOUT_GRAPH: Final = _without_graph("jdk")
 _JDK_WIDE: Final = _wide("jdk")
 _COPIES_OVER_SEEDS: Final = ("galm_plus", "tabcs", "unif", _TWO_LAYERS[0].label)
 _WITH_COPIES: Final = tuple(
@@ -107,6 +113,7 @@ _WITH_COPIES: Final = tuple(
 """With the training pairs that copy a test or validation pair: how much of a lead would be memory?"""
 _DEBIAN: Final = (
     *_cells("debian_sample", (*_CONTROLS, "galm", "galm_plus", "unif", "tabcs")),
+    *_without_graph("debian_sample"),
     *_wide("debian_sample"),
 )
 _TRANSFERRED: Final[dict[str, tuple[str, dict[str, str], int]]] = {
@@ -178,12 +185,13 @@ def _with_mixtures(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
 CELLS: Final[dict[str, tuple[Cell, ...]]] = {
     "jdk": (
         *_JDK,
+        *_JDK_WITHOUT_GRAPH,
         *_JDK_WIDE,
         *_TWO_LAYERS,
         _NODE_KINDS,
         _TO_THE_LETTER,
         *_WITH_COPIES,
-        *_mixtures((*_JDK, *_JDK_WIDE), ("galm", "galm_plus", "tabcs")),
+        *_mixtures((*_JDK, *_JDK_WITHOUT_GRAPH, *_JDK_WIDE), ("galm", "galm_plus", "tabcs")),
     ),
     "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
     "encoders": (

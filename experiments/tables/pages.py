@@ -16,11 +16,13 @@ from data_prep.installation import INSTALLED
 from evaluation.benchmark import BenchmarkResult
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
+from evaluation.speed import Row
 from experiments.gencodesearchnet.differences import difference_picture, merged
 from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
 from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS
+from experiments.speed.report import newest_rows
 from experiments.tables.ablation_checks import calibration_section, control_section
 from experiments.tables.ablations import (
     ABLATIONS,
@@ -30,7 +32,7 @@ from experiments.tables.ablations import (
     found_by,
     overview,
 )
-from experiments.tables.answers import PICTURE, Answers, answers_of, answers_page, answers_picture, where_section
+from experiments.tables.answers import Answers, answers_of, answers_page, answers_pictures, where_section
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_pictures import (
     as_png,
@@ -128,6 +130,11 @@ class Saved:
     def answers(self) -> Mapping[str, Answers]:
         """What answers the questions of the main page, by test set."""
         return answers_of(self.main, [facts for _, _, facts in self.known], self.clusters)
+
+    @cached_property
+    def times(self) -> Sequence[Row]:
+        """The models' times."""
+        return newest_rows(self.folder, "models")
 
     @property
     def asked(self) -> list[tuple[str, Result]]:
@@ -237,7 +244,7 @@ def pages(saved: Saved) -> Iterator[tuple[str, str]]:
     """The Markdown files of those pages that have results, by their names in the folder."""
     found = {
         "published": "" if saved.own else f"# Printed numbers and what they can mean\n\n{published_table()}\n",
-        "main": answers_page(saved.answers, "" if saved.own else _BUDGET),
+        "main": answers_page(saved.answers, "" if saved.own else _BUDGET, saved.times),
         "main-all": saved.all_page(),
         "main-where": saved.where_page(),
         "tuning": saved.tuning_page(),
@@ -259,8 +266,7 @@ def pictures(saved: Saved) -> Iterator[tuple[str, bytes]]:
     }
     for kind, pngs in kinds.items():
         yield from ((f"main-{dataset}{kind}.png", png) for dataset, png in pngs.items())
-    if saved.answers:
-        yield PICTURE, answers_picture(saved.answers)
+    yield from answers_pictures(saved.answers, saved.times)
     if saved.readme:
         yield "overview.png", as_png(overview_picture(saved.readme, [*README_ROWS.values()], README_ROWS["bm25_tuned"]))
     if saved.benchmarks:

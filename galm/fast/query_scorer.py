@@ -1,6 +1,6 @@
 """GALM's scores of one query against many methods without torch, on one thread.
 
-One kernel computes all of it, or without the kernels the steps of :mod:`galm.fast.in_numpy`. Equal to the
+One kernel computes all of it, or without the kernels the steps of :mod:`galm.fast.kernels`. Equal to the
 plain equations within float32 rounding, for the configurations of ``QUERY_FORM``: those of the recipe ``galm_plus``,
 with and without a graph. Vectors are read from their tables for the words that occur, once each.
 """
@@ -16,9 +16,8 @@ import numpy as np
 from data_prep.array_types import Float32, Int, Int32, Int64
 from data_prep.store.ragged_lists import Ragged, edges, slices, spread
 from galm.config import GalmConfig
-from galm.fast import in_numpy, kernels
-from galm.fast.in_numpy import shares_in_lists, softmax
-from galm.fast.kernels import ANY, WIDTHS, not_computed, one_thread_kernels, say_once
+from galm.fast import kernels
+from galm.fast.kernels import ANY, WIDTHS, not_computed, one_thread_kernels, say_once, shares_in_lists, softmax
 
 _FIELDS: Final = ("name", "tokens", "api")
 QUERY_FORM: Final[Mapping[str, Container[object]]] = {
@@ -250,19 +249,19 @@ class QueryScorer:
         if not len(lists.places):
             return np.zeros((len(context.offsets) - 1, len(lists.offsets) - 1), np.float32)
         # each distinct word is a row of Y
-        cosines = in_numpy.cosines(lists.vectors, lists.norms, context.vectors, context.offsets, context.places)
+        cosines = kernels.cosines(lists.vectors, lists.norms, context.vectors, context.offsets, context.places)
         first = {"edge_weights": graphs.edges, "places": lists.places} if self.config.layers else {}
         found = cosines if first else cosines[:, lists.places]
         for number in range(self.config.layers):
-            above = in_numpy.product(found, weights[f"{prefix}.layers.{number}.lin.weight"])
+            above = kernels.product(found, weights[f"{prefix}.layers.{number}.lin.weight"])
             bias = f"{prefix}.layers.{number}.bias"
             given = {"states": found} if number else first
-            found = in_numpy.convolved(above, weights[bias], lists.offsets, **given)
-        read = in_numpy.readings(
-            in_numpy.product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
+            found = kernels.convolved(above, weights[bias], lists.offsets, **given)
+        read = kernels.readings(
+            kernels.product(found, weights[f"{prefix}.head_in.weight"]) + weights[f"{prefix}.head_in.bias"],
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
-        return in_numpy.pooled(read, graphs.shares, lists.offsets)
+        return kernels.pooled(read, graphs.shares, lists.offsets)
 
 
 def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " keys"]]:

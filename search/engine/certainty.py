@@ -210,8 +210,10 @@ class Judge:
         for place, stem in enumerate(sorted(stems, key=self._index.lexical.holders)):
             own = self._index.lexical.postings(stem)[0].tolist()
             rows = {*own} if place == 0 else rows.intersection(own)
-        written = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])", re.IGNORECASE)
-        return any(written.search(self._index.text(row).source) for row in sorted(rows)[:_LITERAL])
+        sources = (self._index.text(row).source for row in sorted(rows)[:_LITERAL])
+        written, plain = rf"(?<![\w$]){re.escape(name)}(?![\w$])", name.lower()
+        having = (each for each in sources if plain in each.lower() or not (name.isascii() and each.isascii()))
+        return any(re.search(written, each, re.IGNORECASE) for each in having)
 
     def _nearest(self, names: Sequence[str], absent: Sequence[str]) -> tuple[list[str], bool]:
         """What is nearest to ``names``, or else to words that are ``absent``; whether all these may be misspelt."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from data_prep.array_types import Bool, Float, Int64
 from data_prep.store.ragged_lists import edges
-from search.retrieval.ann.exact import given, search_loops
+from search.retrieval.exact import given, search_loops
 
 PUT_IN: Final = 8
 """Words that may stand at a placeholder."""

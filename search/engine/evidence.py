@@ -22,10 +22,10 @@ from typing import Final
 
 import numpy as np
 
-from baselines.bm25.formula import idf
 from data_prep.array_types import Bool, Float, Int64
 from search.engine.signals import Candidates, Hit
 from search.index.code_index import Index
+from search.retrieval.bm25_index import idf
 
 Places = Int64[np.ndarray, " places"]
 FIRST: Final = 5

@@ -2,7 +2,7 @@
 
 The score of a file is the sum of (names: :class:`FileWeights`)
 
-- BM25 (:mod:`baselines.bm25.formula`) over its text, with each word of its name and folders counted several times,
+- BM25 (:mod:`search.retrieval.bm25_index`) over its text, with each word of its name and folders counted several times,
   divided by the best file's;
 - ``stem`` times sqrt(c) f, where c is the share of the question's words, by their idf, that its name has, and f is the
   share of its name's words that the question has;
@@ -23,15 +23,13 @@ from typing import Final
 
 import numpy as np
 
-from baselines.bm25.formula import gains, idf
 from data_prep.array_types import Bool, Float, Float32, Int64
 from data_prep.store.ragged_lists import slices
 from search.engine.signals import begins
 from search.engine.spellings import Spellings
-from search.files.file_words import GATHERING, path_stems
-from search.files.word_stems import pieces, stem_of
+from search.files.file_words import GATHERING, path_stems, pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.bm25_index import STOP_WORDS
+from search.retrieval.bm25_index import STOP_WORDS, gains, idf
 from search.retrieval.file_index import FileIndex
 
 FILES: Final = 60

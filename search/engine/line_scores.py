@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -23,27 +23,57 @@ _LITTLE: Final = frozenset(_LIST.split())
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 _BLANKS: Final = {code: " " for code in range(128) if not re.match(r"[\w']", chr(code))}
 """What is between words, as blanks."""
+_SHORT_WORD: Final = 40
+"""Letters of a word up to which it is kept for other texts."""
+_MANY: Final = 1 << 15
 
 
-def line_scores(text: str, rarity: Mapping[str, float], sentence: str = "") -> list[float]:
-    """How much of a question each line of a declaration or file says, by the question's words that are in it.
+def said_by_lines(text: str, rarity: Mapping[str, float], sentence: str = "") -> dict[int, float]:
+    """How much of a question lines of a declaration or file say, by the question's words that are in them.
 
     A parameter says less than what is done with it, a comment less than code. A line that repeats the ``sentence``,
     which is shown beside them, says nothing.
+
+    Returns:
+        Each line that has a word of the question, from 0.
     """
     read = _read(text)
     found: dict[int, float] = {}
     for stem, weight in rarity.items():
         for place in read.having(stem):
             found[place] = found.get(place, 0.0) + weight
-    scores = [0.0] * len(read.lines)
-    shown = frozenset(_WORD.findall(sentence)) if found else frozenset()
-    for place, said in found.items():
-        if not _repeats(read.words(place), shown):
-            is_comment = place in read.quoted or read.lines[place].lstrip().startswith(_COMMENTS)
-            said *= _COMMENT if is_comment else 1.0
-            scores[place] = said * _PARAMETER if 0 < place <= read.parameters else said
+    return {place: said * read.share(place, sentence) for place, said in found.items()}
+
+
+def line_scores(text: str, rarity: Mapping[str, float], sentence: str = "") -> list[float]:
+    """The same of each line; 0 of one that has none of the words."""
+    scores = [0.0] * len(lines_of(text))
+    for place, said in said_by_lines(text, rarity, sentence).items():
+        scores[place] = said
     return scores
+
+
+class _Met:
+    """Short words that were met, and those of each stem."""
+
+    def __init__(self) -> None:
+        self.words: set[str] = set()
+        self.by_stem: dict[str, set[str]] = {}
+
+    def add(self, words: set[str]) -> dict[str, set[str]]:
+        """Add short words; returns the long ones of each stem."""
+        others: dict[str, set[str]] = {}
+        for word in words - self.words:
+            is_short = len(word) <= _SHORT_WORD
+            for stem in terms_of(asked_words(word)):
+                (self.by_stem if is_short else others).setdefault(stem, set()).add(word)
+            if is_short:
+                self.words.add(word)
+        return others
+
+
+_met = [_Met()]
+"""The last one, which another one replaces once it has many words."""
 
 
 class _Read:
@@ -51,26 +81,34 @@ class _Read:
 
     def __init__(self, text: str) -> None:
         self.text, self.lines = text, text.split("\n")
+        self._all = _words_in(text)
         self._words: dict[int, list[str]] = {}
         self._having: dict[str, list[int]] = {}
-        self._by_stem: dict[str, list[str]] = {}
-        for word in _words_in(text):
-            for stem in _STEMS[word]:
-                self._by_stem.setdefault(stem, []).append(word)
+        self._shares: dict[tuple[int, str], float] = {}
+        if len(_met[0].words) > _MANY:
+            _met[0] = _Met()
+        self._met, self._others = _met[0], _met[0].add(self._all)
 
     def telling(self, stems: Iterable[str]) -> set[str]:
         """The words that have one of some stems."""
-        return {word for stem in stems for word in self._by_stem.get(stem, ())}
+        every = (each.get(stem) for stem in stems for each in (self._met.by_stem, self._others))
+        return self._all.intersection(*[set[str]().union(*filter(None, every))])
 
     def having(self, stem: str) -> Sequence[int]:
         """The lines, from 0, with a word that has this stem."""
-        if stem not in self._by_stem:
-            return ()
         if stem not in self._having:
-            words = frozenset(self._by_stem[stem])
-            lines = sorted(_lines_with(words, self.text))
+            words = self.telling((stem,))
+            lines = sorted(_lines_with(words, self.text)) if words else ()
             self._having[stem] = [place for place in lines if not words.isdisjoint(self.words(place))]
         return self._having[stem]
+
+    def share(self, place: int, sentence: str) -> float:
+        """What the words of a line count beside a sentence that is shown."""
+        if (place, sentence) not in self._shares:
+            comment = place in self.quoted or self.lines[place].lstrip().startswith(_COMMENTS)
+            share = (_COMMENT if comment else 1.0) * (_PARAMETER if 0 < place <= self.parameters else 1.0)
+            self._shares[place, sentence] = 0.0 if _repeats(self.words(place), sentence) else share
+        return self._shares[place, sentence]
 
     def words(self, place: int) -> Sequence[str]:
         """The words of a line, in order."""
@@ -148,9 +186,10 @@ def _quoted(lines: Sequence[str], text: str) -> set[int]:
     return found.union(range(since, len(lines))) if open_quote else found
 
 
-def _repeats(words: Sequence[str], sentence: frozenset[str]) -> bool:
+def _repeats(words: Sequence[str], sentence: str) -> bool:
     """Whether a line says hardly more than a sentence."""
-    return bool(sentence) and len(words) > 2 and len(sentence.intersection(words)) >= _MOST_WORDS * len({*words})
+    shown = frozenset(_WORD.findall(sentence))
+    return bool(shown) and len(words) > 2 and len(shown.intersection(words)) >= _MOST_WORDS * len({*words})
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
@@ -163,25 +202,16 @@ def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
     return {stem: math.log1p(lexical.size / max(1, holders)) for stem, holders in found.items()}
 
 
-def word_places(text: str, rarity: Mapping[str, float], within: str = "") -> list[tuple[int, int]]:
-    """Start and end of each identifier or word of a text that has one of a question's words.
-
-    ``within``: a text that has been scored and has all of the words; "": none has.
-    """
-    telling = _read(within or text).telling(rarity)
-    return [found.span() for found in _WORD.finditer(text) if found[0] in telling] if telling else []
+def telling_words(text: str, rarity: Mapping[str, float]) -> set[str]:
+    """The words of a text that have one of a question's words."""
+    return _read(text).telling(rarity)
 
 
-class _Stems(dict[str, frozenset[str]]):
-    """A word -> its stems, without a call where it was met before; short words are kept until they are many."""
-
-    def __missing__(self, word: str) -> frozenset[str]:
-        found = frozenset(terms_of(asked_words(word)))
-        if len(word) <= 40:
-            if len(self) >= 1 << 15:
-                self.clear()
-            self[word] = found
-        return found
+def places_of(words: Collection[str], text: str, start: int = 0) -> list[tuple[int, int]]:
+    """Start and end of each identifier or word of a text that is among some; ``start``: where the text begins."""
+    return [(start + found.start(), start + found.end()) for found in _WORD.finditer(text) if found[0] in words]
 
 
-_STEMS: Final = _Stems()
+def word_places(text: str, rarity: Mapping[str, float]) -> list[tuple[int, int]]:
+    """The same of each that has one of a question's words."""
+    return places_of(telling, text) if (telling := telling_words(text, rarity)) else []

@@ -19,8 +19,7 @@ from data_prep.array_types import Bool, Int64
 from data_prep.bounds import shown
 from data_prep.errors import one_line
 from search.engine.question import LONGEST_QUERY, QueryError
-from search.index.code_index import Index
-from search.index.indexed_text import text_or_units
+from search.index.code_index import Index, text_or_units
 
 _LARGEST: Final = 1500
 """Steps of an expression, whose number one character of a text may take as many of."""

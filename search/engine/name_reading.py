@@ -194,8 +194,9 @@ class NameReader(Names):
 
     def _of_near_path(self, typed: str) -> dict[int, float]:
         """The whole files that are called nearly so, if it has the suffix of a file."""
-        near = self.paths.near(typed) if self.paths.ends_as_file(typed) else ()
-        found = {path: -float(number) for number, path in enumerate(near)}
+        if not self.paths.ends_as_file(typed):
+            return {}
+        found = {path: -float(number) for number, path in enumerate(self.paths.near(typed))}
         return self._whole(
             {place: found[file.path] for place, file in enumerate(self._index.files) if file.path in found}
         )
@@ -227,11 +228,11 @@ class NameReader(Names):
         """Names that exist and are nearest to one that does not, which may be that of a file."""
         if self.paths.ends_as_file(name):
             return self.paths.near(name)
-        reading, plain = self.read(name), dotted_name(name)
-        if reading and reading.is_near and "." in plain and plain.rpartition(".")[2].lower() in self._by_last:
+        owner, _, last = dotted_name(name).rpartition(".")
+        if owner and last.lower() in self._by_last and (reading := self.read(name)) and reading.is_near:
             best = sorted(reading.rows, key=lambda row: -reading.rows[row])
             return list(dict.fromkeys(self._names[row] for row in best))[:MOST]
-        return self.near_names.near(plain.rpartition(".")[2] or name)
+        return self.near_names.near(last or name)
 
     @cached_property
     def near_names(self) -> NearNames:
@@ -253,9 +254,8 @@ def rows_with(index: Index, typed: str) -> list[int]:
         has[index.whole.postings(stem)[0]] = True
         files &= has
     rows = [row for place in np.flatnonzero(files).tolist() for row in range(*index.file_edges[place : place + 2])]
-    written = re.compile(rf"(?<![\w$-]){re.escape(typed)}(?![\w$])")
-    stored = json.dumps(typed)[1:-1].encode()
-    return [row for row in rows if index.split.has(row, stored) and written.search(index.split.text(row).source)]
+    written, stored = rf"(?<![\w$-]){re.escape(typed)}(?![\w$])", json.dumps(typed)[1:-1].encode()
+    return [row for row in rows if index.split.has(row, stored) and re.search(written, index.split.text(row).source)]
 
 
 def _in_order(wanted: Iterable[str], parts: Sequence[str]) -> bool:

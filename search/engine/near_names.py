@@ -46,15 +46,18 @@ class NearNames:
         differ = np.bitwise_count(self._bits ^ _bits([wanted])[0])
         close = np.flatnonzero((abs(self._lengths - len(name)) <= most) & (differ <= _PER_EDIT * most))
         close = close[np.argsort(differ[close], kind="stable")[:_COMPARED]]
-        names = [self._names[place] for place in close.tolist()]
-        letters = {*wanted}
-        alike = [each for each in names if len(letters ^ {*each.lower()}) <= 2 * most]  # an edit changes two at most
-        found = [(distance(wanted, each.lower(), most), each) for each in alike]
+        changed = np.bitwise_count(self._letters[close] ^ _letters([wanted])[0])
+        names = [self._names[place] for place in close[changed <= 2 * most].tolist()]  # an edit changes two at most
+        found = [(distance(wanted, each.lower(), most), each) for each in names]
         return [each for far, each in sorted(found) if far <= most and (not short or _begin_alike(wanted, each))][:MOST]
 
     @cached_property
     def _lengths(self) -> Int64[np.ndarray, " names"]:
         return np.fromiter(map(len, self._names), np.int64, len(self._names))
+
+    @cached_property
+    def _letters(self) -> UInt64[np.ndarray, " names"]:
+        return _letters(self._names)
 
     @cached_property
     def _bits(self) -> UInt64[np.ndarray, " names"]:
@@ -81,6 +84,12 @@ def _bits(names: Sequence[str]) -> UInt64[np.ndarray, " names"]:
     pairs[ends | (second == _END)] = 0
     starts = np.flatnonzero(ends)
     return np.bitwise_or.reduceat(pairs, starts)
+
+
+def _letters(names: Sequence[str]) -> UInt64[np.ndarray, " names"]:
+    """Which letters each name has, by the last bits of their codes."""
+    codes = np.frombuffer("\n".join(("", *names)).lower().encode("utf-32-le", "replace"), np.uint32)
+    return np.bitwise_or.reduceat(_BITS[codes & 63], np.flatnonzero(codes == _END))
 
 
 def distance(one: str, other: str, most: int) -> int:

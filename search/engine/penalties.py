@@ -8,8 +8,8 @@ import numpy as np
 from data_prep.array_types import Bool, Float, Int64
 from search.engine.question import asks_for_tests
 from search.engine.settings import RankingSettings
+from search.files.file_words import stem_of
 from search.files.generations import DEPRECATED, old_words
-from search.files.word_stems import stem_of
 from search.index.code_index import CONSTANT, TEST, Index
 
 

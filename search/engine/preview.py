@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from search.engine.line_scores import line_scores, lines_of, word_places
+from search.engine.line_scores import lines_of, places_of, said_by_lines, telling_words, word_places
 
 LINES: Final = 6
 """Lines of a preview, at most."""
@@ -76,21 +76,27 @@ def preview(
         matched: the file's line that is the best whatever the question is; 0: none.
     """
     lost, text = indentation(source, path, name), source[:_READ].rstrip()
-    lines, scores = lines_of(text), line_scores(text, rarity, sentence)
-    best = min(max(0, matched - start_line), len(lines) - 1) if matched else scores.index(max(scores))
+    lines, said = lines_of(text), said_by_lines(text, rarity, sentence)
+    most_said = max(said.values(), default=0.0)
+    best = min((place for place in said if said[place] == most_said), default=0) if most_said else 0
+    best = min(max(0, matched - start_line), len(lines) - 1) if matched else best
     first, end = _window(lines, best, most)
     begins = sum(map(len, lines[:first])) + first
-    shown, places, longest = [], [], 0
+    telling = telling_words(text, rarity) if said else ()
+    shown, places, words, start, longest = [], [], list[tuple[int, int]](), 0, 0
     for place, whole in enumerate(lines[first:end], start=first):
         line = whole.removesuffix("\r")
         left_out = min(lost, len(line) - len(line.lstrip())) if lost and place else 0
         places.append(begins + left_out)
-        shown.append(line[left_out:])
+        shown.append(line := line[left_out:])
+        words += places_of(telling, line, start) if place in said else ()
+        start += len(line) + 1
         begins, longest = begins + len(whole) + 1, max(longest, len(whole))
-    cut = longest > _LONGEST  # perhaps inside of a word
-    shown = [_cut(line) for line in shown] if cut else shown
+    if longest > _LONGEST:  # cut, perhaps inside of a word
+        shown = [_cut(line) for line in shown]
     together = "\n".join(shown)
-    words = word_places(together, rarity, "" if cut else text) if rarity else []
+    if longest > _LONGEST:
+        words = word_places(together, rarity)
     return Preview(start_line + first, start_line + best, shown, places, lost, together, words)
 
 

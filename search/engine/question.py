@@ -9,7 +9,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, query_words
 from search.engine.settings import RankingSettings
-from search.files.word_stems import folded
+from search.files.file_words import folded
 
 LONGEST_QUERY: Final = 2000
 """Maximum number of characters of a query."""

@@ -11,7 +11,7 @@ Names alone are read so: in texts such words mean other things too often.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from search.files.word_stems import stem_of
+from search.files.file_words import stem_of
 
 _DOERS: Final = ("er", "or")
 _DOUBLED: Final = frozenset("bdgmnprt")

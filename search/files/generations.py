@@ -10,8 +10,7 @@ from typing import Final
 
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import Method
-from search.files.file_words import GATHERING
-from search.files.word_stems import stem_of
+from search.files.file_words import GATHERING, stem_of
 
 _OLD: Final = frozenset(map(stem_of, ("deprecated", "legacy", "old", "obsolete")))
 _ALONE: Final = frozenset(("compat", "vendor", "vendored", "thirdparty"))

@@ -24,10 +24,9 @@ from data_prep.records import LARGEST_SOURCE
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
-from search.files.submodules import Submodules
 from search.files.tree_stamps import Seen
 from search.files.unread import Unread
-from search.files.walk import IGNORE_FILE, Waiting, Walk, as_texts
+from search.files.walk import IGNORE_FILE, Submodules, Waiting, Walk, as_texts
 
 _TEST: Final = re.compile(
     r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"

@@ -27,9 +27,8 @@ from search.files.languages import indexed_suffixes, known_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
 from search.files.tree_stamps import Seen
 from search.files.unread import Unread
-from search.index.build_watch import Watch, likely_first
 from search.index.code_index import Index, Origin, with_own_words
-from search.index.freshness import differing
+from search.index.freshness import TreeRecord, differing, read_record, save_record
 from search.index.index_file import (
     UnusableIndexError,
     open_index,
@@ -38,8 +37,7 @@ from search.index.index_file import (
     save_index,
     tree_sha256,
 )
-from search.index.read_part import Part, Task, read_part
-from search.index.tree_record import TreeRecord, read_record, save_record
+from search.index.read_part import Part, Task, Watch, likely_first, read_part
 from search.retrieval.bm25_index import Bm25Index
 
 Read = TypeVar("Read")

@@ -1,6 +1,6 @@
 """Bi-encoders of rows and queries: any trained one, and without torch a packed light pair, as the shipped one is.
 
-:mod:`baselines.scotch.light` has its equations; the sums are the same within rounding.
+:mod:`baselines.scotch_light` has its equations; the sums are the same within rounding.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ def row_encoder(run: Path | None = None) -> RowEncoder:
     if is_packed_light(folder):
         return PackedLight(run)
     if reads_text(folder):
-        from search.models.text_encoder import TextEncoder
+        from search.models.torch_models import TextEncoder
 
         return TextEncoder(folder)
     from search.models.torch_models import TorchEncoder

@@ -7,9 +7,8 @@ from typing import Final
 from search.files.languages import indexed_suffixes
 from search.files.tree import checkout_of, found_files
 from search.index.build import index_of, watched
-from search.index.build_watch import Watch
 from search.index.code_index import Index
-from search.index.read_part import Part
+from search.index.read_part import Part, Watch
 
 _GROWN: Final = 2
 """How many times as many files must have been read to make it again."""

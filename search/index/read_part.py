@@ -1,29 +1,34 @@
-"""Files of a tree as rows of an index: what one process makes of a part of them, and how parts are joined."""
+"""Files of a tree as rows of an index: which are read first, what one process makes of a part, how parts are joined."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 import numpy as np
 
 from data_prep.array_types import Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing
-from data_prep.licences.licences import Licences
 from data_prep.records import SourceFile
 from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import edges
 from data_prep.worker_process import FILE, limited
+from search.engine.question import asked_words
 from search.files.encodings import text_of
 from search.files.file_words import FileWords, file_words
 from search.files.generations import is_deprecated
 from search.files.languages import Unit, Units, language_inside, language_name, read_file
 from search.files.tree import Found, blob_names, is_test, read_source
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
+from search.retrieval.bm25_index import terms_of
 from search.retrieval.file_index import FileIndex
+
+if TYPE_CHECKING:
+    from data_prep.sources.licences import Licences
 
 _NOT_PARSED: Final = "takes more than {:.0f} s of processor time or too much memory to parse"
 
@@ -108,11 +113,13 @@ class Part:
 
 def read_part(task: Task) -> Part:
     """Read files; one that cannot be read has no rows, and the reason as its trouble."""
+    from data_prep.sources.licences import Licences  # its patterns take long to compile, and are for workers alone
+
     licences = Licences(task.root, [each.path for each in task.files])
     return Part.of([_read(task, found, licences) for found in task.files])
 
 
-def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Sequence[Unit], FileWords]:
+def _read(task: Task, found: Found, licences: "Licences") -> tuple[IndexedFile, Sequence[Unit], FileWords]:
     licence, blobs, read, encoding, script = "", "", Units(()), "", ""
     try:
         raw = read_source(task.root, found)
@@ -134,3 +141,43 @@ def _read(task: Task, found: Found, licences: Licences) -> tuple[IndexedFile, Se
     script = script or (read.language if read.language != language_name(found.path) else "")
     indexed = IndexedFile(*found, licence, test, False, rows, read.left_out, blobs, encoding, script)
     return indexed, read.units, words
+
+
+_LARGE: Final = 200_000
+"""Bytes from which on a file is more likely generated than looked for."""
+
+
+@runtime_checkable
+class Watch(Protocol):
+    """Who is told what is read."""
+
+    chunk: int
+    """Files that are read together."""
+    asked: str
+    """What is waited for: a question, or the path of a file."""
+
+    def begin(self, files: int) -> None:
+        """So many files will be read."""
+
+    def take(self, part: Part) -> None:
+        """These were read."""
+
+
+def likely_first(found: Sequence[Found], asked: str = "") -> list[Found]:
+    """Files that are likely to be wanted first: those whose paths have all the words that are ``asked`` for.
+
+    Then sources come before tests, paths with more of the words before others, large files after them, and those near
+    the top before deep ones.
+    """
+    wanted = frozenset(terms_of(asked_words(asked)))
+
+    @cache
+    def words(part: str) -> frozenset[str]:
+        return wanted.intersection(terms_of(asked_words(part)))
+
+    def place(file: Found) -> tuple[bool, bool, int, bool, int, str]:
+        has = len(frozenset[str]().union(*map(words, file.path.split("/")))) if wanted else 0
+        some = not has or has < len(wanted)
+        return some, is_test(file.path), -has, file.size > _LARGE, file.path.count("/"), file.path
+
+    return sorted(found, key=place)

@@ -24,11 +24,10 @@ from data_prep.files.reading import reason
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE, run_forked
 from search.index.build import lock_of, refresh
-from search.index.freshness import CURRENT, MOST_NAMED, Freshness, looked_at
+from search.index.freshness import CURRENT, MOST_NAMED, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
 from search.index.read_part import Part, Task, read_part
-from search.index.tree_record import read_record
-from search.index.vector_file import maker_of, update_vectors
+from search.index.vectors import maker_of, update_vectors
 
 BUDGET: Final = 0.5
 """Seconds for which an answer waits for what has changed to be read."""

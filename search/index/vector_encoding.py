@@ -18,7 +18,7 @@ from data_prep.store.tokenizing import TokenizedPairs
 from experiments.terminal.console import progress
 from search.index.encoders import RowEncoder
 from search.index.index_file import open_index, read_head
-from search.index.vector_file import (
+from search.index.vectors import (
     BATCH,
     KEY,
     StoredVectors,

@@ -20,15 +20,14 @@ from pathlib import Path
 
 import numpy as np
 
-from baselines.bm25.formula import counts_by_norm, idf
 from data_prep.array_types import Bool, Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import Ragged, edges
 from search.engine.signals import Alignment, KnowsWords, Reranker
 from search.index.code_index import Index, IndexedFile
-from search.index.dense_retriever import COUNT, DenseRetriever
+from search.index.vectors import COUNT, DenseRetriever
 from search.joint.repository_list import Repository
-from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.bm25_index import Bm25Index, counts_by_norm, idf
 from search.retrieval.file_index import KINDS, FileIndex
 
 _NONE = np.empty(0, np.int32)

@@ -16,7 +16,7 @@ from typing import Final
 from data_prep.errors import UserError
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError
-from search.index.vector_file import vectors_path
+from search.index.vectors import vectors_path
 from search.joint.joint_index import Member
 from search.joint.opening import RerankerOf, joined, open_member
 from search.joint.repository_list import Repository, content_of, parsed_list

@@ -8,9 +8,8 @@ from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.index.code_index import Index
-from search.index.dense_retriever import near_rows
 from search.index.index_file import UnusableIndexError, open_index, read_head
-from search.index.vector_file import vectors_path
+from search.index.vectors import near_rows, vectors_path
 from search.joint.joint_index import JointIndex, JointReranker, JointRetriever, Member, Numbering
 from search.joint.repository_list import Repository, read_list
 from search.opening import reranker_maker

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from baselines.bm25.ranker import TokenBm25
+from baselines.bm25 import TokenBm25
 from baselines.snipper.encoder import encode_texts
 from baselines.snipper.texts import QueryText, code_words, document_text
 from data_prep.errors import UserError
@@ -30,7 +30,7 @@ from data_prep.posts.sets import Post
 from data_prep.traces.trace import plain_text
 from evaluation.fusion import weighted, z_scores
 from experiments.recipes.snippet_encoder import FILES, load_snippet_encoder
-from search.retrieval.ann.exact import vector_index
+from search.retrieval.exact import vector_index
 from search.snippets.code_text import shortened
 
 K1: Final = 1.2
@@ -103,7 +103,7 @@ class PostIndex:
     """An index that was written before."""
 
     def __init__(self, folder: Path, nearest: str = "") -> None:
-        """``nearest``: how vectors are searched, as in :func:`search.retrieval.ann.exact.vector_index`.
+        """``nearest``: how vectors are searched, as in :func:`search.retrieval.exact.vector_index`.
 
         Raises:
             UserError: there is none, it is damaged, or ``nearest`` is something else.

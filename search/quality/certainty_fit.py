@@ -37,7 +37,6 @@ LOST: Final = 0.01
 """Share of real questions that may be called none."""
 MOST: Final = 60
 """Questions of each kind per project."""
-_REAL: Final = ("typed", "comment")
 _FITTED: Final = ("typed", "nonsense", "other", "topic")
 _FOREIGN: Final = "foreign"
 _NAME: Final = re.compile(r"[a-z]\w*(?:[a-z][A-Z]|[a-z]_[a-z])\w*")

@@ -1,8 +1,13 @@
-"""What an index knows of the words of its rows: BM25 over their fields.
+"""What an index knows of the words of its rows: BM25 over their fields, in Lucene's variant.
+
+A term that occurs in n of N documents, and f times among the length words of this one, contributes ``idf`` times the
+saturated frequency (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009; Kamphuis et al., ECIR 2020):
+
+    ln(1 + (N - n + 0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * length / average_length))
 
 BM25's weights are precomputed, so that a query only sums a few postings lists. Formula and tokenization are those of
-:mod:`baselines.bm25.ranker` with the settings of ``bm25_tuned``, which were best on validation; an additional field is
-the first sentence of a method's comment, if it has one.
+:mod:`baselines.bm25` with the settings of ``bm25_tuned``, which were best on validation; an additional field is the
+first sentence of a method's comment, if it has one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +18,11 @@ from typing import Final
 
 import numpy as np
 
-from baselines.bm25.formula import counts_by_norm, gains, idf, length_norms
-from data_prep.array_types import Float32, Int, Int32, Int64
+from data_prep.array_types import Float, Float32, Int, Int32, Int64, Num
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
 from data_prep.store.ragged_lists import Ragged, edges
-from search.files.word_stems import stems
+from search.files.file_words import stems
 
 _LIST: Final = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
@@ -145,3 +149,28 @@ def _counted(
     size = max(1, len(next(iter(fields.values()))))
     total = np.bincount(places, weights=np.concatenate(counts), minlength=len(found)).astype(np.int64)
     return (found % size).astype(np.int32), found // size, total
+
+
+def idf(holders: Int[np.ndarray, " terms"], documents: int) -> Float[np.ndarray, " terms"]:
+    """Inverse document frequency of terms that occur in ``holders`` of ``documents`` documents."""
+    return np.asarray(np.log1p((documents - holders + 0.5) / (holders + 0.5)))
+
+
+def length_norms(lengths: Float[np.ndarray, " documents"], k1: float, b: float) -> Float[np.ndarray, " documents"]:
+    """Length norm of each document: ``k1 * (1 - b + b * length / average_length)``."""
+    average = max(float(lengths.mean()) if len(lengths) else 0.0, 1e-9)
+    return np.asarray(k1 * (1 - b + b * (lengths / average)))
+
+
+def gains(
+    weights: Float[np.ndarray, " entries"], counts: Num[np.ndarray, " entries"], norms: Float[np.ndarray, " entries"]
+) -> Float[np.ndarray, " entries"]:
+    """Contribution of each term of each document: its weight times its saturated frequency."""
+    return np.asarray(weights * counts / (counts + norms))
+
+
+def counts_by_norm(
+    gains: Float[np.ndarray, " entries"], weight: float | Float[np.ndarray, " entries"]
+) -> Float[np.ndarray, " entries"]:
+    """What :func:`gains` was made from: each count divided by its norm, ``gain / (weight - gain)``."""
+    return np.asarray(gains / np.maximum(weight - gains, 1e-7 * weight))

@@ -16,8 +16,8 @@ from data_prep.bounds import shown
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_places, plain_path
 from search.index.code_index import Index
+from search.index.frame_locator import FrameLocator
 from search.snippets.answer import file_of
-from search.traces.frame_locator import FrameLocator
 
 _OF_WINDOWS: Final = re.compile(r"[A-Za-z]:[/\\]|\\\\")
 _NEAREST: Final = 3

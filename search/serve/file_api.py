@@ -1,6 +1,6 @@
 """The part of the JSON API that shows a file: its text in surroundings, and what it declares (docs/search-api.md).
 
-Only a file whose bytes have the hash that the index has is shown (:mod:`search.index.indexed_text`).
+Only a file whose bytes have the hash that the index has is shown (:mod:`search.index.code_index`).
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,13 @@ from starlette.responses import Response
 from search.engine.preview import indentation
 from search.engine.show import licence_of
 from search.files.languages import language_name
-from search.index.code_index import Index
-from search.index.indexed_text import ChangedFileError, read_indexed
+from search.index.code_index import ChangedFileError, Index, read_indexed
+from search.index.frame_locator import FrameLocator
 from search.serve.agent_paths import place_of
 from search.serve.highlighting import Span, highlighted
 from search.serve.requests import Turns, line_of, parameters
 from search.serve.search_api import coloured
 from search.snippets.answer import file_of
-from search.traces.frame_locator import FrameLocator
 
 MOST_UNITS: Final = 400
 """Functions and types of a file that are named at once."""

@@ -21,13 +21,12 @@ from search.engine.signals import Reranker
 from search.files.tree import modified_at
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
-from search.index.freshness import CURRENT, Freshness, looked_at
+from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
 from search.index.partial_index import PartialIndex
 from search.index.read_part import Part, Task
-from search.index.tree_record import read_record
 from search.index.updating import LOOKED
-from search.index.vector_file import maker_of, update_vectors
+from search.index.vectors import maker_of, update_vectors
 from search.models.folder import DEFAULT_MODEL
 from search.opening import check_way, index_place
 from search.serve.index_place import IndexPlace

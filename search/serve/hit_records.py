@@ -1,21 +1,50 @@
 """What a page or an editor shows of a hit beside the fields of search/engine/show.py: a preview."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 from search.engine.engine import Engine
 from search.engine.line_scores import rarities
 from search.engine.preview import preview
-from search.index.code_index import Index
+from search.index.code_index import Index, text_at
 from search.serve.highlighting import Span, highlighted
 
 _COLOURED: Final = 20_000
 """Characters of a source up to which its preview is coloured: all before it must be parsed."""
-
+_FILES: Final = 256
+"""Files whose texts are kept."""
 
 Read = Callable[[Index, int], str]
 """Gives the whole text of a row's file; "" if it cannot be had as it was indexed."""
+
+
+class FileTexts:
+    """The whole texts of files, which are kept as long as their files are not written to."""
+
+    def __init__(self, root: Path | None) -> None:
+        """``root``: the indexed folder; None: not known."""
+        self._root, self._kept = root, dict[tuple[str, str], tuple[tuple[int, ...], str]]()
+
+    def __call__(self, index: Index, row: int) -> str:
+        """As :data:`Read`."""
+        root, file = index.source(index.file_number(row), self._root)
+        path = f"{root}/{file.path}"
+        try:
+            now = os.lstat(path)
+        except (OSError, ValueError):  # ValueError: a path of an index from elsewhere
+            return ""
+        stamp = (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+        stamp_then, text = self._kept.get((path, file.blobs), ((), ""))
+        if stamp_then == stamp:
+            return text
+        while len(self._kept) >= _FILES:
+            self._kept.pop(next(iter(self._kept)), None)
+        text = text_at(index, index.file_number(row), self._root)
+        self._kept[path, file.blobs] = stamp, text
+        return text
 
 
 def previewed(

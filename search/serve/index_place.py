@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from search.index.tree_record import record_path
+from search.index.freshness import record_path
 
 
 class IndexPlace:

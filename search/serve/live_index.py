@@ -12,11 +12,10 @@ from search import opening
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.index.code_index import Index
-from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
 from search.index.updating import LOOKED, Updates
-from search.index.vector_file import vectors_path
+from search.index.vectors import DenseRetriever, near_rows, vectors_path
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""

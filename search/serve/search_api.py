@@ -19,10 +19,9 @@ from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_names
 from search.index.code_index import Index
-from search.index.indexed_text import reader_of
 from search.serve.examples import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
-from search.serve.hit_records import previewed
+from search.serve.hit_records import FileTexts, previewed
 from search.serve.live_index import Opened
 from search.serve.requests import (
     MOST_HITS,
@@ -59,6 +58,7 @@ class SearchApi:
             root: the indexed folder; None: not known.
         """
         self._turns, self._model, self._about, self._root = turns, model, about, root
+        self._read = FileTexts(root)
         self._told_to_editors = {name: about[name] for name in about if name != "posts"}
         self._told_to_editors |= {"feedback_url": feedback} if feedback else {}
         self._exemplified: tuple[str, dict[str, Any]] = "", {}
@@ -110,8 +110,8 @@ class SearchApi:
             certainty = now.engine.certainty(asked["q"], hits).record
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
-            words, read = now.engine.asked(asked["q"], alone=pattern is not None)[0], reader_of(self._root)
-            results = previewed(now.engine, words, results, read, coloured=colours)
+            words = now.engine.asked(asked["q"], alone=pattern is not None)[0]
+            results = previewed(now.engine, words, results, self._read, coloured=colours)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer, brief=pattern is None)

@@ -1,6 +1,7 @@
 """``bash run.sh serve``: the search as a web page, on this machine only, or behind a proxy for several users."""
 
 import asyncio
+import gc
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,6 +32,8 @@ from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker
 from search.serve.web_app import Proxy, check_header, read_secret, web_app
 
 ADDRESS: Final = "127.0.0.1"
+_SELDOM: Final = 50_000
+"""New objects after which garbage is looked for: a question makes many, of which hardly any lead to each other."""
 _LONGEST_REQUEST: Final = 32 * 1024
 """Bytes of a request's first line and headers: enough for the longest query, fully percent-encoded."""
 
@@ -55,6 +58,7 @@ def serve(arguments: Sequence[str]) -> None:
         servers.append(server)
         server.should_exit = bool(failures)
         say(f"search them at {_address(listener)}; stop with Ctrl-C")
+        gc.set_threshold(_SELDOM)
         server.run(sockets=[listener])
         if failures:
             raise failures[0]

@@ -18,9 +18,9 @@ from data_prep.traces.trace import Trace, frames_like, read_trace
 from search.engine.engine import Engine
 from search.files.languages import language_name
 from search.index.code_index import Index
+from search.index.frame_locator import FrameLocator, Located
 from search.snippets.code_search import CodeHit, CodeQuery, CodeSearch
 from search.snippets.code_text import CodeText, Tokens, read_code, shortened
-from search.traces.frame_locator import FrameLocator, Located
 
 Kind = Literal["trace", "code", "place"]
 

@@ -84,7 +84,7 @@ class CodeHit:
 
 @runtime_checkable
 class CodeRetriever(Protocol):
-    """Vectors of rows, and of code like a row: :class:`search.index.dense_retriever.DenseRetriever`."""
+    """Vectors of rows, and of code like a row: :class:`search.index.vectors.DenseRetriever`."""
 
     def code_vector(self, code: Split) -> Float32[np.ndarray, "1 dim"]:
         """The vector of a row of code."""

@@ -50,12 +50,12 @@ from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
 from experiments.terminal.console import say
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index
-from search.index.vector_file import open_vectors, vectors_path
+from search.index.vectors import open_vectors, vectors_path
 from search.posts.post_index import CANDIDATES, PostIndex, write_index
 from search.quality.questions import of_comments
-from search.retrieval.ann.exact import ExactVectors, VectorIndex
-from search.retrieval.ann.faiss_index import FaissVectors, installed
-from search.retrieval.ann.milvus import MilvusVectors
+from search.retrieval.exact import ExactVectors, VectorIndex
+from search.retrieval.faiss_index import FaissVectors, installed
+from search.retrieval.milvus import MilvusVectors
 from search.speed.index import of_java_base, update_index, update_vectors, write_sources
 from training.checkpoint import save_weights
 

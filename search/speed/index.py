@@ -1,4 +1,7 @@
-"""The index of the JDK's java.base with its vectors, questions to it, and one question from the command line."""
+"""The index of the JDK's java.base with its vectors, questions to it, and one question from the command line.
+
+And the first question about a folder: its index is made and asked from the command line, beside one that is there.
+"""
 
 import os
 import resource
@@ -12,19 +15,21 @@ from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
+from data_prep.errors import UserError
 from data_prep.files.atomic import naming
+from data_prep.files.named_paths import named_path
+from data_prep.installation import peak_memory_mb
 from data_prep.records import SourceFile
-from evaluation.provenance import peak_memory_mb
 from evaluation.speed import Form, Measured, Seconds, SpeedOptions, asking, compare, timed
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.files.languages import read_file
 from search.index.build import refresh
-from search.index.dense_retriever import near_rows
+from search.index.code_index import rows_of_files
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors
-from search.index.vector_file import up_to_date, vectors_path
+from search.index.vectors import near_rows, up_to_date, vectors_path
 from search.opening import reranker_maker
 from search.quality.questions import of_comments
 
@@ -65,16 +70,17 @@ def measure_question(options: SpeedOptions) -> Measured:
 
 def run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Seconds:
     """The seconds of a command, by the clock and of all processors."""
-    before = _processor_seconds()
+    before = processor_seconds()
     seconds, done = timed(
         lambda: subprocess.run(command, check=False, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     )
     if done.returncode not in (0, 1):  # 1: nothing found
         done.check_returncode()
-    return {"clock": seconds, "processor": _processor_seconds() - before}
+    return {"clock": seconds, "processor": processor_seconds() - before}
 
 
-def _processor_seconds() -> float:
+def processor_seconds() -> float:
+    """Seconds of all processors that processes of this one have taken which have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -164,3 +170,36 @@ def _updates(sources: Path, path: Path) -> dict[str, Form]:
 
     steps = ((update_index, (sources, path)), (update_vectors, (path,)))
     return {"made anew": make, "one file changed": change, "nothing changed": check}
+
+
+def measure_first(options: SpeedOptions) -> Measured:
+    """Commands, each as a process of its own; what is compiled once on a machine is compiled before.
+
+    Raises:
+        UserError: no folder is named, or it has no source files.
+    """
+    if not options.path:
+        raise UserError("expected a folder of sources: bash run.sh speed first DIR")
+    root = named_path(options.path)
+    with tempfile.TemporaryDirectory() as folder:
+        index = Path(folder) / "index"
+        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+        python = [sys.executable, "-m", "cli.main"]
+        make = partial(run, [*python, "index", str(root), f"--out={index}"], root, environment)
+        ask = partial(run, [*python, "search", QUESTION, f"--index={index}"], root, environment)
+
+        def first() -> Seconds:
+            index.unlink(missing_ok=True)
+            vectors_path(index).unlink(missing_ok=True)
+            made, asked = make(), ask()
+            return {part: made[part] + asked[part] for part in made}
+
+        forms: dict[str, Form] = {
+            "index, then search": first,
+            "search, with an index": ask,
+            "python with numpy alone": partial(run, [sys.executable, "-c", "import numpy"], root, environment),
+        }
+        rows = compare("", forms, options.rounds)
+        head = read_head(index)
+    about = f"{root.name}: {rows_of_files(head.rows, head.files)}; *{QUESTION}*."
+    return Measured(about=about, unit="a first question", rows=rows)

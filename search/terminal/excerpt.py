@@ -11,8 +11,7 @@ from data_prep.files.named_paths import named_path
 from search.engine.line_scores import line_scores, word_places
 from search.engine.preview import indentation
 from search.engine.show import body
-from search.index.code_index import Index
-from search.index.indexed_text import text_at
+from search.index.code_index import Index, text_at
 
 LINES: Final = 3
 """Lines that are shown of a hit."""

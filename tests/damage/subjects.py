@@ -23,9 +23,9 @@ from modeling.base import NeuralRanker
 from search.engine.engine import Engine
 from search.engine.show import as_json
 from search.index.index_file import FORMAT, Head, _sum, open_index, read_head, read_whole_head
-from search.index.vector_file import FORMAT as VECTORS
-from search.index.vector_file import open_vectors, vectors_of, vectors_path
-from search.retrieval.ann.exact import ExactVectors
+from search.index.vectors import FORMAT as VECTORS
+from search.index.vectors import open_vectors, vectors_of, vectors_path
+from search.retrieval.exact import ExactVectors
 from training import checkpoint
 from training.checkpoint import sealed_weights
 from training.config import TrainConfig

@@ -9,7 +9,7 @@ from cli.main import main
 from evaluation.evaluator import SavedCounts
 from evaluation.results import load_result
 from search.index.index_file import open_index, read_head, read_whole_head
-from search.index.vector_file import open_vectors, read_vector_head
+from search.index.vectors import open_vectors, read_vector_head
 from training.checkpoint import load_checkpoint, saved_weights
 
 READERS = {

@@ -15,7 +15,6 @@ from cli.main import main
 from data_prep.datasets.jdk import _release_of
 from data_prep.files.reading import reading
 from data_prep.gencodesearchnet.r_corpus import read_package
-from data_prep.licences.licences import Licences
 from data_prep.pipeline.corpus import ShardFolder
 from data_prep.pipeline.extraction import TreeTask, make_shard
 from data_prep.pipeline.shards import TreeName
@@ -23,14 +22,15 @@ from data_prep.sources.archives import read_java_files
 from data_prep.sources.codesearchnet_rows import place_of
 from data_prep.sources.debian_sources import _read_record
 from data_prep.sources.download import Remote, download
+from data_prep.sources.licences import Licences
 from data_prep.sources.own_git import git_says
 from evaluation.evaluator import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
-from search.index.tree_record import read_record, record_path
-from search.index.vector_file import maker_of, up_to_date, vectors_path
+from search.index.freshness import read_record, record_path
+from search.index.vectors import maker_of, up_to_date, vectors_path
 from search.opening import index_place
-from search.retrieval.ann.faiss_index import _read
+from search.retrieval.faiss_index import _read
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PASSING = (errno.EMFILE, errno.EIO, errno.ENOMEM, errno.EACCES)

@@ -6,7 +6,7 @@ import pytest
 
 from baselines.snipper.texts import code_words
 from data_prep.languages.identifiers import kept_if_short, split_identifier
-from data_prep.licences.licence_texts import of_comment, of_file
+from data_prep.sources.licence_texts import of_comment, of_file
 
 
 def test_only_results_for_short_texts_are_kept():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate

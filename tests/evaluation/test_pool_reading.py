@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.query_files import write_qrels, write_run

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evaluation.provenance import code_version, machine, without_paths
+from data_prep.installation import code_version, machine, without_paths
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_another_projects_commit_is_not_ours(project):
 
 MEASURED = """
 import subprocess, sys
-from evaluation.provenance import peak_memory_mb
+from data_prep.installation import peak_memory_mb
 before = peak_memory_mb()
 size = int(before) + 100
 subprocess.run([sys.executable, "-c", f"x = b'1' * ({size} << 20)"], check=True)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
+from data_prep.files.json_text import load_record
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
-from evaluation.json_records import load_record
 from evaluation.results import DataSource, Result, Seconds, load_result, measure, result_of, save_result
 from evaluation.tables import render_table
 from tests.evaluation.rankers import Chosen

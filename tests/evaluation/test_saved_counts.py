@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from evaluation import evaluator
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import SavedCounts, evaluate

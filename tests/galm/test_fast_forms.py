@@ -19,7 +19,7 @@ from data_prep.store.batching import Words
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.vocabulary import Vocabularies
 from galm.config import GalmConfig
-from galm.fast import in_numpy, kernels
+from galm.fast import kernels
 from galm.fast.all_pairs import is_fast
 from galm.fast.kernel_functions import torch_kernels
 from galm.fast.kernels import KERNEL_FORM, not_computed, one_thread_kernels
@@ -170,14 +170,14 @@ def test_contexts_and_graphs_are_computed_together_as_alone_also_empty_ones() ->
     norms = np.square(nodes).reshape(3, 2, 16).sum(1)
     offsets, places = np.array([0, 0, 4, 5, 5, 9], np.int32), numbers.integers(0, 9, 9).astype(np.int32)
     edges, bias = numbers.random(16 + 1 + 16).astype(np.float32), np.zeros(4, np.float32)
-    found = in_numpy.cosines(nodes, norms, vectors, offsets, places)
-    given = in_numpy.convolved(below, bias, offsets, edge_weights=edges, places=places)
-    own = in_numpy.convolved(below, bias, offsets, states=below)
+    found = kernels.cosines(nodes, norms, vectors, offsets, places)
+    given = kernels.convolved(below, bias, offsets, edge_weights=edges, places=places)
+    own = kernels.convolved(below, bias, offsets, states=below)
     for number, (start, end) in enumerate(pairwise(offsets.tolist())):
         alone, cells = np.array([0, end - start], np.int32), slice(*([0, 0, 16, 17, 17, 33][number : number + 2]))
-        one = in_numpy.cosines(nodes, norms, vectors, alone, places[start:end])
+        one = kernels.cosines(nodes, norms, vectors, alone, places[start:end])
         np.testing.assert_allclose(found[number], one[0], rtol=1e-5)
-        one = in_numpy.convolved(below, bias, alone, edge_weights=edges[cells], places=places[start:end])
+        one = kernels.convolved(below, bias, alone, edge_weights=edges[cells], places=places[start:end])
         np.testing.assert_allclose(given[:, start:end], one, rtol=1e-5)
-        one = in_numpy.convolved(below[:, start:end], bias, alone, states=below[:, start:end])
+        one = kernels.convolved(below[:, start:end], bias, alone, states=below[:, start:end])
         np.testing.assert_allclose(own[:, start:end], one, rtol=1e-5)

@@ -34,7 +34,7 @@ _MARKS: Final = {
     "line_comment": "line_comment",
 }
 """What a node is captured as, by its kind."""
-_QUERY: Final = Query(JAVA, "\n".join(f"({kind}) @{mark}" for kind, mark in _MARKS.items()))
+_QUERY: Final = Query(JAVA, "\n".join(map("({0[0]}) @{0[1]}".format, _MARKS.items())))
 
 
 Kind = Literal["method", "abstract", "constructor", "type"]

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from data_prep.datasets.source_trees import read_repositories
 from data_prep.languages.registry import language_of
-from data_prep.licences.licences import TreeLicences, permitted, states_licence
 from data_prep.pipeline.corpus import lines_of_list
 from data_prep.pipeline.filters import path_reason
 from data_prep.sources.git_repository import mirror_of
+from data_prep.sources.licences import TreeLicences, permitted, states_licence
 from data_prep.sources.own_git import GitError
 from data_prep.sources.source_tree import GitTree
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from data_prep.config import DataConfig
 from data_prep.datasets import csn_published
 from data_prep.datasets.csn_published import ANNOTATIONS, FILE, Csn99

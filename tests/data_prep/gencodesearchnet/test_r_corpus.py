@@ -5,6 +5,7 @@ import os
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -17,7 +18,7 @@ from data_prep.gencodesearchnet.r_corpus import (
     package_pairs,
     read_package,
 )
-from data_prep.gencodesearchnet.r_pairs import MODES, RPair
+from data_prep.gencodesearchnet.r_pairs import Mode, RPair
 
 FILES = {
     "one": {"DESCRIPTION": "License: MIT\n", "b.R": "# fit the model\nm <- lm(y)\n", "a/b.R": "# fit the model\nn\n"},
@@ -136,7 +137,7 @@ def test_real_packages_give_pairs_in_both_modes():
     for package in map(read_package, paths):
         assert package.licence.startswith("GPL")
         assert package.version
-        for mode in MODES:
+        for mode in get_args(Mode):
             pairs = package_pairs(package, mode)
             assert len({pair.id for pair in pairs}) == len(pairs) > 0
             assert all(pair.comment.strip() and pair.code.strip() for pair in pairs)

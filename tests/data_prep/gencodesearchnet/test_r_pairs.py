@@ -1,9 +1,11 @@
 """Comment-code pairs of R files: the rules one by one, the release's to the byte, and real pairs fed back."""
 
+from typing import get_args
+
 import pytest
 from released import rows
 
-from data_prep.gencodesearchnet.r_pairs import MODES, RPair, r_pairs
+from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
 
 FIXTURE = (
     "# Setup things", "x <- 1", "library(dplyr)", "# ---- Load the data ----", "", "# second line = more",
@@ -39,7 +41,7 @@ def test_the_clean_rules_give_the_same_two_cleaned():
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", get_args(Mode))
 def test_line_ends_of_every_system(mode, end):
     data = end.join(FIXTURE).encode()
     assert r_pairs("f", data, mode) == r_pairs("f", "\n".join(FIXTURE).encode(), mode)
@@ -82,7 +84,7 @@ def test_clean_comments_lose_rules_at_their_ends_only(line, comment):
     assert clean(line, "x") == [(comment, "x")]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", get_args(Mode))
 def test_a_comment_needs_two_words_of_ascii_letters(mode):
     assert found(mode, "# plot", "x", "# plot 2 x2 a_b", "y", "# 1. 2. 3.", "z") == []
     assert len(found(mode, "# plot it", "x")) == 1
@@ -97,7 +99,7 @@ def test_the_title_of_a_section_is_a_query_as_in_the_benchmark(title):
     assert clean(title, "", "# Read the csv", "a") == [("Load the data Read the csv", "a")]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", get_args(Mode))
 def test_code_of_a_short_comment_goes_to_no_pair(mode):
     (pair,) = found(mode, "# load the data", "a", "# plot", "b")
     assert pair[1].strip() == "a"
@@ -105,7 +107,7 @@ def test_code_of_a_short_comment_goes_to_no_pair(mode):
     assert pair[1].strip() == "a"
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", get_args(Mode))
 def test_nothing_without_comments_or_code(mode):
     assert found(mode) == found(mode, "x <- 1") == found(mode, "# only a comment", "  ", "# and more") == []
 
@@ -267,7 +269,7 @@ def test_lines_inside_of_a_string_are_code():
     assert clean("'", "library(x)", "'", "# before it all", "x", "library(a)", "# after it all", "y")[0][1] == "y"
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", get_args(Mode))
 def test_long_files_take_no_time(mode):
     """Minutes, if anything took the square of a file's length."""
     n = 50_000

@@ -31,6 +31,12 @@ CASES = [
     ("cpp", "int f() {\n  x = typename T::v(1);\n  A_TRY\n  {\n    g();\n  }\n  A_CATCH (E& e) {\n  }\n}\n", "f"),
     ("cpp", "TEST_CASE(\"a\")\n{\n  SECTION(\"b\") {\n    CHECK(f(), \"c\", const e::t&);\n  }\n}\n", "TEST_CASE"),
     ("cpp", "int f() {\n  std::string a{STR(B) \"c\"};\n  return g(STR(B) \"c\" D_E(f) \"d\");\n}\n", "f"),
+    (
+        "cpp",
+        "struct A {\n  int at(int i) { return (this->*b.f)(i); }\n  void (A::*g)(int);\n"
+        "  typedef typename BIND_(C, D) E;\n};\n",
+        "A.at",
+    ),
     ("csharp", "#if A\npublic\n#else\ninternal\n#endif\nclass Store { int At(int i) { return i; } }\n", "Store.At"),
     ("csharp", "internal ref partial struct S { int F() { return 1; } }\n", "S.F"),
     ("csharp", "unsafe class A { void F() { *(int*)(p + 1) = *(int*)(q + 1); *p++ = 2; x = *(long*)&y; } }\n", "A.F"),

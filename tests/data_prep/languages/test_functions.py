@@ -278,6 +278,19 @@ def test_documentation_of_ruby_is_without_marks_for_tools():
     assert [name for name, each in found.items() if each.is_stub] == ["none", "nothing"]
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "doc"),
+    [
+        ("go", "package a\n\n// F has the\n// global logger.\nfunc F() { g() }\n", "F has the\nglobal logger."),
+        ("javascript", "// Reads it.\n// global a, b:writable\nfunction f() { g() }\n", "Reads it."),
+        ("r", "# Sorts x[o], see [order()].\nf <- function(x) g(x)\n", "Sorts x[o], see order()."),
+    ],
+)
+def test_documentation_is_without_what_only_looks_like_its_words(name, code, doc):
+    (found,) = parsed(name, code).functions
+    assert found.doc == doc
+
+
 def test_a_method_of_php_that_only_throws_is_a_stub():
     text = """<?php class A {
       /** Reads it. */ function a() { throw new LogicException('no'); }
@@ -356,8 +369,17 @@ def test_a_function_of_javascript_is_named_by_the_member_that_it_is_assigned_to(
         ("swift", "class A { func f() { if !self.g(x) { t[i] = 1 }\n defer { h() }\n return .init(c: t[2]) } }\n",
          "A g h init"),
         ("rust", "impl A { fn f(&self) { self.g(); } }\n", "A g"),
-        ("ruby", "class A\n  def f\n    self.g\n  end\nend\n", "A g"),
+        ("ruby", "class A\n  def f\n    self.g\n    super\n  end\nend\n", "A g super"),
+        ("ruby", "def f(a, *b)\n  go\n  c = a\n  b.each { |d| h d, c, i }\nrescue E => e\n  e\nend\n", "go i h b each"),
+        ("php", "<?php class A { function f() { self::g(); static::h(); B::i(); } }", "A g A h B i"),
+        ("bash", "f() { \\sed a | command b; }\n", "sed command"),
         ("zig", "fn f() void { if (!a(x)) {} while (!b.c(x)) {} }\n", "a b c"),
+        ("zig", "fn f() void { a.b.?.c(x); d.*.e(); }\n", "b c d e"),
+        ("csharp", "class A { void F() { a!.B(); c.d!.E(); } }\n", "a B d E"),
+        ("typescript", "function f() { a!.b(); c.d![0].e(); }\n", "a b e"),
+        ("rust", "fn f() { a.b?.c(); d()?.e(); }\n", "b c d e"),
+        ("swift", "func f() { a!.b(); c(\"d\" + e(x) + g(y), k * l(z)); return m ?? n(o) && p(q) }\n",
+         "a b e g l c n p"),
         ("elixir", "defmodule A do\n  def f(x) do\n    if !g(x), do: __MODULE__.h(x)\n  end\nend\n", "g A h"),
         ("csharp", "class A { void F() { string.Join(1); new string('a', 1); base.G(); N::B.H(); } }\n",
          "string Join string new A G B H"),
@@ -365,11 +387,29 @@ def test_a_function_of_javascript_is_named_by_the_member_that_it_is_assigned_to(
         ("c", "void f() { (*g)(x); h->i(x); }\n", "g h i"),
         ("c", "#define M(a) do { \\\n  g(a)->h(x); \\\n} while (0)\n", "g h"),
         ("cpp", "#define M(a) std::g(a).h(b)\n", "std g h"),
+        ("cpp", "#define M(a) \\\n  ELSE_BLOCKER_ \\\n  if (b()) {} else c(a)\n", "b c"),
+        ("cpp", "P<Q, int (R::*)() const &> f() { return g<A>(h<Q, A (R::*)()>()); }\n", "h g"),
+        ("cpp", "void f() { A b(g(c), h<int>(d), e); std::function<int(int)> i(n::j(k())); }\n", "g h k n j"),
     ],
 )  # fmt: skip
 def test_calls_are_found_behind_signs_and_by_what_they_are_called_on(name, code, api):
     (found,) = parsed(name, code).functions
     assert " ".join(found.fields()["api"]) == api
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "types", "function"),
+    [
+        ("cpp", "class POOL_EXPORT Pool : public A {\n  int size() { return 1; }\n};\n", ["Pool"], "Pool.size"),
+        ("c", "struct POOL_API pool {\n  int size;\n};\nint f(void) { return 1; }\n", ["pool"], "f"),
+        ("zig", "fn Pool(T: type) type {\n  return struct { fn size(self: *T) void {} };\n}\n", [], "Pool.size"),
+        ("zig", "fn f() void { const a: enum { b, c } = .b; }\n", [], "f"),
+    ],
+)
+def test_a_type_is_named_and_what_only_has_one_is_none(name, code, types, function):
+    found = parsed(name, code)
+    assert [each.dotted for each in found.types()] == types
+    assert found.functions[-1].dotted == function
 
 
 @pytest.mark.parametrize(
@@ -383,3 +423,8 @@ def test_calls_are_found_behind_signs_and_by_what_they_are_called_on(name, code,
 )
 def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
     assert [each.dotted for each in parsed(name, code).constants()] == [constant]
+
+
+def test_a_constant_of_ruby_ends_with_the_text_that_it_is_given():
+    found = parsed("ruby", "A = <<~B.freeze\n  b\nB\nC = 1\n").constants()
+    assert [(each.name, each.start_line, each.end_line) for each in found] == [("A", 1, 3), ("C", 4, 4)]

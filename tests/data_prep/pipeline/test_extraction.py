@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 from data_prep.languages.registry import language
-from data_prep.licences.licences import PERMITTED, permitted
 from data_prep.pipeline.extraction import Counts, extract_tree
 from data_prep.pipeline.filters import FUNCTION_FILTERS, path_reason, text_reason
 from data_prep.pipeline.shards import CorpusFile, read_files, read_head, shard_bytes
+from data_prep.sources.licences import PERMITTED, permitted
 from data_prep.sources.source_tree import Entry
 
 MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this software. The above

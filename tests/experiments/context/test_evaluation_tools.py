@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.bm25.ranker import Bm25
+from baselines.bm25 import Bm25
 from cli.main import main
 from data_prep.pipeline.contexts import nearest_words, without_contexts
 from data_prep.records import CONTEXT_FIELD

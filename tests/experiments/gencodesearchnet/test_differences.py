@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from data_prep.installation import machine
 from evaluation.benchmark import BenchmarkResult, RankingResult, SubsetResult
 from evaluation.comparison import adjusted
-from evaluation.provenance import machine
 from evaluation.significance import Runs, compare_runs
 from experiments.gencodesearchnet.differences import (
     answer,

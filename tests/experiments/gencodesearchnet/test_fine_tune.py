@@ -12,8 +12,7 @@ from fine_tuning_runs import PAIRS, SAVES, SMALL, TRAIN, VALID
 from safetensors.torch import load_file
 from torch.nn.functional import cross_entropy
 
-from data_prep.gencodesearchnet.records import example
-from data_prep.gencodesearchnet.words import as_split
+from data_prep.gencodesearchnet.records import as_split, example
 from experiments.gencodesearchnet import fine_tune as module
 from experiments.gencodesearchnet.config import FineTuneOptions
 from experiments.gencodesearchnet.fine_tune import CHECKPOINT, RECORD, WEIGHTS, ClassifierTask, fine_tune

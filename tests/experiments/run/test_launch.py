@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from cli.main import main
-from experiments.run.launch import backend_of
+from modeling.distributed import backend_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 # Without dropout, whose draws are each process's own.

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from data_prep.installation import machine
 from data_prep.records import SourceFile
 from data_prep.store.tokenizing import WordTokenizer
-from evaluation.provenance import machine
 from evaluation.speed import Measured, SpeedOptions, Spread
-from experiments.speed import jdk, scoring, training
+from experiments.speed import jdk, models, scoring
 from experiments.speed.report import Record, digits, page, save, saved_records, shown
 from galm.config import GalmConfig
 from tests.tiny_models import tiny_bert
@@ -81,8 +81,10 @@ def test_scoring_has_its_forms_at_each_width():
 def test_an_encoder_is_trained_with_its_attention_in_two_forms(monkeypatch, tmp_path):
     small = {"model.base": str(tiny_bert(tmp_path / "base")), "model.code_length": "48", "train.batch_size": "8"}
     plan_of = jdk.plan_of
-    monkeypatch.setattr(training, "plan_of", lambda options, model, typed: plan_of(options, model, {**typed, **small}))
-    rows = training.measure_encoder(OPTIONS).rows
+    monkeypatch.setattr(
+        jdk, "plan_of", lambda options, model="galm", typed=None: plan_of(options, model, typed and typed | small)
+    )
+    rows = jdk.measure_encoder(OPTIONS).rows
     assert {row.first for row in rows} == {"attention written out"}
     assert {row.second for row in rows} == {"in one kernel", "in one kernel, dropout of 0.1"}
 
@@ -102,11 +104,13 @@ def test_an_encoder_is_trained_with_its_attention_in_two_forms(monkeypatch, tmp_
     ],
 )
 def test_training_steps_are_measured_in_both_ways(monkeypatch, measure, what, few, forms):
-    monkeypatch.setattr(training, what, few)
+    monkeypatch.setattr(jdk, what, few)
     small = {"model.dim": "16", "train.batch_size": "8"}
     plan_of = jdk.plan_of
-    monkeypatch.setattr(training, "plan_of", lambda options, model, typed: plan_of(options, model, {**typed, **small}))
-    found = getattr(training, measure)(OPTIONS)
+    monkeypatch.setattr(
+        jdk, "plan_of", lambda options, model="galm", typed=None: plan_of(options, model, typed and typed | small)
+    )
+    found = getattr(jdk, measure)(OPTIONS)
     assert len(found.rows) == 8  # three parts and the whole step
     assert {(row.first, row.second) for row in found.rows} == {forms}
     *parts, whole = found.rows[:4]
@@ -123,6 +127,22 @@ def test_pools_are_ranked_and_come_from_the_split_that_holds_them(little, monkey
     assert (scoring._split_for(little, test), scoring._split_for(little, test + 1)) == ("test", "train")
     with pytest.raises(ValueError, match=r"^--pools asks for .* methods, but the training split has"):
         scoring._split_for(little, train + 1)
+
+
+@pytest.mark.usefixtures("little")
+def test_each_model_of_the_page_is_timed_but_those_that_cannot_be_built(monkeypatch, caplog):
+    cells = {row: cell for row, cell in models.cells_of_models().items() if row in ("galm", "galm, L = 0", "minilm")}
+    assert cells["galm, L = 0"].settings == {"model.layers": "0"}
+    absent = dataclasses.replace(cells["minilm"], settings={"model.base": "absent"})
+    monkeypatch.setattr(models, "cells_of_models", lambda: {**cells, "minilm": absent})
+    with caplog.at_level("INFO"):
+        found = models.measure_models(OPTIONS)
+    assert "minilm is left out: " in caplog.text
+    assert [(row.name, row.first, row.second) for row in found.rows] == [
+        (what, "bm25_tuned", model) for model in ("galm", "galm, L = 0") for what in (models.QUESTION, models.METHOD)
+    ]
+    assert all(row.first_seconds.median > 0 and row.second_seconds.median > 0 for row in found.rows)
+    assert "4 questions" in found.about
 
 
 def test_all_parsers_find_the_same_methods_and_broken_files_are_skipped(monkeypatch):

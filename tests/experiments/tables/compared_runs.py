@@ -9,8 +9,8 @@ import numpy as np
 
 from evaluation import metrics
 from evaluation.query_files import RANKS, QueryRank
+from evaluation.reading import Seen
 from evaluation.results import DataSource, save_result
-from evaluation.seen import Seen
 from experiments.recipes.config import SECTIONS, resolve
 from tests.evaluation.real_data import JDK
 from tests.evaluation.test_results import result

@@ -10,8 +10,19 @@ from evaluation.comparison import MARGIN
 from evaluation.metrics import exact
 from evaluation.queries import QueryFacts
 from evaluation.significance import compare_runs, holm
+from evaluation.speed import Row, Spread
 from experiments.tables import answers
-from experiments.tables.answers import QUESTIONS, SAID, TESTS, answers_of, answers_page, answers_picture, where_section
+from experiments.tables.answers import (
+    PICTURE,
+    QUESTIONS,
+    SAID,
+    TESTS,
+    TIME_PICTURE,
+    answers_of,
+    answers_page,
+    answers_pictures,
+    where_section,
+)
 from experiments.tables.pages import RESULTS, Saved
 from tests.evaluation.test_results import SIZE, result
 
@@ -109,7 +120,34 @@ def test_a_small_page_says_each_kind_of_answer(found):
     }
     assert "`galm` is ahead of `tabcs`, +0.625 (" in page
     assert "\n\nA note.\n\n" in page
-    assert answers_picture(found).startswith(b"\x89PNG")
+    (name, png), *others = answers_pictures(found, ())
+    assert name == PICTURE
+    assert png.startswith(b"\x89PNG")
+    assert not others
+
+
+def timed(what, label, seconds):
+    """A model's time beside BM25's."""
+    of = Spread(median=seconds)
+    row = {"name": what, "first": "bm25_tuned", "first_seconds": Spread(median=0.001), "second": label}
+    return Row(**row, second_seconds=of, ratio=Spread(median=seconds / 0.001))
+
+
+def test_times_have_a_picture_where_two_models_were_timed(found, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(answers, "as_png", lambda figure: drawn.append(figure) or b"png")
+    times = [timed("a question", "galm", 0.5), timed("a method", "galm", 0.01)]
+    assert dict(answers_pictures(found, times))[TIME_PICTURE] == b"png"
+    of_question = drawn[-1].axes[0]
+    places = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in of_question.lines}
+    rows = next(iter(found.values())).rows
+    assert places["galm"] == (500, rows["galm"].mrr)
+    assert places["bm25_tuned"] == (1, rows["bm25_tuned"].mrr)
+    if "galm + BM25" in rows:
+        assert places["galm + BM25"][0] == pytest.approx(501)
+    assert TIME_PICTURE in answers_page(found, "", times)
+    assert TIME_PICTURE not in answers_page(found, "", [timed("a question", "other", 0.5)])
+    assert TIME_PICTURE not in answers_page(found, "")
 
 
 def test_copies_count_where_any_method_of_the_same_words_does(found):

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from data_prep.files.json_text import to_json
 from data_prep.pipeline.overlap import crossing, without
-from evaluation.json_records import to_json
 from evaluation.queries import query_facts
 from evaluation.result_store import ROWS, ResultStore
 from evaluation.results import DataSource

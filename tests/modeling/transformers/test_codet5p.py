@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy, normalize
 
-from data_prep.gencodesearchnet.words import as_split
+from data_prep.gencodesearchnet.records import as_split
 from experiments.gencodesearchnet.fine_tune import WEIGHTS, fine_tune
 from experiments.gencodesearchnet.tasks import Validation
 from modeling.transformers.codet5p import CodeT5pClassifier

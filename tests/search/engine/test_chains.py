@@ -5,7 +5,7 @@ import pytest
 
 from modeling.c_library import load_c
 from search.engine.chains import Word, linked
-from search.retrieval.ann.exact import ROUNDED
+from search.retrieval.exact import ROUNDED
 
 
 def test_the_compiled_loop_links_as_numpy_does(monkeypatch):

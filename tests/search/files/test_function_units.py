@@ -321,3 +321,9 @@ def test_what_a_broken_text_has_lost_is_told_with_its_lines(path, text, lines):
     said = "; 1 function from line {} on is left out"
     assert read.left_out.startswith("partly parsed, line ")
     assert read.left_out.partition("whole file")[2] == "".join(map(said.format, lines))
+
+
+def test_words_of_the_shell_are_no_calls_where_it_is_another_one():
+    text = b'f() {\n  read -cA w\n  if [ 1 -eq 2 ]; then\n    b="$(g)"\n  else\n    b="$(h ${w[2,-2]})"\n  fi\n\n'
+    (_, unit) = read_file(SourceFile("", "a.zsh", text + b"  r=(${(ps:\\n:)b})\n}\n")).units
+    assert unit.pair.method.fields["api"] == ("read", "g", "h")

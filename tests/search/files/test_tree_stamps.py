@@ -14,7 +14,7 @@ from repositories import run_git, write
 from search.files import tree_stamps
 from search.files.tree import checkout_of, found_files
 from search.files.tree_stamps import Seen
-from search.index.tree_record import TreeRecord, changed_files, read_record, record_path, save_record
+from search.index.freshness import TreeRecord, changed_files, read_record, record_path, save_record
 
 ENDS = (".py",)
 TICK = 8_000_000

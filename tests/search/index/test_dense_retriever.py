@@ -26,16 +26,17 @@ from search.engine.settings import WORD_VECTORS, RankingSettings
 from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
-from search.index.dense_retriever import DenseRetriever, near_rows
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import BATCH, refresh_vectors
-from search.index.vector_file import (
+from search.index.vectors import (
     FORMAT,
     KEY,
+    DenseRetriever,
     StoredVectors,
     VectorHead,
     maker_of,
+    near_rows,
     open_vectors,
     save_vectors,
     up_to_date,
@@ -46,8 +47,8 @@ from search.models.torch_models import ModelReranker
 from search.opening import index_place
 from search.quality.measure import measure_quality
 from search.quality.questions import Questions
-from search.retrieval.ann.exact import ExactVectors
-from search.retrieval.ann.faiss_index import FaissVectors, clusters_path
+from search.retrieval.exact import ExactVectors
+from search.retrieval.faiss_index import FaissVectors, clusters_path
 from search.serve.live_index import LiveIndex
 from training.checkpoint import save_weights
 
@@ -293,7 +294,7 @@ def test_an_index_that_is_replaced_meanwhile_gets_no_vectors(encoder, small_file
 _CHANGING = """
 import sys, pathlib
 import numpy as np
-from search.index.vector_file import StoredVectors, VectorHead, save_vectors
+from search.index.vectors import StoredVectors, VectorHead, save_vectors
 number = 0
 while True:
     number += 1
@@ -594,7 +595,7 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
         pytest.skip("faiss is not installed: bash run.sh install vectors")
-    monkeypatch.setattr("search.retrieval.ann.faiss_index.WORTH_IT", 10)
+    monkeypatch.setattr("search.retrieval.faiss_index.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     path = indexed(tree, str(run))
     clusters = clusters_path(vectors_path(path))

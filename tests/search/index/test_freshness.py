@@ -15,8 +15,7 @@ from data_prep.files.folder_lock import sole_holder
 from neural_code_search import index_folder
 from neural_code_search import open_index as open_from_python
 from search.index import build, updating
-from search.index.freshness import CURRENT, Freshness, looked_at
-from search.index.tree_record import read_record
+from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.opening import index_place
 from search.serve.live_index import LiveIndex
 

@@ -18,14 +18,13 @@ from search.engine.settings import TEXT_VECTORS, WORD_VECTORS, RankingSettings
 from search.engine.signals import fused
 from search.index import encoders, vector_encoding
 from search.index.build import refresh
-from search.index.dense_retriever import near_rows
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors
-from search.index.vector_file import BATCH, open_vectors, part_path, vectors_path
+from search.index.vectors import BATCH, near_rows, open_vectors, part_path, vectors_path
 from search.joint.joint_index import JointRetriever, Numbering
 from search.making import checked_run
-from search.models.text_encoder import TextEncoder, text_of
+from search.models.torch_models import TextEncoder, text_of
 from search.opening import opened, reranker_of
 from search.quality.weight_fit import _ScoredOnce
 from tests.tiny_models import library, tiny_bert
@@ -110,7 +109,7 @@ def test_what_made_the_vectors_says_their_weight(maker, file, request):
 def test_where_a_library_is_missing_answers_are_without_the_vectors(missing, sentences, file, monkeypatch):
     refresh_vectors(row_encoder(sentences), file, pytest.fail)
     encoders._loaded.cache_clear()
-    monkeypatch.delitem(sys.modules, "search.models.text_encoder")
+    monkeypatch.delitem(sys.modules, "search.models.torch_models")
     monkeypatch.setitem(sys.modules, missing, None)
     told = []
     assert opened(file, "", tell=told.append)[1] is None

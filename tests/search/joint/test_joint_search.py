@@ -9,21 +9,19 @@ import Stemmer
 from repositories import commit, write
 from serving import index_of
 
-from baselines.bm25.formula import counts_by_norm, gains, idf
 from cli.main import main
 from data_prep.files.reading import read_whole
 from data_prep.languages.identifiers import split_identifier
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.settings import RankingSettings
-from search.index.dense_retriever import near_rows
 from search.index.index_file import open_index, read_head
-from search.index.vector_file import update_vectors
+from search.index.vectors import near_rows, update_vectors
 from search.joint.joint_index import JointBm25
 from search.joint.opening import joined, open_member
 from search.joint.repository_list import read_list
 from search.opening import reranker_maker
-from search.retrieval.bm25_index import WEIGHTS, Bm25Index, terms_of
+from search.retrieval.bm25_index import WEIGHTS, Bm25Index, counts_by_norm, gains, idf, terms_of
 
 LICENCE = REPOSITORY / "LICENSE"
 QUESTIONS = (

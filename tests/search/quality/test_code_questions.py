@@ -14,13 +14,13 @@ from data_prep.languages.registry import language as language_named
 from data_prep.traces.trace import read_trace
 from search.engine.engine import Engine
 from search.engine.show import body
+from search.index.frame_locator import FrameLocator
 from search.index.index_file import open_index
 from search.quality.code_questions import measure_pieces, of_halves, of_namesakes, rank_by, rank_of
 from search.quality.questions import FEWEST
 from search.quality.trace_forms import FORMS, Call, printed
 from search.quality.trace_questions import TraceQuestion, frames_found, measure_traces, of_traces
 from search.snippets.code_search import CodeHit
-from search.traces.frame_locator import FrameLocator
 
 ROOT = Path(importlib.util.find_spec("tqdm").origin).parent
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from experiments.recipes.models import recipe_of
 from search.retrieval.bm25_index import WEIGHTS, Bm25Index, terms_of
 

@@ -7,8 +7,8 @@ import pytest
 from repositories import commit, run_git, write
 from serving import ask, index_of, running
 
+from search.index.code_index import ChangedFileError, read_indexed
 from search.index.index_file import open_index
-from search.index.indexed_text import ChangedFileError, read_indexed
 from search.serve.file_api import LONGEST_LINE, MOST_LINES, MOST_UNITS, around
 from search.serve.live_index import LiveIndex
 

@@ -11,8 +11,8 @@ import pytest
 
 from data_prep.errors import UserError
 from search.index import build
-from search.index.build_watch import likely_first
 from search.index.index_file import open_index
+from search.index.read_part import likely_first
 from search.serve import fresh_index, index_place
 from search.serve.agent_tools import AgentTools
 from tests.search import serving

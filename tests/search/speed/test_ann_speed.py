@@ -8,7 +8,7 @@ from cli.main import main
 from evaluation.speed import GivenUpError, SpeedOptions, in_own_process
 from experiments.recipes import results_folder
 from experiments.speed.report import saved_records
-from search.index.vector_file import update_vectors
+from search.index.vectors import update_vectors
 from search.opening import index_place
 from search.speed import ann
 from search.speed.ann import ENGINES, grown, search_vectors

@@ -9,8 +9,8 @@ from serving import index_of
 
 from data_prep.traces.form import Frame
 from data_prep.traces.trace import read_trace
+from search.index.frame_locator import FrameLocator
 from search.index.index_file import open_index
-from search.traces.frame_locator import FrameLocator
 
 
 def located(index, frames):

@@ -5,8 +5,8 @@ from repositories import write
 from serving import index_of
 from traced_texts import read_trace, text_of
 
+from search.index.frame_locator import FrameLocator
 from search.index.index_file import open_index
-from search.traces.frame_locator import FrameLocator
 
 RUST = """\
 pub struct Good(pub String);

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from baselines.scotch.light import ContextTokenizer, ScotchLight, ScotchLightConfig
+from baselines.scotch_light import ContextTokenizer, ScotchLight, ScotchLightConfig
 from data_prep.pipeline.contexts import (
     CONTEXT_FIELD,
     asked_with_context,

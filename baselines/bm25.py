@@ -11,8 +11,8 @@ query as a set. Words that are missing from a release (``UNKNOWN``) are ignored 
 With ``reads="text"`` the words are those of the whole source and of the whole sentence, in any language: what tests
 without fields need, such as GenCodeSearchNet.
 
-:class:`TokenBm25` is the same over lists of words; bm25s computes the weights, by :mod:`baselines.bm25.formula`. A word
-that occurs several times in a query counts each time, unless the caller removes repetitions.
+:class:`TokenBm25` is the same over lists of words; bm25s computes the weights. A word that occurs several times in
+a query counts each time, unless the caller removes repetitions.
 """
 
 import re

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from baselines.bm25.ranker import TokenBm25
+from baselines.bm25 import TokenBm25
 
 DOCUMENTS = [["a", "b", "b"], ["b", "c"], [], ["a"] * 5 + ["d"]]
 
@@ -49,7 +49,7 @@ def test_frequent_words_score_the_same_by_all_documents_as_one_by_one(monkeypatc
     queries = [["w1", "w2", "w2", "w40", "w3", "w499"], ["w7"], ["w1", "unknown"]]
     index = TokenBm25(documents)
     fast = [index.scores(query) for query in (*queries, *queries)]  # the second time they are retained
-    monkeypatch.setattr("baselines.bm25.ranker._WIDE_BYTES", 0)
+    monkeypatch.setattr("baselines.bm25._WIDE_BYTES", 0)
     plain = TokenBm25(documents)
     for query, found, again in zip(queries, fast[:3], fast[3:], strict=True):
         expected = plain.scores(query)

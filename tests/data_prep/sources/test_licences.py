@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.licences.licence_texts import of_comment, of_file, of_name, spdx_tag
-from data_prep.licences.licences import Licences, of_debian_copyright, of_pom
 from data_prep.sources.archives import read_java_files
+from data_prep.sources.licence_texts import of_comment, of_file, of_name, spdx_tag
+from data_prep.sources.licences import Licences, of_debian_copyright, of_pom
 from tests.search.repositories import write
 
 REPOSITORY = Path(__file__).parents[3]

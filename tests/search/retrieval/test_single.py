@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from search.retrieval.ann.exact import single
+from search.retrieval.exact import single
 
 
 def test_every_finite_number_is_the_one_that_numpy_gives():

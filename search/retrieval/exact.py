@@ -281,13 +281,13 @@ def vector_index(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path, 
     Raises:
         UserError: ``how`` is something else, or its extra is not installed.
     """
-    from search.retrieval.ann.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
+    from search.retrieval.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
 
     if how == "faiss" or (how == "" and len(vectors) >= WORTH_IT and installed()):
         return kept_faiss(vectors, name, clusters_path(path))
     if how in ("", "exact"):
         return ExactVectors(vectors)
-    from search.retrieval.ann.milvus import MilvusVectors, is_milvus
+    from search.retrieval.milvus import MilvusVectors, is_milvus
 
     if is_milvus(how):
         return MilvusVectors(vectors, how)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from modeling.c_library import load_c
-from search.retrieval.ann import exact
-from search.retrieval.ann.exact import ROUNDED, ExactVectors, RoundedVectors
+from search.retrieval import exact
+from search.retrieval.exact import ROUNDED, ExactVectors, RoundedVectors
 
 
 @pytest.fixture(autouse=True)

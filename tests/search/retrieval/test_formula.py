@@ -3,9 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from baselines.bm25.formula import gains, idf, length_norms
 from search.engine.settings import RankingSettings
-from search.retrieval.bm25_index import WEIGHTS
+from search.retrieval.bm25_index import WEIGHTS, gains, idf, length_norms
 
 
 def test_it_is_the_formula():

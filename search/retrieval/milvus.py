@@ -23,8 +23,8 @@ from jaxtyping import Float, Float32, Int64
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import OWN, named_path
-from search.retrieval.ann.exact import SLACK, VectorIndex, extra
-from search.retrieval.ann.faiss_index import WORTH_IT
+from search.retrieval.exact import SLACK, VectorIndex, extra
+from search.retrieval.faiss_index import WORTH_IT
 
 REMOTE: Final = re.compile(r"(https?|tcp)://", re.IGNORECASE)
 """Prefix of a cluster's URI."""

@@ -13,10 +13,10 @@ from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run.training import build_model
 from search.index.code_index import WHOLE_FILE
-from search.retrieval.ann import faiss_index as vector_faiss
-from search.retrieval.ann.exact import ExactVectors, VectorIndex, extra
-from search.retrieval.ann.faiss_index import Clusters, FaissVectors, are_kept, kept_faiss
-from search.retrieval.ann.milvus import MilvusVectors, is_milvus
+from search.retrieval import faiss_index as vector_faiss
+from search.retrieval.exact import ExactVectors, VectorIndex, extra
+from search.retrieval.faiss_index import Clusters, FaissVectors, are_kept, kept_faiss
+from search.retrieval.milvus import MilvusVectors, is_milvus
 
 WAYS = ("exact", "exact by blocks", "faiss", "milvus")
 
@@ -120,7 +120,7 @@ def test_scores_are_those_of_numpy_of_whatever_half_precision_holds(monkeypatch,
     np.testing.assert_allclose(found, vectors[rows].astype(np.float64) @ query, rtol=1e-5, atol=1e-7)
     with pytest.raises(IndexError):
         index.scores(query, np.array([50]))
-    monkeypatch.setattr("search.retrieval.ann.exact.search_loops", lambda: None)
+    monkeypatch.setattr("search.retrieval.exact.search_loops", lambda: None)
     np.testing.assert_allclose(found, index.scores(query, rows), rtol=1e-5, atol=1e-7)
 
 
@@ -164,7 +164,7 @@ def test_a_mapped_file_is_read_a_block_at_a_time(tmp_path, monkeypatch):
     vectors = halves(1000, 0).astype(np.float16)
     vectors.tofile(tmp_path / "vectors")
     mapped = np.memmap(tmp_path / "vectors", np.float16, mode="r", shape=vectors.shape)
-    monkeypatch.setattr("search.retrieval.ann.exact._BLOCK", 64)
+    monkeypatch.setattr("search.retrieval.exact._BLOCK", 64)
     scores, rows = ExactVectors(np.asarray(mapped), held=0).search(halves(4, 5)[1:], 50)
     whole = ExactVectors(vectors).search(halves(4, 5)[1:], 50)  # all but the first by rounded vectors
     assert (rows == whole[1]).all()
@@ -310,7 +310,7 @@ def test_a_file_is_served_on_this_machine_only_and_until_it_is_closed(file):
 def test_a_milvus_that_cannot_be_used_is_one_line(tmp_path, uri, monkeypatch, caplog):
     needs("pymilvus")
     needs("milvus_lite")
-    monkeypatch.setattr("search.retrieval.ann.milvus._SECONDS", 1.0)
+    monkeypatch.setattr("search.retrieval.milvus._SECONDS", 1.0)
     (tmp_path / "text.db").write_text("no database")
     with pytest.raises(ValueError, match=r"cannot be used|there is no folder") as error:
         MilvusVectors(halves(3, 0), uri.format(folder=tmp_path))

@@ -8,7 +8,7 @@ import pytest
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 
-from baselines.bm25.ranker import Bm25, Bm25Config
+from baselines.bm25 import Bm25, Bm25Config
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
 from data_prep.store.prepared_data import Split
@@ -134,7 +134,7 @@ def test_methods_and_queries_without_words_score_zero():
 
 def test_blocks_are_bounded_and_make_the_whole(monkeypatch):
     whole = all_scores(Bm25Config(), jdk_split(40))
-    monkeypatch.setattr("baselines.bm25.ranker._BLOCK_BYTES", 4 * 40 * 7)
+    monkeypatch.setattr("baselines.bm25._BLOCK_BYTES", 4 * 40 * 7)
     blocks = [*Bm25(Bm25Config()).over(jdk_split(40), jdk_split(40)).blocks()]
     assert [block.shape for block in blocks] == [(7, 40)] * 5 + [(5, 40)]
     assert np.array_equal(np.concatenate(blocks), whole)
@@ -142,7 +142,7 @@ def test_blocks_are_bounded_and_make_the_whole(monkeypatch):
 
 def test_it_is_a_ranker_and_needs_no_torch():
     assert isinstance(Bm25(Bm25Config()), Ranker)
-    code = "import sys, baselines.bm25.ranker; sys.exit('torch' in sys.modules)"
+    code = "import sys, baselines.bm25; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from baselines.scotch.transformer import (
+from baselines.scotch_transformer import (
     CONTEXT_PROMPT,
     Scotch,
     ScotchConfig,

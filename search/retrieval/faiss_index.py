@@ -20,7 +20,7 @@ import numpy as np
 from data_prep.array_types import Float, Float32, Int32, Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.files.sealed import read_sealed, write_sealed
-from search.retrieval.ann.exact import SLACK, VectorIndex, extra
+from search.retrieval.exact import SLACK, VectorIndex, extra
 
 WORTH_IT: Final = 250_000
 """Minimum number of rows for clusters: below, scanning every row takes less time than the model that reranks."""
