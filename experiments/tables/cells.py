@@ -1,6 +1,6 @@
 """Cells of a table: a model on a data set with a seed, each run once, in its own process, with its result saved.
 
-An interrupted cell is resumed, a finished one is not run again, and one whose configuration has changed is rerun. The
+An interrupted cell is resumed, a finished one is not run again, and one of another configuration or data is rerun. The
 same command may run several times at once: each process takes cells that no other has. Each result has a file of its
 own until the end of the command (:mod:`evaluation.result_store`).
 """
@@ -137,15 +137,24 @@ def run_cells(cells: Sequence[Cell], folder: Path, typed: Mapping[str, str]) -> 
     results = []
     for number, cell in enumerate(cells, start=1):
         result = finished(cell, folder, typed)
-        if result is None:
+        is_other = result is not None and _of_other_files(result, cell.plan(typed))
+        if result is None or is_other:
+            result = None
             with _claimed(cell, wait=False) as ours:
                 say(f"cell {number} of {len(cells)}: {cell.key}" + ("" if ours else " is left to another process"))
+                if ours and is_other and (run := RunFolder(_run_path(cell))).config.exists():
+                    rename(run)
                 if ours:
-                    result = finished(cell, folder, typed) or _kept(cell, folder, typed)
+                    result = (None if is_other else finished(cell, folder, typed)) or _kept(cell, folder, typed)
         if result is not None:
             results.append(result)
     ResultStore(folder).fold()
     return results
+
+
+def _of_other_files(result: Result, plan: Configuration) -> bool:
+    """Whether a result is of files of ``--data.path`` that have another content now."""
+    return bool(plan.data.path and result.data.inputs) and result.data.inputs != inputs_now(plan)
 
 
 def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:

@@ -63,6 +63,17 @@ def test_where_data_lies_is_no_other_configuration(place, tmp_path):
     assert not finished(cell, folder, {"data.limit": "3"})
 
 
+def test_a_cell_of_files_with_another_content_is_run_again(place, java_folder, tmp_path):
+    cell, folder = Cell("folder", "bm25", 0, "bm25"), tmp_path / "results"
+    (first,) = run_cells([cell], folder, place)
+    moved = {**place, "data.path": str(shutil.copytree(java_folder, tmp_path / "elsewhere" / java_folder.name))}
+    assert run_cells([cell], folder, moved) == [first]
+    next((tmp_path / "elsewhere").rglob("*.java")).unlink()
+    (second,) = run_cells([cell], folder, moved)
+    assert second.data.inputs != first.data.inputs
+    assert run_cells([cell], folder, moved) == [second]
+
+
 @pytest.fixture(scope="module")
 def result_file(data, tmp_path_factory):
     """The saved result of a cell of BM25 on the folder."""
