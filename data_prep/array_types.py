@@ -5,6 +5,7 @@ they say only what the array is of: to import jaxtyping takes as long as numpy, 
 """
 
 import sys
+from types import GenericAlias
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
@@ -25,8 +26,6 @@ else:
     class _Array:
         """An array of any type."""
 
-        def __class_getitem__(cls, described: tuple[type, str]) -> type:
-            """The type of the array, without that of its numbers and its axes."""
-            return described[0]
+        __class_getitem__ = classmethod(GenericAlias)
 
     Bool = Float = Float16 = Float32 = Int = Int8 = Int32 = Int64 = Num = UInt8 = UInt16 = UInt64 = _Array

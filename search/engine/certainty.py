@@ -12,8 +12,7 @@ from search.engine.evidence import LIMITS, Hits, Limits, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.name_reading import NameReader
 from search.engine.near_names import NearNames
-from search.engine.question import asked_words, is_named, symbols
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings, asked_words, is_named, symbols
 from search.files.unread import repositories_in_words
 from search.index.code_index import Index
 

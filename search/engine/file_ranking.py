@@ -10,7 +10,7 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 - ``lead`` if its name has the first word of the question;
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
-Other spellings of a word (:mod:`search.engine.spellings`) count ``spelling`` times in names and folders.
+Other spellings of a word (:mod:`search.engine.path_reading`) count ``spelling`` times in names and folders.
 
 Tests then keep ``test_share`` of it, unless the question asks for them, and files that only gather others
 (``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions (docs/search-settings.md).
@@ -26,13 +26,12 @@ import numpy as np
 from baselines.bm25.formula import gains, idf
 from data_prep.array_types import Bool, Float, Float32, Int64
 from data_prep.store.ragged_lists import slices
+from search.engine.path_reading import Spellings
 from search.engine.signals import begins
-from search.engine.spellings import Spellings
 from search.files.file_words import GATHERING, path_stems
-from search.files.word_stems import pieces, stem_of
+from search.files.word_stems import STOP_WORDS, pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.bm25_index import STOP_WORDS
-from search.retrieval.file_index import FileIndex
+from search.retrieval.word_index import FileIndex
 
 FILES: Final = 60
 """Files whose best row becomes a candidate."""

@@ -19,10 +19,9 @@ import numpy as np
 from baselines.bm25.formula import idf
 from data_prep.array_types import Bool, Float, Int32, Int64
 from data_prep.store.ragged_lists import edges
-from search.engine.chains import Word, linked
 from search.engine.file_ranking import is_common
-from search.engine.matching import LineOwners
-from search.engine.settings import RankingSettings
+from search.engine.matching import LineOwners, Word, linked
+from search.engine.question import RankingSettings
 from search.files.word_stems import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 

@@ -1,7 +1,10 @@
-"""The words of a whole file in their order, those of comments told apart, and the names that it defines.
+"""The words of a whole file in their order, those of comments apart, the names that it defines, and its generation.
 
-It reads any language that is written in lines of text: a name is defined by a keyword before it. Where the comments
+Any language is read that is written in lines of text: a name is defined by a keyword before it. Where the comments
 are is said by who has parsed the file; else their words are words of the text.
+
+A folder or file ``v1`` is of an older generation than ``v2`` beside it, or than modules of the same names above it.
+Folders and files that are called deprecated, legacy, old, or are others' code (``vendor``), are older than all else.
 """
 
 import re
@@ -12,6 +15,7 @@ from typing import Final
 
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from data_prep.languages.registry import languages
+from data_prep.records import Method
 from search.files.word_stems import folded, stem_of, stems
 
 _RUN: Final = re.compile(r"\w+")
@@ -119,3 +123,74 @@ def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _plain(part: str) -> str:
     """A part of a path as one identifier."""
     return "_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD)
+
+
+_OLD: Final = frozenset(map(stem_of, ("deprecated", "legacy", "old", "obsolete")))
+_ALONE: Final = frozenset(("compat", "vendor", "vendored", "thirdparty"))
+"""What says the same only as a whole name."""
+DEPRECATED: Final = _OLD
+"""Stems by which a question means what is marked as deprecated."""
+_VERSION: Final = re.compile(r"(.*?)[._-]?v(\d{1,3})(?:(alpha|beta|rc)(\d{0,3}))?", re.IGNORECASE)
+"""``v1``, ``api_v2``, ``v1beta1``: what is versioned, and how."""
+_TOLD: Final = re.compile(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGNORECASE | re.MULTILINE)
+"""How documentation says that something is deprecated."""
+_MARKED: Final = re.compile(r"[@\[(,{-][ \t]*:?(?:deprecated|obsolete)\b", re.IGNORECASE)
+"""How a declaration is marked: ``@Deprecated``, ``#[deprecated]``, ``[Obsolete]``, ``available(*, deprecated)``."""
+
+
+def is_deprecated(method: Method) -> bool:
+    """Whether a declaration is marked as deprecated, in its documentation or before its name."""
+    if method.kind == "file":
+        return False
+    head = method.source[: max(0, method.source.find(method.name))]
+    return bool(_TOLD.search(method.documentation) or _MARKED.search(head))
+
+
+def old_words(paths: Sequence[str]) -> dict[int, frozenset[str]]:
+    """The files of ``paths`` that are of an older generation, and stems of words by which a question would mean it."""
+    parts = {number: _names_above(path) for number, path in enumerate(paths)}
+    beside: dict[str, set[str]] = {}  # folder -> the names in it
+    files: dict[str, set[str]] = {}  # folder -> those of modules
+    for number, own in parts.items():
+        for above, part in own:
+            beside.setdefault(above, set()).add(part)
+        if paths[number].rpartition("/")[2] not in GATHERING:
+            files.setdefault(own[-1][0], set()).add(own[-1][1])
+    outdated = {(above, part): _is_outdated(part, above, beside, files) for above in beside for part in beside[above]}
+    found = {}
+    for number, own in parts.items():
+        if words := {word for each in own for word in _said(each[1], is_outdated=outdated[each])}:
+            found[number] = frozenset(words)
+    return found
+
+
+def _names_above(path: str) -> list[tuple[str, str]]:
+    """What each folder of a path and its file are in, and their names without suffixes."""
+    names = path.split("/")
+    folders = ["/".join(names[:count]) for count in range(len(names))]
+    return [(above, name.split(".")[0] or name) for above, name in zip(folders, names, strict=True)]
+
+
+def _said(part: str, *, is_outdated: bool) -> frozenset[str]:
+    """Stems by which a folder or file is old; none: it is not."""
+    if is_outdated and (version := _VERSION.fullmatch(part)):
+        return frozenset((version[2],))
+    plain = re.sub(r"[\W_]", "", part).lower()
+    words = split_identifier(part)
+    return frozenset(map(stem_of, words)) & _OLD or (frozenset((plain, *words)) if plain in _ALONE else frozenset())
+
+
+def _is_outdated(part: str, above: str, beside: Mapping[str, set[str]], files: Mapping[str, set[str]]) -> bool:
+    """Whether a newer version stands beside ``part``, or modules of the same names do."""
+    own = _VERSION.fullmatch(part)
+    if own is None:
+        return False
+    others = [other for each in beside[above] if (other := _VERSION.fullmatch(each)) and other[1] == own[1]]
+    if any(_order(other) > _order(own) for other in others):
+        return True
+    inside = files.get(f"{above}/{part}".lstrip("/"), set())
+    return len(inside & files.get(above, set())) >= max(2, len(inside) / 2)
+
+
+def _order(version: re.Match[str]) -> tuple[int, bool, str, int]:
+    return int(version[2]), version[3] is None, (version[3] or "").lower(), int(version[4] or 0)

@@ -8,6 +8,7 @@ alone, since a later one would leave less for the rest.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 FOLDER: Final = b"\0"
@@ -20,24 +21,25 @@ _MEMBER: Final = re.compile(rb"\[:(?P<named>[^\]]*):\]|\\(?P<escaped>.)|(?P<plai
 _RANGE_END: Final = re.compile(rb"-(?!\])(?:\\(?P<escaped>.)|(?P<plain>[^\\]))", re.DOTALL)
 
 
+@lru_cache
 def _ascii(members: bytes) -> frozenset[int]:
     """The ASCII characters that the inside of a set matches."""
     return frozenset(code for code in range(1, 128) if re.fullmatch(b"[" + members + b"]", bytes([code])))
 
 
-_NAMED: Final[Mapping[bytes, frozenset[int]]] = {
-    b"alnum": _ascii(rb"a-zA-Z0-9"),
-    b"alpha": _ascii(rb"a-zA-Z"),
-    b"blank": _ascii(rb" \t"),
-    b"cntrl": _ascii(rb"\x01-\x1f\x7f"),
-    b"digit": _ascii(rb"0-9"),
-    b"graph": _ascii(rb"!-~"),
-    b"lower": _ascii(rb"a-z"),
-    b"print": _ascii(rb" -~"),
-    b"punct": _ascii(rb"!-/:-@\[-`{-~"),
-    b"space": _ascii(rb" \t\n\r"),
-    b"upper": _ascii(rb"A-Z"),
-    b"xdigit": _ascii(rb"0-9a-fA-F"),
+_NAMED: Final[Mapping[bytes, bytes]] = {
+    b"alnum": rb"a-zA-Z0-9",
+    b"alpha": rb"a-zA-Z",
+    b"blank": rb" \t",
+    b"cntrl": rb"\x01-\x1f\x7f",
+    b"digit": rb"0-9",
+    b"graph": rb"!-~",
+    b"lower": rb"a-z",
+    b"print": rb" -~",
+    b"punct": rb"!-/:-@\[-`{-~",
+    b"space": rb" \t\n\r",
+    b"upper": rb"A-Z",
+    b"xdigit": rb"0-9a-fA-F",
 }
 
 
@@ -143,7 +145,7 @@ def _set_at(glob: bytes, place: int) -> tuple[Part | None, int]:
             return None, len(glob)
         place = found.end()
         if named is not None:
-            members |= _NAMED[named]
+            members |= _ascii(_NAMED[named])
             before = 0
             continue
         (code,) = found["escaped"] or found["plain"]

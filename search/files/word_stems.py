@@ -7,7 +7,7 @@ their own where there is one. Latin letters lose their accents, other letters th
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +15,12 @@ import Stemmer
 
 from data_prep.languages.identifiers import kept_if_short
 
+_LIST: Final = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
+will with
+"""
+STOP_WORDS: Final = frozenset(_LIST.split())
+"""Common English words that BM25 leaves out of queries: Lucene's list, as bm25s has it, whose import takes long."""
 _UNBROKEN: Final = (
     "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua000-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -83,6 +89,12 @@ def stems(word: str) -> tuple[str, ...]:
     if word.isascii():
         return (stem_of(word),)
     return tuple(map(stem_of, pieces(word)))
+
+
+def terms_of(words: Sequence[str]) -> list[str]:
+    """The distinct stems of a query without stop words, or of all its words if all are stop words."""
+    wanted = [word for word in words if word not in STOP_WORDS] or words
+    return list(dict.fromkeys(stem for word in wanted for stem in stems(word)))
 
 
 @kept_if_short(40, 1 << 15)

@@ -40,7 +40,7 @@ from search.index.index_file import (
 )
 from search.index.read_part import Part, Task, read_part
 from search.index.tree_record import TreeRecord, read_record, save_record
-from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.word_index import Bm25Index
 
 Read = TypeVar("Read")
 

@@ -6,8 +6,8 @@ from typing import Final, Protocol, runtime_checkable
 
 from search.engine.question import asked_words
 from search.files.tree import Found, is_test
+from search.files.word_stems import terms_of
 from search.index.read_part import Part
-from search.retrieval.bm25_index import terms_of
 
 _LARGE: Final = 200_000
 """Bytes from which on a file is more likely generated than looked for."""

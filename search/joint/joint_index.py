@@ -6,10 +6,11 @@ mean length of its own rows in what it stores; both are replaced by those of all
 - the number of rows with a term is the sum over the indexes;
 - a stored gain is idf * c / (c + norm), from which c / norm follows; the norm of a row is K1 * length / mean length
   (B is 1), so that another mean multiplies c / norm by the quotient of the means
-  (:attr:`search.retrieval.bm25_index.Bm25Index.average_length`).
+  (:attr:`search.retrieval.word_index.Bm25Index.average_length`).
 
 Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer. The score
-of a row by a model does not depend on other rows, so that each is scored over its own index.
+of a row by a model does not depend on other rows, so that each is scored over its own index
+(:mod:`search.joint.opening`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,12 +25,11 @@ from baselines.bm25.formula import counts_by_norm, idf
 from data_prep.array_types import Bool, Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import Ragged, edges
-from search.engine.signals import Alignment, KnowsWords, Reranker
+from search.engine.signals import Reranker
 from search.index.code_index import Index, IndexedFile
-from search.index.dense_retriever import COUNT, DenseRetriever
+from search.index.dense_retriever import DenseRetriever
 from search.joint.repository_list import Repository
-from search.retrieval.bm25_index import Bm25Index
-from search.retrieval.file_index import KINDS, FileIndex
+from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 
 _NONE = np.empty(0, np.int32)
 
@@ -255,58 +255,3 @@ class JointIndex(Index):
     def _place(self, row: int) -> tuple[int, int]:
         assert isinstance(self.split, JointSplit)
         return self.split.numbering.place(row)
-
-
-class JointReranker:
-    """A :class:`search.engine.signals.Reranker` over the rows of several."""
-
-    def __init__(self, rerankers: Sequence[Reranker], numbering: Numbering) -> None:
-        """``numbering``: of the rows of each."""
-        self._rerankers, self._rows = rerankers, numbering
-
-    def knows(self, word: str) -> bool:
-        """Whether any has a word of a query in its vocabulary; they are of one model."""
-        return any(not isinstance(each, KnowsWords) or each.knows(word) for each in self._rerankers[:1])
-
-    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The score of each of ``rows`` for the words of a query."""
-        found = np.empty(len(rows), np.float32)
-        for number, places in self._rows.parted(rows):
-            found[places] = self._rerankers[number].scores(query, rows[places] - self._rows.starts[number])
-        return found
-
-    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
-        """What each word of a query attended to in a row."""
-        number, own = self._rows.place(row)
-        return self._rerankers[number].alignment(query, own)
-
-
-class JointRetriever(DenseRetriever):
-    """The rows of several, whose vectors are by one bi-encoder."""
-
-    def __init__(self, retrievers: Sequence[DenseRetriever], numbering: Numbering, count: int = COUNT) -> None:
-        """``numbering``: of the rows of each; ``count``: rows per query."""
-        assert len({each.model for each in retrievers}) == 1
-        self._retrievers, self._rows, self._count = retrievers, numbering, count
-        self._encoder, self._vector = retrievers[0]._encoder, retrievers[0]._vector
-
-    def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
-        """The best of what each retriever finds."""
-        found = [each.nearest_to(vector) for each in self._retrievers]
-        scores = [each.similarity(vector, rows) for each, rows in zip(self._retrievers, found, strict=True)]
-        rows = np.concatenate([own + start for own, start in zip(found, self._rows.starts, strict=True)])
-        return rows[np.argsort(-np.concatenate(scores), kind="stable")[: self._count]]
-
-    def similarity(
-        self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]
-    ) -> Float32[np.ndarray, " found"]:
-        """The cosine of a vector and that of each of ``rows``."""
-        found = np.empty(len(rows), np.float32)
-        for number, places in self._rows.parted(rows):
-            found[places] = self._retrievers[number].similarity(vector, rows[places] - self._rows.starts[number])
-        return found
-
-    def close(self) -> None:
-        """Release what each has open."""
-        for each in self._retrievers:
-            each.close()

@@ -20,8 +20,7 @@ from evaluation.metrics import ndcg_of_several
 from evaluation.significance import bootstrap_interval, compare
 from search.engine.engine import Engine
 from search.engine.file_ranking import stemmed
-from search.engine.question import words_of
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings, words_of
 from search.engine.signals import Reranker, Retriever
 from search.index.code_index import Index
 from search.quality.query_file import QueryFile, TypedQuery

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
-from search.asked import question_and_folder
+from search.cli import question_and_folder
 from search.options import SearchOptions
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from data_prep.errors import one_line
 from search.engine.certainty import Certainty, shown_words
-from search.engine.show import signature
+from search.engine.preview import signature
 from search.index.code_index import Index
+from search.terminal.form import BOLD, CYAN, DIM, GREEN, cut
 from search.terminal.hits import View
-from search.terminal.text import BOLD, CYAN, DIM, GREEN, cut
 from search.usages.find import Usages, UsedIn
 
 LONGEST: Final = 300

@@ -1,5 +1,5 @@
 /* The inner loops of exact.py: exact inner products of whole numbers, and those of rows in half precision. And that of
- * search/engine/chains.py. */
+ * search/engine/matching.py. */
 #include <stdint.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from baselines.bm25.formula import gains, idf, length_norms
-from search.engine.settings import RankingSettings
-from search.retrieval.bm25_index import WEIGHTS
+from search.engine.question import RankingSettings
+from search.retrieval.word_index import WEIGHTS
 
 
 def test_it_is_the_formula():

@@ -22,7 +22,7 @@ from experiments.recipes.config import REPOSITORY, resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder
 from search.engine.engine import Engine
-from search.engine.settings import WORD_VECTORS, RankingSettings
+from search.engine.question import WORD_VECTORS, RankingSettings
 from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
