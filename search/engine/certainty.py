@@ -101,7 +101,7 @@ class Judge:
 
     def has(self, stem: str) -> bool:
         """Whether any file has a word, in code, comments or its path."""
-        return bool(self._index.lexical.holders(stem) or len(self._index.whole.postings(stem)[0]))
+        return bool(self._index.lexical.holders(stem) or len(self._index.whole.having(stem)))
 
     def absent(self, words: Sequence[str]) -> Sequence[str]:
         """Those of the words of a question that say what it is about, and that no file has."""

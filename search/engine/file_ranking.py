@@ -80,8 +80,6 @@ class FileWeights:
 
 
 DEFAULT: Final = FileWeights()
-_NONE: Final = np.empty(0, np.int64)
-_ZERO: Final = np.empty(0)
 
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
@@ -160,24 +158,21 @@ class FileRanking:
         self, terms: Sequence[str], others: Mapping[str, Collection[str]]
     ) -> tuple[Int64[np.ndarray, " found"], Int64[np.ndarray, " found"], dict[str, Float[np.ndarray, " found"]]]:
         """The numbers of terms, the files that have them, and how often by the place; others count in names alone."""
-        parts = [(number, *self._files.postings(term)) for number, term in enumerate(terms)]
-        for number, term in enumerate(terms):
-            for other in others.get(term, ()):
-                files, counts = self._files.postings(other)
-                named = (counts["stem"] | counts["folders"]) > 0
-                shares = {kind: self._weights.spelling * counts[kind][named] for kind in ("stem", "folders")}
-                none = np.zeros(int(named.sum()))
-                parts.append((number, files[named], {"text": none, "comments": none, **shares}))
-        keys = np.concatenate(
-            [_NONE, *(number * len(self._paths) + files.astype(np.int64) for number, files, _ in parts)]
-        )
-        kinds = self._weights.times
-        every = {kind: np.concatenate([_ZERO, *(counts[kind] for _, _, counts in parts)]) for kind in kinds}
-        if len(parts) > len(terms):  # a file may have several spellings of a word
-            order = np.argsort(keys, kind="stable")
-            first = begins(keys[order])
-            places = np.cumsum(first) - 1
-            keys, every = keys[order][first], {kind: np.bincount(places, each[order]) for kind, each in every.items()}
+        spelt = [(number, other) for number, term in enumerate(terms) for other in others.get(term, ())]
+        numbers, files, found = self._files.postings([*terms, *(other for _, other in spelt)])
+        if not spelt:
+            return numbers, files.astype(np.int64), {kind: counts.astype(np.float64) for kind, counts in found.items()}
+        own = numbers < len(terms)
+        kept = own | ((found["stem"] | found["folders"]) > 0)
+        numbers, files, own = numbers[kept], files[kept], own[kept]
+        keys = np.array([*range(len(terms)), *(number for number, _ in spelt)])[numbers] * len(self._paths) + files
+        order = np.argsort(keys, kind="stable")
+        first = begins(keys[order])
+        places = np.cumsum(first) - 1  # a file may have several spellings of a word
+        shares = {"stem": np.where(own, 1.0, self._weights.spelling), "text": own}
+        shares |= {"folders": shares["stem"], "comments": own}
+        every = {kind: np.bincount(places, (counts[kept] * shares[kind])[order]) for kind, counts in found.items()}
+        keys = keys[order][first]
         return keys // len(self._paths), keys % len(self._paths), every
 
     def _defining(self, query: str) -> Iterator[tuple[int, float]]:

@@ -250,7 +250,7 @@ def rows_with(index: Index, typed: str) -> list[int]:
     files = np.ones(len(index.files), np.bool_)
     for stem in terms_of(asked_words(typed)):
         has = np.zeros(len(files), np.bool_)
-        has[index.whole.postings(stem)[0]] = True
+        has[index.whole.having(stem)] = True
         files &= has
     rows = [row for place in np.flatnonzero(files).tolist() for row in range(*index.file_edges[place : place + 2])]
     written, stored = rf"(?<![\w$-]){re.escape(typed)}(?![\w$])", json.dumps(typed)[1:-1].encode()

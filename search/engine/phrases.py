@@ -134,7 +134,7 @@ class Phrases:
         place = values = 0
         for word in words:
             stem = next(iter(stems(word)), word) if _tells(word) else ""
-            files = whole.postings(stem)[0] if stem else _NONE
+            files = whole.having(stem) if stem else _NONE
             if len(files):
                 asked.append((place, values, stem))
                 holders.append(files)

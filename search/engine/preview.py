@@ -106,7 +106,7 @@ def preview(
     best = min((place for place in said if said[place] == most_said), default=0) if most_said else 0
     best = min(max(0, matched - start_line), len(lines) - 1) if matched else best
     first, end = _window(lines, best, most)
-    begins = sum(map(len, lines[:first])) + first
+    begins = len("\n".join(lines[:first])) + (first > 0)
     telling = telling_words(text, rarity) if said else ()
     shown, places, words, start, longest = [], [], list[tuple[int, int]](), 0, 0
     for place, whole in enumerate(lines[first:end], start=first):

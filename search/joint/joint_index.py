@@ -117,14 +117,22 @@ class JointFiles(FileIndex):
         defined, none = [*chain.from_iterable(each.names for each in parts)], Ragged.of([])
         return cls((), np.zeros(1, np.int64), _NONE, {}, defined, none.values, none, parts)
 
-    def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
-        """The files of all parts that have ``term``, and its counts in them."""
-        found = [part.postings(term) for part in self.parts]
-        files = [own + np.int32(start) for start, (own, _) in zip(self._starts, found, strict=True)]
+    def having(self, term: str) -> Int32[np.ndarray, " found"]:
+        """The files of all parts that have ``term``."""
+        found = zip(self._starts, self.parts, strict=True)
+        return np.concatenate([_NONE, *(part.having(term) + np.int32(start) for start, part in found)])
+
+    def postings(
+        self, terms: Sequence[str]
+    ) -> tuple[Int64[np.ndarray, " found"], Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
+        """For each of some terms in turn, the files of all parts that have it, as :meth:`FileIndex.postings`."""
+        found = [part.postings(terms) for part in self.parts]
+        numbers = np.concatenate([np.empty(0, np.int64), *(own for own, _, _ in found)])
+        order = np.argsort(numbers, kind="stable")
+        files = [own + np.int32(start) for start, (_, own, _) in zip(self._starts, found, strict=True)]
         none = np.empty(0, np.uint16)
-        return np.concatenate([_NONE, *files]), {
-            kind: np.concatenate([none, *(counts[kind] for _, counts in found)]) for kind in KINDS
-        }
+        counts = {kind: np.concatenate([none, *(each[kind] for *_, each in found)])[order] for kind in KINDS}
+        return numbers[order], np.concatenate([_NONE, *files])[order], counts
 
     def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
         """The files of all parts and the places in them where ``term`` is."""

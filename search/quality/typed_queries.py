@@ -203,7 +203,7 @@ def words_in(index: Index, file: int, stems: Mapping[str, str]) -> dict[str, lis
     """The words that a file has, and where: in its text, comments, name (stem) or folders."""
     found = {}
     for word, stem in stems.items():
-        files, counts = index.whole.postings(stem)
+        _, files, counts = index.whole.postings((stem,))
         place = int(np.searchsorted(files, file))
         if place < len(files) and files[place] == file:
             found[word] = [kind for kind, times in counts.items() if times[place]]

@@ -18,7 +18,7 @@ from baselines.bm25.formula import counts_by_norm, gains, idf, length_norms
 from data_prep.array_types import Bool, Float32, Int, Int32, Int64, UInt16
 from data_prep.languages.identifiers import split_identifier
 from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged, edges, slices
+from data_prep.store.ragged_lists import Ragged, edges, slices, spread
 from search.files.file_words import FileWords, path_stems
 from search.files.word_stems import stems, terms_of
 
@@ -28,8 +28,6 @@ B: Final = 1.0
 """Length normalisation."""
 WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query": 3}
 """Field -> number of times that each of its words counts; ``query`` is the comment's first sentence."""
-_REPEATED: Final = ("name",)
-"""Fields whose repeated words count each time, not once per field."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +126,7 @@ def _counted(
         rows = np.repeat(np.arange(len(lists)), lists.lengths)
         key, count = np.unique(lists.values.astype(np.int64) * len(lists) + rows, return_counts=True)
         keys.append(key)
-        counts.append(weights[field] * (count if field in _REPEATED else np.ones_like(count)))
+        counts.append(weights[field] * (count if field == "name" else np.ones_like(count)))  # others count once
     found, places = np.unique(np.concatenate(keys), return_inverse=True)
     size = max(1, len(next(iter(fields.values()))))
     total = np.bincount(places, weights=np.concatenate(counts), minlength=len(found)).astype(np.int64)
@@ -207,10 +205,19 @@ class FileIndex(Postings):
             _concatenated([each.lines for each in parts]),
         )
 
-    def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
-        """The files that have ``term``, and its counts in them by KINDS."""
-        part = self.part(term)
-        return self.files[part], {kind: counts[part] for kind, counts in self.counts.items()}
+    def having(self, term: str) -> Int32[np.ndarray, " found"]:
+        """The files that have ``term``."""
+        return self.files[self.part(term)]
+
+    def postings(
+        self, terms: Sequence[str]
+    ) -> tuple[Int64[np.ndarray, " found"], Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
+        """For each of some terms in turn, the files that have it: its number, the file, its counts there by KINDS."""
+        parts = np.array([(part.start, part.stop) for part in map(self.part, terms)], np.int64).reshape(-1, 2)
+        sizes = parts[:, 1] - parts[:, 0]
+        own = spread(parts[:, 0], sizes)
+        counts = {kind: counts[own] for kind, counts in self.counts.items()}
+        return np.repeat(np.arange(len(terms)), sizes), self.files[own], counts
 
     def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
         """The files and places in them where ``term`` is, ascending."""

@@ -177,7 +177,7 @@ class _Search:
         """Those of some files that have all words of the name."""
         found = allowed.copy()
         for stem in stems_of(folded(self._name)):
-            files, counts = self._index.whole.postings(stem)
+            _, files, counts = self._index.whole.postings((stem,))
             has = np.zeros(len(found), np.bool_)
             has[files[(counts["text"] > 0) | (counts["comments"] > 0)]] = True
             found &= has

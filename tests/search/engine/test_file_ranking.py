@@ -87,7 +87,7 @@ def test_postings_are_the_counts_of_each_file_in_any_order():
     def counts(found, number):
         told = {kind: Counter() for kind in KINDS}
         for term in found.terms:
-            files, held = found.postings(term)
+            _, files, held = found.postings((term,))
             for place in np.flatnonzero(files == number):
                 for kind in KINDS:
                     told[kind][term] += int(held[kind][place])
