@@ -6,8 +6,8 @@ from typing import Literal
 from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown
 from data_prep.errors import UserError
 from experiments.terminal.options import named_options, parse
-from search.answer_options import AnswerOptions
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings
+from search.terminal.form import AnswerOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from search.engine.evidence import LIMITS, Hits, Limits, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.name_reading import NameReader
 from search.engine.near_names import NearNames
-from search.engine.question import asked_words, is_named, symbols
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings, asked_words, is_named, symbols
 from search.files.unread import repositories_in_words
 from search.index.code_index import Index
 
@@ -102,7 +101,7 @@ class Judge:
 
     def has(self, stem: str) -> bool:
         """Whether any file has a word, in code, comments or its path."""
-        return bool(self._index.lexical.holders(stem) or len(self._index.whole.postings(stem)[0]))
+        return bool(self._index.lexical.holders(stem) or len(self._index.whole.having(stem)))
 
     def absent(self, words: Sequence[str]) -> Sequence[str]:
         """Those of the words of a question that say what it is about, and that no file has."""

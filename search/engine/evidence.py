@@ -25,7 +25,7 @@ import numpy as np
 from data_prep.array_types import Bool, Float, Int64
 from search.engine.signals import Candidates, Hit
 from search.index.code_index import Index
-from search.retrieval.bm25_index import idf
+from search.retrieval.formula import idf
 
 Places = Int64[np.ndarray, " places"]
 FIRST: Final = 5

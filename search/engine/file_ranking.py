@@ -2,7 +2,7 @@
 
 The score of a file is the sum of (names: :class:`FileWeights`)
 
-- BM25 (:mod:`search.retrieval.bm25_index`) over its text, with each word of its name and folders counted several times,
+- BM25 (:mod:`search.retrieval.word_index`) over its text, with each word of its name and folders counted several times,
   divided by the best file's;
 - ``stem`` times sqrt(c) f, where c is the share of the question's words, by their idf, that its name has, and f is the
   share of its name's words that the question has;
@@ -10,7 +10,7 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 - ``lead`` if its name has the first word of the question;
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
-Other spellings of a word (:mod:`search.engine.spellings`) count ``spelling`` times in names and folders.
+Other spellings of a word (:mod:`search.engine.path_reading`) count ``spelling`` times in names and folders.
 
 Tests then keep ``test_share`` of it, unless the question asks for them, and files that only gather others
 (``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions (docs/search-settings.md).
@@ -25,12 +25,13 @@ import numpy as np
 
 from data_prep.array_types import Bool, Float, Float32, Int64
 from data_prep.store.ragged_lists import slices
+from search.engine.path_reading import Spellings
 from search.engine.signals import begins
-from search.engine.spellings import Spellings
-from search.files.file_words import GATHERING, path_stems, pieces, stem_of
+from search.files.file_words import GATHERING, path_stems
+from search.files.word_stems import STOP_WORDS, pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.bm25_index import STOP_WORDS, gains, idf
-from search.retrieval.file_index import FileIndex
+from search.retrieval.formula import gains, idf
+from search.retrieval.word_index import FileIndex
 
 FILES: Final = 60
 """Files whose best row becomes a candidate."""
@@ -79,8 +80,6 @@ class FileWeights:
 
 
 DEFAULT: Final = FileWeights()
-_NONE: Final = np.empty(0, np.int64)
-_ZERO: Final = np.empty(0)
 
 
 def stemmed(words: Sequence[str]) -> dict[str, str]:
@@ -159,24 +158,21 @@ class FileRanking:
         self, terms: Sequence[str], others: Mapping[str, Collection[str]]
     ) -> tuple[Int64[np.ndarray, " found"], Int64[np.ndarray, " found"], dict[str, Float[np.ndarray, " found"]]]:
         """The numbers of terms, the files that have them, and how often by the place; others count in names alone."""
-        parts = [(number, *self._files.postings(term)) for number, term in enumerate(terms)]
-        for number, term in enumerate(terms):
-            for other in others.get(term, ()):
-                files, counts = self._files.postings(other)
-                named = (counts["stem"] | counts["folders"]) > 0
-                shares = {kind: self._weights.spelling * counts[kind][named] for kind in ("stem", "folders")}
-                none = np.zeros(int(named.sum()))
-                parts.append((number, files[named], {"text": none, "comments": none, **shares}))
-        keys = np.concatenate(
-            [_NONE, *(number * len(self._paths) + files.astype(np.int64) for number, files, _ in parts)]
-        )
-        kinds = self._weights.times
-        every = {kind: np.concatenate([_ZERO, *(counts[kind] for _, _, counts in parts)]) for kind in kinds}
-        if len(parts) > len(terms):  # a file may have several spellings of a word
-            order = np.argsort(keys, kind="stable")
-            first = begins(keys[order])
-            places = np.cumsum(first) - 1
-            keys, every = keys[order][first], {kind: np.bincount(places, each[order]) for kind, each in every.items()}
+        spelt = [(number, other) for number, term in enumerate(terms) for other in others.get(term, ())]
+        numbers, files, found = self._files.postings([*terms, *(other for _, other in spelt)])
+        if not spelt:
+            return numbers, files.astype(np.int64), {kind: counts.astype(np.float64) for kind, counts in found.items()}
+        own = numbers < len(terms)
+        kept = own | ((found["stem"] | found["folders"]) > 0)
+        numbers, files, own = numbers[kept], files[kept], own[kept]
+        keys = np.array([*range(len(terms)), *(number for number, _ in spelt)])[numbers] * len(self._paths) + files
+        order = np.argsort(keys, kind="stable")
+        first = begins(keys[order])
+        places = np.cumsum(first) - 1  # a file may have several spellings of a word
+        shares = {"stem": np.where(own, 1.0, self._weights.spelling), "text": own}
+        shares |= {"folders": shares["stem"], "comments": own}
+        every = {kind: np.bincount(places, (counts[kept] * shares[kind])[order]) for kind, counts in found.items()}
+        keys = keys[order][first]
         return keys // len(self._paths), keys % len(self._paths), every
 
     def _defining(self, query: str) -> Iterator[tuple[int, float]]:

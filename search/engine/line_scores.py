@@ -7,7 +7,8 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from search.engine.question import asked_words
-from search.retrieval.bm25_index import Bm25Index, terms_of
+from search.files.word_stems import terms_of
+from search.retrieval.word_index import Bm25Index
 
 _PARAMETER: Final = 0.5
 """How much the words of a line of parameters count."""
@@ -83,21 +84,24 @@ class _Read:
         self.text, self.lines = text, text.split("\n")
         self._all = _words_in(text)
         self._words: dict[int, list[str]] = {}
+        self._telling: dict[str, set[str]] = {}
         self._having: dict[str, list[int]] = {}
         self._shares: dict[tuple[int, str], float] = {}
         if len(_met[0].words) > _MANY:
             _met[0] = _Met()
         self._met, self._others = _met[0], _met[0].add(self._all)
 
-    def telling(self, stems: Iterable[str]) -> set[str]:
-        """The words that have one of some stems."""
-        every = (each.get(stem) for stem in stems for each in (self._met.by_stem, self._others))
-        return self._all.intersection(*[set[str]().union(*filter(None, every))])
+    def telling(self, stem: str) -> set[str]:
+        """The words that have a stem."""
+        if stem not in self._telling:
+            words = self._all.intersection(self._met.by_stem.get(stem, ()))
+            self._telling[stem] = words.union(self._others.get(stem, ()))
+        return self._telling[stem]
 
     def having(self, stem: str) -> Sequence[int]:
         """The lines, from 0, with a word that has this stem."""
         if stem not in self._having:
-            words = self.telling((stem,))
+            words = self.telling(stem)
             lines = sorted(_lines_with(words, self.text)) if words else ()
             self._having[stem] = [place for place in lines if not words.isdisjoint(self.words(place))]
         return self._having[stem]
@@ -204,7 +208,7 @@ def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
 
 def telling_words(text: str, rarity: Mapping[str, float]) -> set[str]:
     """The words of a text that have one of a question's words."""
-    return _read(text).telling(rarity)
+    return set[str]().union(*map(_read(text).telling, rarity))
 
 
 def places_of(words: Collection[str], text: str, start: int = 0) -> list[tuple[int, int]]:

@@ -1,13 +1,18 @@
-"""Text that matches a regular expression, and the innermost rows of an index that have it.
+"""Text that matches, and the innermost rows of an index that have it: a regular expression, or words in their order.
 
-The text is that of the files as they were indexed; where these cannot be had, it is what the index has of their units.
-A row's own text is its lines without those of the rows inside of it, and with the comment above it. Expressions are
+A row's own text is its lines without those of the rows inside of it, and with the comment above it. The text is that of
+the files as they were indexed; where these cannot be had, it is what the index has of their units. Expressions are
 those of RE2, which takes time that is linear in the text. Case counts, unless ``(?i)`` begins the expression. ``^`` and
 ``$`` are the ends of a line.
+
+Words stand in a text at the distance that they have in the question. Where that has a number, or words that are not
+there, a program has put values in: the text may have up to PUT_IN words in place of these.
 """
 
+import ctypes
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -15,11 +20,13 @@ from typing import Final
 import numpy as np
 import re2
 
-from data_prep.array_types import Bool, Int64
+from data_prep.array_types import Bool, Float, Int64
 from data_prep.bounds import shown
 from data_prep.errors import one_line
+from data_prep.store.ragged_lists import edges
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.index.code_index import Index, text_or_units
+from search.retrieval.exact import given, search_loops
 
 _LARGEST: Final = 1500
 """Steps of an expression, whose number one character of a text may take as many of."""
@@ -126,3 +133,98 @@ def _told(error: Exception) -> str:
     """What RE2 says is wrong."""
     said = error.args[0] if error.args else ""
     return one_line(said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said))
+
+
+PUT_IN: Final = 8
+"""Words that may stand at a placeholder."""
+_APART: Final = 6
+"""Places of a question between two words that follow each other in a passage, at most."""
+_BEFORE: Final = 4
+"""Words before a word that it may follow."""
+
+
+_LIMITS: Final = np.array([_BEFORE, _APART, PUT_IN], np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a question that says something."""
+
+    place: int  # in the question, without words that no file has
+    values: int  # how many words before it are numbers, or in no file
+    weight: float
+    keys: Int64[np.ndarray, " places"]  # ascending; of a file and a place in it
+
+
+@dataclass(slots=True)
+class Chains:
+    """The best passage that ends at each place of a word."""
+
+    weights: Float[np.ndarray, " places"]
+    lengths: Int64[np.ndarray, " places"]
+    firsts: Int64[np.ndarray, " places"]
+
+    def improve(
+        self, before: "Chains", places: Int64[np.ndarray, " places"], weight: float, there: Bool[np.ndarray, " places"]
+    ) -> None:
+        """Add one word to the passages that end at some places, where they are ``there``, if that is better."""
+        own = np.flatnonzero(there)
+        if not len(own):
+            return
+        weights = before.weights[places[own]] + weight
+        better = weights > self.weights[own]
+        own = own[better]
+        self.weights[own] = weights[better]
+        self.lengths[own] = before.lengths[places[own]] + 1
+        self.firsts[own] = before.firsts[places[own]]
+
+
+def linked(words: Sequence[Word], gap: float) -> tuple[Int64[np.ndarray, " places"], Chains]:
+    """The places of all words, one word after the other, and the best passage that ends at each.
+
+    Args:
+        words: of the question, at least one.
+        gap: what a placeholder takes away.
+    """
+    keys = np.concatenate([word.keys for word in words])
+    if (library := search_loops()) is None:
+        found: list[Chains] = []
+        for number in range(len(words)):
+            found.append(ending(words, number, found, gap))
+        parts = ([each.weights for each in found], [each.lengths for each in found], [each.firsts for each in found])
+        return keys, Chains(*map(np.concatenate, parts))
+    starts = edges(np.array([len(word.keys) for word in words], np.int64))
+    asked = np.array([(word.place, word.values) for word in words], np.int64).T.copy()
+    weights = np.array([*(word.weight for word in words), gap])
+    chains = Chains(np.empty(len(keys)), np.empty(len(keys), np.int64), np.empty(len(keys), np.int64))
+    found_in = chains.weights, chains.lengths, chains.firsts
+    arrays = given(keys, starts, asked[0], asked[1], weights, weights[-1:], _LIMITS, *found_in)
+    library.link_words(*arrays, ctypes.c_int64(len(words)))
+    return keys, chains
+
+
+def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: float) -> Chains:
+    """The best passages that end with a word, by those that end with the words before it.
+
+    Args:
+        words: of the question.
+        number: of the word.
+        before: the passages that end with each word before it.
+        gap: what a placeholder takes away.
+    """
+    word = words[number]
+    keys = word.keys
+    best = Chains(np.full(len(keys), word.weight), np.ones(len(keys), np.int64), keys.copy())
+    for other in range(max(0, number - _BEFORE), number):
+        apart, last = word.place - words[other].place, words[other].keys
+        if apart > _APART or not len(last) or not len(keys):
+            continue
+        exact = np.minimum(np.searchsorted(last, keys - apart), len(last) - 1)
+        best.improve(before[other], exact, word.weight, last[exact] == keys - apart)
+        value = other < number - 1 or word.values > words[other].values
+        most = apart + PUT_IN if value else 2 if apart == 1 else 0  # one word: the prefix of the next line's text
+        if not most:
+            continue
+        near = np.searchsorted(last, keys) - 1
+        best.improve(before[other], near, word.weight - gap, (near >= 0) & (keys - last[near] <= most))
+    return best

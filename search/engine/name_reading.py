@@ -16,10 +16,9 @@ import numpy as np
 
 from search.engine.near_names import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
-from search.engine.question import Names, Spelt, asked_words, dotted_name, is_named
-from search.engine.settings import RankingSettings
+from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named
+from search.files.word_stems import terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
-from search.retrieval.bm25_index import terms_of
 
 _TYPE: Final = UNIT_KINDS.index("type")
 _READ: Final = 400
@@ -251,7 +250,7 @@ def rows_with(index: Index, typed: str) -> list[int]:
     files = np.ones(len(index.files), np.bool_)
     for stem in terms_of(asked_words(typed)):
         has = np.zeros(len(files), np.bool_)
-        has[index.whole.postings(stem)[0]] = True
+        has[index.whole.having(stem)] = True
         files &= has
     rows = [row for place in np.flatnonzero(files).tolist() for row in range(*index.file_edges[place : place + 2])]
     written, stored = rf"(?<![\w$-]){re.escape(typed)}(?![\w$])", json.dumps(typed)[1:-1].encode()

@@ -18,13 +18,12 @@ import numpy as np
 
 from data_prep.array_types import Bool, Float, Int32, Int64
 from data_prep.store.ragged_lists import edges
-from search.engine.chains import Word, linked
 from search.engine.file_ranking import is_common
-from search.engine.matching import LineOwners
-from search.engine.settings import RankingSettings
-from search.files.file_words import stems
+from search.engine.matching import LineOwners, Word, linked
+from search.engine.question import RankingSettings
+from search.files.word_stems import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
-from search.retrieval.bm25_index import idf
+from search.retrieval.formula import idf
 
 FEWEST: Final = 3
 """Words of a passage, at least, if the question has as many."""
@@ -135,7 +134,7 @@ class Phrases:
         place = values = 0
         for word in words:
             stem = next(iter(stems(word)), word) if _tells(word) else ""
-            files = whole.postings(stem)[0] if stem else _NONE
+            files = whole.having(stem) if stem else _NONE
             if len(files):
                 asked.append((place, values, stem))
                 holders.append(files)

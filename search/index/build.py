@@ -38,7 +38,7 @@ from search.index.index_file import (
     tree_sha256,
 )
 from search.index.read_part import Part, Task, Watch, likely_first, read_part
-from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.word_index import Bm25Index
 
 Read = TypeVar("Read")
 

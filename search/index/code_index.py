@@ -25,8 +25,7 @@ from data_prep.store.ragged_lists import Ragged, edges
 from search.files.encodings import text_of
 from search.files.languages import WHOLE_ALONE, language_name
 from search.files.tree import is_blob
-from search.retrieval.bm25_index import Bm25Index
-from search.retrieval.file_index import FileIndex
+from search.retrieval.word_index import Bm25Index, FileIndex
 
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
 WHOLE_FILE: Final = UNIT_KINDS.index("file")

@@ -28,8 +28,7 @@ from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged, checked_edges
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile, Origin
-from search.retrieval.bm25_index import Bm25Index
-from search.retrieval.file_index import KINDS, FileIndex
+from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 
 if TYPE_CHECKING:
     from search.files.tree import Found

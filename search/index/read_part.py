@@ -19,13 +19,12 @@ from data_prep.store.ragged_lists import edges
 from data_prep.worker_process import FILE, limited
 from search.engine.question import asked_words
 from search.files.encodings import text_of
-from search.files.file_words import FileWords, file_words
-from search.files.generations import is_deprecated
+from search.files.file_words import FileWords, file_words, is_deprecated
 from search.files.languages import Unit, Units, language_inside, language_name, read_file
 from search.files.tree import Found, blob_names, is_test, read_source
+from search.files.word_stems import terms_of
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
-from search.retrieval.bm25_index import terms_of
-from search.retrieval.file_index import FileIndex
+from search.retrieval.word_index import FileIndex
 
 if TYPE_CHECKING:
     from data_prep.sources.licences import Licences

@@ -6,10 +6,11 @@ mean length of its own rows in what it stores; both are replaced by those of all
 - the number of rows with a term is the sum over the indexes;
 - a stored gain is idf * c / (c + norm), from which c / norm follows; the norm of a row is K1 * length / mean length
   (B is 1), so that another mean multiplies c / norm by the quotient of the means
-  (:attr:`search.retrieval.bm25_index.Bm25Index.average_length`).
+  (:attr:`search.retrieval.word_index.Bm25Index.average_length`).
 
 Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer. The score
-of a row by a model does not depend on other rows, so that each is scored over its own index.
+of a row by a model does not depend on other rows, so that each is scored over its own index
+(:mod:`search.joint.opening`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,12 +24,12 @@ import numpy as np
 from data_prep.array_types import Bool, Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import Ragged, edges
-from search.engine.signals import Alignment, KnowsWords, Reranker
+from search.engine.signals import Reranker
 from search.index.code_index import Index, IndexedFile
-from search.index.vectors import COUNT, DenseRetriever
+from search.index.vectors import DenseRetriever
 from search.joint.repository_list import Repository
-from search.retrieval.bm25_index import Bm25Index, counts_by_norm, idf
-from search.retrieval.file_index import KINDS, FileIndex
+from search.retrieval.formula import counts_by_norm, idf
+from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 
 _NONE = np.empty(0, np.int32)
 
@@ -116,14 +117,22 @@ class JointFiles(FileIndex):
         defined, none = [*chain.from_iterable(each.names for each in parts)], Ragged.of([])
         return cls((), np.zeros(1, np.int64), _NONE, {}, defined, none.values, none, parts)
 
-    def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
-        """The files of all parts that have ``term``, and its counts in them."""
-        found = [part.postings(term) for part in self.parts]
-        files = [own + np.int32(start) for start, (own, _) in zip(self._starts, found, strict=True)]
+    def having(self, term: str) -> Int32[np.ndarray, " found"]:
+        """The files of all parts that have ``term``."""
+        found = zip(self._starts, self.parts, strict=True)
+        return np.concatenate([_NONE, *(part.having(term) + np.int32(start) for start, part in found)])
+
+    def postings(
+        self, terms: Sequence[str]
+    ) -> tuple[Int64[np.ndarray, " found"], Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
+        """For each of some terms in turn, the files of all parts that have it, as :meth:`FileIndex.postings`."""
+        found = [part.postings(terms) for part in self.parts]
+        numbers = np.concatenate([np.empty(0, np.int64), *(own for own, _, _ in found)])
+        order = np.argsort(numbers, kind="stable")
+        files = [own + np.int32(start) for start, (_, own, _) in zip(self._starts, found, strict=True)]
         none = np.empty(0, np.uint16)
-        return np.concatenate([_NONE, *files]), {
-            kind: np.concatenate([none, *(counts[kind] for _, counts in found)]) for kind in KINDS
-        }
+        counts = {kind: np.concatenate([none, *(each[kind] for *_, each in found)])[order] for kind in KINDS}
+        return numbers[order], np.concatenate([_NONE, *files])[order], counts
 
     def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
         """The files of all parts and the places in them where ``term`` is."""
@@ -254,58 +263,3 @@ class JointIndex(Index):
     def _place(self, row: int) -> tuple[int, int]:
         assert isinstance(self.split, JointSplit)
         return self.split.numbering.place(row)
-
-
-class JointReranker:
-    """A :class:`search.engine.signals.Reranker` over the rows of several."""
-
-    def __init__(self, rerankers: Sequence[Reranker], numbering: Numbering) -> None:
-        """``numbering``: of the rows of each."""
-        self._rerankers, self._rows = rerankers, numbering
-
-    def knows(self, word: str) -> bool:
-        """Whether any has a word of a query in its vocabulary; they are of one model."""
-        return any(not isinstance(each, KnowsWords) or each.knows(word) for each in self._rerankers[:1])
-
-    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
-        """The score of each of ``rows`` for the words of a query."""
-        found = np.empty(len(rows), np.float32)
-        for number, places in self._rows.parted(rows):
-            found[places] = self._rerankers[number].scores(query, rows[places] - self._rows.starts[number])
-        return found
-
-    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
-        """What each word of a query attended to in a row."""
-        number, own = self._rows.place(row)
-        return self._rerankers[number].alignment(query, own)
-
-
-class JointRetriever(DenseRetriever):
-    """The rows of several, whose vectors are by one bi-encoder."""
-
-    def __init__(self, retrievers: Sequence[DenseRetriever], numbering: Numbering, count: int = COUNT) -> None:
-        """``numbering``: of the rows of each; ``count``: rows per query."""
-        assert len({each.model for each in retrievers}) == 1
-        self._retrievers, self._rows, self._count = retrievers, numbering, count
-        self._encoder, self._vector = retrievers[0]._encoder, retrievers[0]._vector
-
-    def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
-        """The best of what each retriever finds."""
-        found = [each.nearest_to(vector) for each in self._retrievers]
-        scores = [each.similarity(vector, rows) for each, rows in zip(self._retrievers, found, strict=True)]
-        rows = np.concatenate([own + start for own, start in zip(found, self._rows.starts, strict=True)])
-        return rows[np.argsort(-np.concatenate(scores), kind="stable")[: self._count]]
-
-    def similarity(
-        self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]
-    ) -> Float32[np.ndarray, " found"]:
-        """The cosine of a vector and that of each of ``rows``."""
-        found = np.empty(len(rows), np.float32)
-        for number, places in self._rows.parted(rows):
-            found[places] = self._retrievers[number].similarity(vector, rows[places] - self._rows.starts[number])
-        return found
-
-    def close(self) -> None:
-        """Release what each has open."""
-        for each in self._retrievers:
-            each.close()

@@ -1,20 +1,78 @@
-"""The indexes of a list, opened and joined: what a search of all of them needs."""
+"""The indexes of a list, opened and joined, and models over the rows of all: what a search of all of them needs."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
+from data_prep.array_types import Float32, Int64
 from data_prep.errors import UserError
 from search.engine.engine import Engine
-from search.engine.signals import Reranker
+from search.engine.signals import Alignment, KnowsWords, Reranker
 from search.index.code_index import Index
 from search.index.index_file import UnusableIndexError, open_index, read_head
-from search.index.vectors import near_rows, vectors_path
-from search.joint.joint_index import JointIndex, JointReranker, JointRetriever, Member, Numbering
+from search.index.vectors import COUNT, DenseRetriever, near_rows, vectors_path
+from search.joint.joint_index import JointIndex, Member, Numbering
 from search.joint.repository_list import Repository, read_list
 from search.opening import reranker_maker
 
 RerankerOf = Callable[[Index], Reranker | None]
+
+
+class JointReranker:
+    """A :class:`search.engine.signals.Reranker` over the rows of several."""
+
+    def __init__(self, rerankers: Sequence[Reranker], numbering: Numbering) -> None:
+        """``numbering``: of the rows of each."""
+        self._rerankers, self._rows = rerankers, numbering
+
+    def knows(self, word: str) -> bool:
+        """Whether any has a word of a query in its vocabulary; they are of one model."""
+        return any(not isinstance(each, KnowsWords) or each.knows(word) for each in self._rerankers[:1])
+
+    def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
+        """The score of each of ``rows`` for the words of a query."""
+        found = np.empty(len(rows), np.float32)
+        for number, places in self._rows.parted(rows):
+            found[places] = self._rerankers[number].scores(query, rows[places] - self._rows.starts[number])
+        return found
+
+    def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
+        """What each word of a query attended to in a row."""
+        number, own = self._rows.place(row)
+        return self._rerankers[number].alignment(query, own)
+
+
+class JointRetriever(DenseRetriever):
+    """The rows of several, whose vectors are by one bi-encoder."""
+
+    def __init__(self, retrievers: Sequence[DenseRetriever], numbering: Numbering, count: int = COUNT) -> None:
+        """``numbering``: of the rows of each; ``count``: rows per query."""
+        assert len({each.model for each in retrievers}) == 1
+        self._retrievers, self._rows, self._count = retrievers, numbering, count
+        self._encoder, self._vector = retrievers[0]._encoder, retrievers[0]._vector
+
+    def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
+        """The best of what each retriever finds."""
+        found = [each.nearest_to(vector) for each in self._retrievers]
+        scores = [each.similarity(vector, rows) for each, rows in zip(self._retrievers, found, strict=True)]
+        rows = np.concatenate([own + start for own, start in zip(found, self._rows.starts, strict=True)])
+        return rows[np.argsort(-np.concatenate(scores), kind="stable")[: self._count]]
+
+    def similarity(
+        self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]
+    ) -> Float32[np.ndarray, " found"]:
+        """The cosine of a vector and that of each of ``rows``."""
+        found = np.empty(len(rows), np.float32)
+        for number, places in self._rows.parted(rows):
+            found[places] = self._retrievers[number].similarity(vector, rows[places] - self._rows.starts[number])
+        return found
+
+    def close(self) -> None:
+        """Release what each has open."""
+        for each in self._retrievers:
+            each.close()
 
 
 def open_member(repository: Repository, reranker_of: RerankerOf, *, mapped: bool = False, near: bool = True) -> Member:

@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from data_prep.languages.registry import language_of
 from search.engine.engine import Engine
-from search.engine.show import body
+from search.engine.preview import body
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
 from search.quality.measure import BASE, Measured, Ranks, measured

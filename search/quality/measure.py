@@ -20,12 +20,12 @@ from data_prep.store.prepared_data import PairText, Texts
 from evaluation.metrics import Measures, exact, short_columns
 from evaluation.significance import Difference, compare
 from search.engine.engine import Engine
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings
 from search.engine.signals import Reranker, Retriever
 from search.index.code_index import Index
 from search.quality.questions import Questions, exchanged
 from search.quality.typed_queries import ALL
-from search.retrieval.bm25_index import WEIGHTS, Bm25Index
+from search.retrieval.word_index import WEIGHTS, Bm25Index
 
 BASE: Final = "bm25"
 FAILED: Final = 0.5

@@ -25,8 +25,8 @@ from data_prep.languages.java.declarations import find_declarations, parse_java
 from data_prep.records import LARGEST_SOURCE
 from search.cursor import nearest, words_above
 from search.files.languages import language_name
+from search.files.word_stems import terms_of
 from search.index.code_index import Index
-from search.retrieval.bm25_index import terms_of
 
 Question = TypeVar("Question")
 Asked = Literal["comment", "return", "member", "name"]

@@ -20,8 +20,7 @@ from evaluation.metrics import ndcg_of_several
 from evaluation.significance import bootstrap_interval, compare
 from search.engine.engine import Engine
 from search.engine.file_ranking import stemmed
-from search.engine.question import words_of
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings, words_of
 from search.engine.signals import Reranker, Retriever
 from search.index.code_index import Index
 from search.quality.query_file import QueryFile, TypedQuery
@@ -204,7 +203,7 @@ def words_in(index: Index, file: int, stems: Mapping[str, str]) -> dict[str, lis
     """The words that a file has, and where: in its text, comments, name (stem) or folders."""
     found = {}
     for word, stem in stems.items():
-        files, counts = index.whole.postings(stem)
+        _, files, counts = index.whole.postings((stem,))
         place = int(np.searchsorted(files, file))
         if place < len(files) and files[place] == file:
             found[word] = [kind for kind, times in counts.items() if times[place]]

@@ -19,8 +19,7 @@ from tqdm import tqdm
 
 from search.engine.engine import Engine
 from search.engine.file_ranking import DEFAULT, FileWeights, file_ranking
-from search.engine.question import asks_for_tests, words_of
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings, asks_for_tests, words_of
 from search.engine.signals import Alignment, FileScorer, Reranker, Retriever
 from search.index.code_index import Index
 from search.quality.query_file import QueryFile

@@ -1,5 +1,5 @@
 /* The inner loops of exact.py: exact inner products of whole numbers, and those of rows in half precision. And that of
- * search/engine/chains.py. */
+ * search/engine/matching.py. */
 #include <stdint.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void improve(chains all, int64_t own, int64_t before, double weight) {
     all.weights[own] = weight, all.lengths[own] = all.lengths[before] + 1, all.firsts[own] = all.firsts[before];
 }
 
-/* The best passage that ends at each place of each word, as chains.py's `ending` has it: those of word w are
+/* The best passage that ends at each place of each word, as matching.py's `ending` has it: those of word w are
  * keys[starts[w]] to keys[starts[w + 1]], ascending. limits: BEFORE, APART and PUT_IN. */
 void link_words(const int64_t *keys, const int64_t *starts, const int64_t *place, const int64_t *values, const double *weight,
                 const double *gap, const int64_t *limits, double *weights, int64_t *lengths, int64_t *firsts, int64_t words) {

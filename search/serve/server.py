@@ -18,7 +18,7 @@ from data_prep.files.named_paths import named_path
 from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
-from search.asked import named_folder
+from search.cli import named_folder
 from search.first_use import source_of
 from search.index.code_index import rows_of_files
 from search.index.index_file import read_head

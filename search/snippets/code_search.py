@@ -1,6 +1,6 @@
 """Code like a piece of code: BM25 over its words, vectors of code, and runs of tokens in common; copies first.
 
-Candidates are the rows that are best by BM25 (``bm25_index.py``) for the words of its identifiers and of the names
+Candidates are the rows that are best by BM25 (``word_index.py``) for the words of its identifiers and of the names
 that it calls, and those whose vectors are nearest to its own, which the bi-encoder makes of it as of a row. Their
 score is the sum of BM25's, standardised, and with weights of :class:`CodeWeights` the cosine of the vectors and the
 overlap of the tokens (:mod:`search.snippets.code_text`), also standardised. No word of it is left out as a common one
@@ -23,8 +23,8 @@ from data_prep.records import WORD_FIELDS
 from data_prep.store.prepared_data import Split, Texts
 from data_prep.store.ragged_lists import Ragged
 from evaluation.fusion import z_scores
-from search.engine.copies import folded
 from search.engine.engine import Engine
+from search.engine.penalties import folded
 from search.engine.signals import Candidates
 from search.snippets.code_text import Copy, Tokens
 

@@ -131,9 +131,8 @@ def _show(
     from search.opening import check_answers
     from search.snippets.answer import Wanted
     from search.snippets.show import as_json, as_text
-    from search.terminal.answer import show_list
     from search.terminal.changed import changed_files
-    from search.terminal.hits import View
+    from search.terminal.hits import View, show_list
 
     languages = chosen_languages(options.language)
     check_answers(engine.index, options.path, languages)

@@ -1,4 +1,7 @@
-"""Hits in a terminal: name, place, declaration, the comment's first sentence, and the lines that match best."""
+"""Hits in a terminal: name, place, declaration, the comment's first sentence, and the lines that match best.
+
+An answer may also be JSON, or a list of files or of places.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,16 +10,20 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.errors import one_line
+from experiments.terminal import console
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.filters import read_question
 from search.engine.line_scores import rarities
+from search.engine.preview import signature
 from search.engine.question import asked_words
-from search.engine.show import aligned, explained, licence_of, signature
+from search.engine.show import aligned, as_json, explained, licence_of
 from search.engine.signals import Hit
 from search.files.unread import in_words
 from search.index.code_index import Index, rows_of_files
+from search.options import RelatedOptions, SearchOptions
 from search.terminal.excerpt import Line, Places, file_lines, unit_lines
-from search.terminal.text import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
+from search.terminal.form import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
 
 _SHOWN: Final = 3
 """Code words shown for a query word."""
@@ -201,3 +208,39 @@ def _vimgrep_line(view: View, row: int) -> str:
     shown = line.strip() if matched or index.is_whole_file(row) else signature(text.source, text.path)
     column = len(line) - len(line.lstrip()) + 1
     return f"{one_line(view.places.path(row))}:{number}:{column}:{cut(shown, _LONGEST)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question in words."""
+
+    engine: Engine
+    question: str  # as typed
+    hits: Sequence[Hit]
+    sure: Certainty
+    seconds: float
+    root: Path | None  # the indexed folder; None: not known
+    more: Mapping[str, Any]  # what JSON says besides
+
+
+def show_answer(answer: Answer, options: SearchOptions) -> None:
+    """Print an answer to a question in words."""
+    engine, hits, sure = answer.engine, answer.hits, answer.sure
+    if options.json:
+        console.show(as_json(engine, answer.question, hits, answer.seconds, explain=options.explain, more=answer.more))
+        return
+    question = read_question(answer.question, engine.index, alone=bool(options.regex)).text
+    matched = {hit.row: hit.match_line for hit in hits}
+    view = View.of(engine, question, answer.root, explain=options.explain, matched=matched)
+    if options.files or options.vimgrep:
+        if sure.level != "strong":
+            console.complain(sure.line)
+        show_list(view, [hit.row for hit in hits] if sure.level != "none" else [], options)
+    else:
+        console.show(as_text(view, question, hits, sure, answer.seconds), painted=True)
+
+
+def show_list(view: View, rows: Sequence[int], options: SearchOptions | RelatedOptions) -> None:
+    """Print the files or the places of some rows, and nothing if there are none."""
+    if rows:
+        console.show((as_files if options.files else as_vimgrep)(view, rows))

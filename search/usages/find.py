@@ -21,7 +21,8 @@ from search.engine.engine import Engine
 from search.engine.filters import Question, read_question
 from search.engine.near_names import MOST
 from search.engine.question import QueryError, dotted_name, words_of
-from search.files.file_words import folded, stems_of
+from search.files.file_words import stems_of
+from search.files.word_stems import folded
 from search.usages.occurrences import UNBRACKETED, Kind, Occurrence, bracketless
 from search.usages.using_file import UsingFile, Whose
 
@@ -175,7 +176,7 @@ class _Search:
         """Those of some files that have all words of the name."""
         found = allowed.copy()
         for stem in stems_of(folded(self._name)):
-            files, counts = self._index.whole.postings(stem)
+            _, files, counts = self._index.whole.postings((stem,))
             has = np.zeros(len(found), np.bool_)
             has[files[(counts["text"] > 0) | (counts["comments"] > 0)]] = True
             found &= has

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 from data_prep.errors import UserError, one_line
 from data_prep.files.named_paths import named_path
 from experiments.terminal import console
-from search.asked import question_and_folder
+from search.cli import question_and_folder
 from search.engine.certainty import Certainty, shown_words
-from search.engine.show import signature
+from search.engine.preview import signature
 from search.index.code_index import Index
 from search.options import SearchOptions
+from search.terminal.form import BOLD, CYAN, DIM, GREEN, cut
 from search.terminal.hits import View
-from search.terminal.text import BOLD, CYAN, DIM, GREEN, cut
 from search.usages.find import Usages, UsedIn
 
 if TYPE_CHECKING:

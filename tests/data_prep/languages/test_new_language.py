@@ -22,7 +22,7 @@ registry.LANGUAGES["made"] = "made:LANGUAGE"
 from data_prep.records import SourceFile
 from search.cursor import query_of
 from search.engine import file_ranking
-from search.engine.show import signature
+from search.engine.preview import signature
 from search.files.languages import chosen_languages, read_file
 from search.files.tree import is_test
 from search.serve.highlighting import highlighted

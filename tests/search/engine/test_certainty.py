@@ -7,7 +7,7 @@ import re
 import pytest
 
 from cli.main import main
-from neural_code_search import index_folder
+from neural_code_search.folder_index import index_folder
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.evidence import stand_together

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modeling.c_library import load_c
-from search.engine.chains import Word, linked
+from search.engine.matching import Word, linked
 from search.retrieval.exact import ROUNDED
 
 
@@ -22,7 +22,7 @@ def test_the_compiled_loop_links_as_numpy_does(monkeypatch):
         words = [Word(*each) for each in zip(places.tolist(), values.tolist(), weights.tolist(), keys, strict=True)]
         found = []
         for loops in (library, None):
-            monkeypatch.setattr("search.engine.chains.search_loops", lambda loops=loops: loops)
+            monkeypatch.setattr("search.engine.matching.search_loops", lambda loops=loops: loops)
             found.append(linked(words, 0.25))
         (keys_of_one, one), (keys_of_other, other) = found
         assert keys_of_one.tolist() == keys_of_other.tolist()

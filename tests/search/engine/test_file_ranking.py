@@ -9,13 +9,13 @@ import pytest
 from data_prep.records import SourceFile
 from search.engine.engine import Engine
 from search.engine.file_ranking import FileRanking, FileWeights
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings
 from search.files.file_words import file_words, path_stems
 from search.files.java import read_java
 from search.files.tree import is_test
 from search.index.build import refresh
 from search.index.index_file import open_index
-from search.retrieval.file_index import KINDS, FileIndex
+from search.retrieval.word_index import KINDS, FileIndex
 
 FILES = {
     "web/session_store.py": b"class SessionStore:\n    def save(self, session):\n        return session.write(store)\n",
@@ -87,7 +87,7 @@ def test_postings_are_the_counts_of_each_file_in_any_order():
     def counts(found, number):
         told = {kind: Counter() for kind in KINDS}
         for term in found.terms:
-            files, held = found.postings(term)
+            _, files, held = found.postings((term,))
             for place in np.flatnonzero(files == number):
                 for kind in KINDS:
                     told[kind][term] += int(held[kind][place])

@@ -8,7 +8,7 @@ from serving import ask, fresh, index_of, indexed, running, settled
 
 from cli.main import main
 from data_prep.errors import UserError
-from neural_code_search import index_folder
+from neural_code_search.folder_index import index_folder
 from search.engine.engine import Engine
 from search.engine.matching import Pattern
 from search.index.index_file import open_index

@@ -5,7 +5,7 @@ import pytest
 
 from search.engine.line_scores import rarities, word_places
 from search.engine.preview import indentation, preview
-from search.retrieval.bm25_index import Bm25Index
+from search.retrieval.word_index import Bm25Index
 
 METHOD = '''def send(self, request, *, stream=False):
         """Send a request."""

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from search.engine.engine import Engine
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings
 from search.models.torch_models import SentenceReranker
 from search.opening import sentence_model
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from search.engine.file_ranking import FileRanking, FileWeights, stemmed
-from search.engine.spellings import Spellings, family
+from search.engine.path_reading import Spellings, family
 from search.files.file_words import file_words, path_stems
-from search.retrieval.file_index import FileIndex
+from search.retrieval.word_index import FileIndex
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from data_prep.languages.registry import LANGUAGES as REGISTERED
 from data_prep.languages.registry import language, language_of
 from data_prep.records import SourceFile
-from search.engine.show import signature
+from search.engine.preview import signature
 from search.files.file_words import file_words
 from search.files.languages import DOCUMENTS, LANGUAGES, language_name, read_file
 

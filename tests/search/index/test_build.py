@@ -305,5 +305,5 @@ def test_a_file_that_no_parser_can_afford_is_found_as_a_whole_and_stops_nothing(
     assert "Good.drainMarsh" in index.names
     assert [file.path for file in index.files if not file.parsed] == sorted(HOSTILE)
     assert [file.units for file in index.files if not file.parsed] == [1] * 5
-    assert index.whole.postings("wombat")[0].size == 5
+    assert index.whole.having("wombat").size == 5
     assert made(tmp_path / "code", tmp_path / "index", processes=2)[0].written is False

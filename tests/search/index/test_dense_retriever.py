@@ -22,14 +22,15 @@ from experiments.recipes.config import REPOSITORY, resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder
 from search.engine.engine import Engine
-from search.engine.settings import WORD_VECTORS, RankingSettings
+from search.engine.question import WORD_VECTORS, RankingSettings
 from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
-from search.index.vector_encoding import BATCH, refresh_vectors
+from search.index.vector_encoding import refresh_vectors
 from search.index.vectors import (
+    BATCH,
     FORMAT,
     KEY,
     DenseRetriever,

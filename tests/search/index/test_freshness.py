@@ -12,8 +12,8 @@ from serving import ask, index_of, indexed, running
 
 from cli.main import main
 from data_prep.files.folder_lock import sole_holder
-from neural_code_search import index_folder
-from neural_code_search import open_index as open_from_python
+from neural_code_search.folder_index import index_folder
+from neural_code_search.folder_index import open_index as open_from_python
 from search.index import build, updating
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.opening import index_place

@@ -10,7 +10,7 @@ import torch
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from search.index.encoders import PackedLight, check_bi_encoder, is_packed_light, row_encoder
-from search.index.vector_encoding import BATCH
+from search.index.vectors import BATCH
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
 from search.models.packed_model import pack
 from search.models.torch_models import TorchEncoder

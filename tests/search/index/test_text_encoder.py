@@ -14,7 +14,7 @@ from experiments.recipes.run_folder import RunFolder
 from modeling.transformers.bi_encoder import TransformerBiEncoder
 from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_of
 from search.engine.engine import Engine
-from search.engine.settings import TEXT_VECTORS, WORD_VECTORS, RankingSettings
+from search.engine.question import TEXT_VECTORS, WORD_VECTORS, RankingSettings
 from search.engine.signals import fused
 from search.index import encoders, vector_encoding
 from search.index.build import refresh
@@ -22,7 +22,8 @@ from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors
 from search.index.vectors import BATCH, near_rows, open_vectors, part_path, vectors_path
-from search.joint.joint_index import JointRetriever, Numbering
+from search.joint.joint_index import Numbering
+from search.joint.opening import JointRetriever
 from search.making import checked_run
 from search.models.torch_models import TextEncoder, text_of
 from search.opening import opened, reranker_of

@@ -14,14 +14,16 @@ from data_prep.files.reading import read_whole
 from data_prep.languages.identifiers import split_identifier
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings
+from search.files.word_stems import terms_of
 from search.index.index_file import open_index, read_head
 from search.index.vectors import near_rows, update_vectors
 from search.joint.joint_index import JointBm25
 from search.joint.opening import joined, open_member
 from search.joint.repository_list import read_list
 from search.opening import reranker_maker
-from search.retrieval.bm25_index import WEIGHTS, Bm25Index, counts_by_norm, gains, idf, terms_of
+from search.retrieval.formula import counts_by_norm, gains, idf
+from search.retrieval.word_index import WEIGHTS, Bm25Index
 
 LICENCE = REPOSITORY / "LICENSE"
 QUESTIONS = (

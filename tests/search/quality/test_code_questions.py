@@ -13,7 +13,7 @@ from cli.main import main
 from data_prep.languages.registry import language as language_named
 from data_prep.traces.trace import read_trace
 from search.engine.engine import Engine
-from search.engine.show import body
+from search.engine.preview import body
 from search.index.frame_locator import FrameLocator
 from search.index.index_file import open_index
 from search.quality.code_questions import measure_pieces, of_halves, of_namesakes, rank_by, rank_of

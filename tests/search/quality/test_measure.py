@@ -7,12 +7,12 @@ import pytest
 
 from data_prep.languages.identifiers import query_words
 from search.engine import file_ranking
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings
+from search.files.word_stems import terms_of
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.quality.measure import measure_quality, quality_lines, with_comments, without_documentation
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns
-from search.retrieval.bm25_index import terms_of
 from tests.odd_files import KINDS, deadline, odd_thing
 
 

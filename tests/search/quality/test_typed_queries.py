@@ -14,8 +14,7 @@ from cli.main import main
 from evaluation.metrics import ndcg_of_several
 from search.engine.engine import Engine
 from search.engine.file_ranking import stemmed
-from search.engine.question import words_of
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings, words_of
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.quality.measure import query_lines

@@ -9,7 +9,7 @@ from repositories import write
 
 from cli.main import main
 from search.engine.engine import Engine
-from search.engine.settings import RankingSettings
+from search.engine.question import RankingSettings
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.quality.query_file import checked_queries

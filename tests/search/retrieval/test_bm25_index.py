@@ -3,7 +3,8 @@ import pytest
 
 from baselines.bm25 import Bm25, Bm25Config
 from experiments.recipes.models import recipe_of
-from search.retrieval.bm25_index import WEIGHTS, Bm25Index, terms_of
+from search.files.word_stems import terms_of
+from search.retrieval.word_index import WEIGHTS, Bm25Index
 
 
 def test_scores_are_those_of_the_tuned_control_where_no_comment_is_read(small_data):

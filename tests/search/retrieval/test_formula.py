@@ -3,8 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from search.engine.settings import RankingSettings
-from search.retrieval.bm25_index import WEIGHTS, gains, idf, length_norms
+from search.engine.question import RankingSettings
+from search.retrieval.formula import gains, idf, length_norms
+from search.retrieval.word_index import WEIGHTS
 
 
 def test_it_is_the_formula():

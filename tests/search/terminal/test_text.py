@@ -2,7 +2,7 @@
 
 import pytest
 
-from search.terminal.text import cells, cut, line_width, painter
+from search.terminal.form import cells, cut, line_width, painter
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from serving import index_of, indexed
 
 from cli.main import main
 from data_prep.errors import UserError
-from neural_code_search import open_index
+from neural_code_search.folder_index import open_index
 from search.engine.engine import Engine
 from search.index.index_file import open_index as opened
 from search.usages.find import find_usages
