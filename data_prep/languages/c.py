@@ -5,7 +5,7 @@ A macro before a declaration, which no grammar knows, is passed over. The helper
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, Rule, eased, ended_calls, near, without, without_arguments, without_call
@@ -156,12 +156,17 @@ def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
 def macro(node: "Node", language: Language) -> Declaration:
     """A macro with parameters; its calls are those of its text as a body."""
     text = node_text(node.child_by_field_name("value")).replace("\\\n", "\n")
+    return Declaration(name_of(node), node, body=_read_body(text, language))
+
+
+@lru_cache(maxsize=256)  # a broken file is read several times
+def _read_body(text: str, language: Language) -> "Node":
     code = f"void f() {{\n{text}\n;}}".encode()
     parse = resolved("data_prep.languages.parsing:syntax_tree")
-    body = parse(language.grammar, code).root_node
+    body: Node = parse(language.grammar, code).root_node
     if body.has_error or _MACRO_LINE.search(text):
         body = parse(language.grammar, language.eased(code)).root_node
-    return Declaration(name_of(node), node, body=body)
+    return body
 
 
 def _declaration(node: "Node") -> Declaration | None:

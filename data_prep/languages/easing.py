@@ -5,7 +5,7 @@ Rules see the text without comments, strings and directives, so they change noth
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from data_prep.languages.language import node_text
@@ -137,7 +137,8 @@ def near(text: bytes, start: int, step: int) -> bytes:
     return text[place : place + 1] if place >= 0 else b""
 
 
-def eased(rules: Sequence[Rule], data: bytes) -> bytes:
+@lru_cache(maxsize=2)  # of a broken file it is asked for again by its repair
+def eased(rules: tuple[Rule, ...], data: bytes) -> bytes:
     """A text with the blanks that rules put into it, in their order."""
     easing = Easing(data)
     for rule in rules:

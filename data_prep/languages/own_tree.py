@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import tree_sitter
 
@@ -167,10 +167,19 @@ else:
     TreeCursor = tree_sitter.TreeCursor | OwnCursor
 
 
-def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, list[Node]]:
+_MANY: Final = 50
+"""Nodes in one that parses from which a query finds captures faster than a walk."""
+
+
+def captures_of_broken(
+    tree: Tree, mark_of: Callable[[Node], str], whole: Callable[[Node], Mapping[str, Sequence[Node]]] | None = None
+) -> dict[str, list[Node]]:
     """The captures of a query without it, which is quadratic in the children of an error.
 
-    ``mark_of`` tells the name by which a node is captured; "": it is not.
+    Args:
+        tree: of a text.
+        mark_of: tells the name by which a node is captured; "": it is not.
+        whole: the captures of the query in a node that parses, which are found faster.
     """
     captures: dict[str, list[Node]] = {}
     if isinstance(tree, OwnTree):  # which costs less than a cursor
@@ -182,9 +191,21 @@ def captures_of_broken(tree: Tree, mark_of: Callable[[Node], str]) -> dict[str, 
     inside = True
     while inside:
         node = cursor.node
-        if node is not None and (mark := mark_of(node)):
-            captures.setdefault(mark, []).append(node)
-        inside = cursor.goto_first_child() or cursor.goto_next_sibling()
-        while not inside and cursor.goto_parent():
-            inside = cursor.goto_next_sibling()
+        assert node is not None
+        if whole and not node.has_error and node.descendant_count > _MANY:
+            found, inside = whole(node), False
+        else:
+            mark = mark_of(node)
+            found, inside = {mark: (node,)} if mark else {}, cursor.goto_first_child()
+        for name, nodes in found.items():
+            captures.setdefault(name, []).extend(nodes)
+        inside = inside or _goto_next(cursor)
     return captures
+
+
+def _goto_next(cursor: TreeCursor) -> bool:
+    """Go on behind a node and what is in it; False: it was the last."""
+    while not cursor.goto_next_sibling():
+        if not cursor.goto_parent():
+            return False
+    return True

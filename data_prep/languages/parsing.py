@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from pkgutil import resolve_name
 from typing import Final
@@ -118,7 +118,8 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     grammar = language.grammar_of(path)
     root = tree.root_node
     if root.has_error or is_own(grammar):
-        captures = captures_of_broken(tree, _mark_of(language))
+        query = None if is_own(grammar) else QueryCursor(_query(language, grammar))
+        captures = captures_of_broken(tree, _mark_of(language), query and query.captures)
     else:
         captures = QueryCursor(_query(language, grammar)).captures(root)
     comments = Comments(data, captures.get("comment", []), language.block_comment)
@@ -128,9 +129,13 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
 
+    @cache
+    def calls_of_tests() -> list[tuple[Node, Declaration]]:
+        return [*cases(root, full or data)] if language.cases else []
+
     def tests(*, damaged: bool = False) -> list[FoundFunction]:
         """The tests, as far as they are nested and as many as functions may be."""
-        calls = [*cases(root, full or data)] if language.cases else []
+        calls = calls_of_tests()
         named = {node.id: declared for node, declared in calls}
         placed = [*_nested(language, {**captures, "case": [node for node, _ in calls]})] if calls else []
         return _functions(language, data, placed, comments, inner=False, damaged=damaged, tests=named)[0]
