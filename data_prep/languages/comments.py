@@ -77,8 +77,7 @@ _HELD_PERIOD: Final = "\ue000"
 """Replaces a period inside code, which does not end a sentence."""
 _PERIOD: Final = re.compile(r"\.(?=\s|$)")
 _ABBREVIATION: Final = re.compile(
-    r"(?:^|[\s(\[\"'/,;])(?:e\.?\s?g|i\.?\s?e|vs|cf|resp|approx|incl|viz|et\s+al|a\.k\.a|w\.r\.t|dr|mr|mrs|ms)\.$",
-    re.IGNORECASE,
+    r"(?i)(?:^|[\s(\[\"'/,;])(?:e\.?\s?g|i\.?\s?e|vs|cf|resp|approx|incl|viz|et\s+al|a\.k\.a|w\.r\.t|dr|mr|mrs|ms)\.$"
 )
 _BEFORE_NUMBER: Final = re.compile(r"(?:^|[\s(\[])(?:nos?|figs?|sect?|ver|vol|pp?|ch)\.$", re.IGNORECASE)
 _LIST_MARK: Final = re.compile(r"\W*\d*\W*\.")

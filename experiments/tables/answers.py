@@ -226,9 +226,10 @@ def answers_pictures(found: Mapping[str, Answers], times: Sequence[Row]) -> Iter
 
 
 def _timed(found: Mapping[str, Answers], times: Sequence[Row]) -> dict[str, Mapping[str, Entry]]:
-    """The rows of each test set of which two or more were timed."""
+    """The rows of README's test sets, where two or more were timed."""
     known = {name for row in times for name in (row.first, row.second)}
-    return {title: each.rows for title, each in found.items() if len(known & each.rows.keys()) > 1}
+    rows = {title: found[title].rows for title in README_TESTS.values() if title in found}
+    return {title: each for title, each in rows.items() if len(known & each.keys()) > 1}
 
 
 def time_picture(tested: Mapping[str, Mapping[str, Entry]], times: Sequence[Row]) -> bytes:
