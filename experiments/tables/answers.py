@@ -183,7 +183,7 @@ _TIMES: Final = (
 _LINKS: Final = """\
 - Where, and on which queries: [main-where.md](main-where.md), by overlap with training, length and words in common.
 - All rows and columns: [main-all.md](main-all.md), with settings, sizes and the papers' convention.
-- Does the graph help? [ablations/graph.md](ablations/graph.md). Do other parts? [ablations.md](ablations.md).
+- The graph in other forms: [ablations/graph.md](ablations/graph.md). Do other parts help? [ablations.md](ablations.md).
 - What papers print, and what it can mean: [published.md](published.md)."""
 
 
