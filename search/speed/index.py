@@ -143,9 +143,8 @@ def measure_index(options: SpeedOptions) -> Measured:
             "vectors": {"bytes a row": per_row["vectors"], "s to open": opened},
             "model": {"s to open": ready},
         }
-    about += (
-        f", {os.cpu_count() or 1} processes, {len(asked)} questions, shortlist {engines['with the model'].shortlist}."
-    )
+    shortlist = engines["with the model"].ranking.shortlist
+    about += f", {os.cpu_count() or 1} processes, {len(asked)} questions, shortlist {shortlist}."
     return Measured(about=about, unit="each", rows=rows, facts=facts)
 
 
