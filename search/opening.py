@@ -127,12 +127,6 @@ def named_index(typed: str) -> Path:
     return path
 
 
-def indexed_folder(index: Path) -> Path | None:
-    """The current folder or the nearest one above it whose index is ``index``; None: the index is of another one."""
-    here, real = named_path("."), os.path.realpath(index)  # which, unlike resolve, knows no error: links may be a loop
-    return next((each for each in (here, *here.parents) if os.path.realpath(index_place(each)) == real), None)
-
-
 def opened(
     path: Path, how: str, *, mapped: bool = False, tell: Callable[[str], None] = console.complain
 ) -> "tuple[Index, Retriever | None]":

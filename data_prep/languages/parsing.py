@@ -117,11 +117,8 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     """``full``: what ``data`` has blanks in; nothing: it has none."""
     grammar = language.grammar_of(path)
     root = tree.root_node
-    if root.has_error or is_own(grammar):
-        query = None if is_own(grammar) else QueryCursor(_query(language, grammar))
-        captures = captures_of_broken(tree, _mark_of(language), query and query.captures)
-    else:
-        captures = QueryCursor(_query(language, grammar)).captures(root)
+    query = None if is_own(grammar) else QueryCursor(_query(language, grammar)).captures
+    captures = query(root) if query and not root.has_error else captures_of_broken(tree, _mark_of(language), query)
     comments = Comments(data, captures.get("comment", []), language.block_comment)
     strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
     nested = [*_nested(language, captures)]
@@ -129,9 +126,7 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
 
-    @cache
-    def calls_of_tests() -> list[tuple[Node, Declaration]]:
-        return [*cases(root, full or data)] if language.cases else []
+    calls_of_tests = cache(lambda: [*cases(root, full or data)] if language.cases else [])
 
     def tests(*, damaged: bool = False) -> list[FoundFunction]:
         """The tests, as far as they are nested and as many as functions may be."""

@@ -87,9 +87,7 @@ def _form(options: SpeedOptions, cell: Cell, data: PreparedData, pool: Split) ->
     def form() -> Seconds:
         with scoring(model), torch.autocast(device.type, torch.bfloat16, enabled=half):
             start = time.perf_counter()
-            codes = [
-                model.encode_code({name: each.to(device) for name, each in ids.codes(rows).items()}) for rows in chunks
-            ]
+            codes = [model.encode_code(moved(ids.codes(rows))) for rows in chunks]
             ready = time.perf_counter()
             for row in range(min(_ASKED, len(pool))):
                 query = model.encode_query(moved(ids.queries([row])))

@@ -258,8 +258,6 @@ def time_picture(tested: Mapping[str, Mapping[str, Entry]], times: Sequence[Row]
             axes.set(xscale="log", xlabel=f"ms for {what}", title=title)
             axes.grid(color="0.9")
         line[0].set_ylabel("MRR")
-    named = {
-        label: handle for axes in panels[:, 0] for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend([*named.values()], [*named], loc="outside right upper", fontsize=9)
+    drawn = {line.get_label(): line for axes in panels[:, 0] for line in axes.lines}
+    figure.legend([drawn[name] for name in names], names, loc="outside right upper", fontsize=9)
     return as_png(figure)
