@@ -197,7 +197,7 @@ class _Read:
         if parsed is None:
             return []
         handlers = () if test else parsed.handlers()
-        handlers = [*handlers, *parsed.cases()]
+        handlers = [*handlers, *parsed.cases(Repaired(self.data, self.fixed.added).text if self.fixed else b"")]
         own = {(each.start, each.end) for each in handlers}
         found = [each for each in parsed.functions if (each.start, each.end) not in own]
         found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]
