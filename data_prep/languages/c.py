@@ -38,12 +38,11 @@ if TYPE_CHECKING:
 _NAME: Final = rb"(?:_*[A-Z][A-Z0-9_]*[A-Z0-9_]|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)"
 LONG_NAME: Final = rb"(?:_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)"
 _OWN_TYPES: Final = rb"(?!(?:SIZE_T|SSIZE_T|LARGE_INTEGER|ULONG_PTR|DWORD_PTR|LONG_PTR|UINT_PTR)\b)"
-_STORAGE: Final = (
-    rb"(?:static|inline|typedef|friend|explicit|virtual|extern(?:\s*\"+)?|\[\[\w+\]\]|template(?:\s*<[^<>;{}]*>)?)"
-)
+_BEGINS: Final = rb"(?:(?:static|inline|typedef|friend|explicit|virtual|extern(?:\s*\"+)?|\[\[\w+\]\]|template(?:\s*<[^<>;{}]*>)?)\s+)*"
+"""What may begin a declaration."""
 _KEYWORDS: Final = (
     rb"(?:static|inline|extern|constexpr|struct|class|enum|union|template|virtual|explicit|unsigned|signed|int|char"
-    rb"|void|bool|long|short|size_t|typedef|auto|friend|float|double)"
+    rb"|void|bool|long|short|size_t|typedef|auto|friend|float|double)\b"
 )
 _BEHIND: Final = rb"\n[ \t]*(?:extern|virtual)\b[^;{}=]{0,500}?\)\s*(?:const\s*)?"
 """A declaration without a body."""
@@ -56,7 +55,7 @@ _MACRO: Final = re.compile(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
 _MACRO_LINE: Final = re.compile(r"(?m)^[ \t]*[A-Z][A-Z0-9_]*[ \t]*$")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
 _WRAPPED: Final = re.compile(
-    rb"\n(?:" + _STORAGE + rb"\s+)*(?P<name>\b" + _NAME + rb"\b[ \t]*\()"
+    rb"\n" + _BEGINS + rb"(?P<name>\b" + _NAME + rb"\b[ \t]*\()"
     rb"(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\(|[\w \t*:<>]+\)\s*[*&]*\w+\s*(?:\(|\[\]|;))"
 )
 _EXPORTED: Final = re.compile(
@@ -102,10 +101,11 @@ MACROS: Final[tuple[Rule, ...]] = (
     partial(without_call, rb"\n", rb"[ \t]+" + _NAME + rb"\b[ \t]*\([\w \t*]+\)\s*[*&]*\w+", LONG_NAME),
     _unwrapped,
     _without_lines,
-    partial(without_call, rb"\n[ \t]*(?:" + _STORAGE + rb"\s+)*", rb"\s+" + _KEYWORDS + rb"\b", _NAME),
+    *[partial(without_call, rb"\n[ \t]*" + _BEGINS + rb"(?:" + _NAME + rb"\s+)*", rb"\s+" + _KEYWORDS, _NAME)] * 2,
+    partial(without_call, rb"[*&]\s*(?:const\s*)?", rb"\s*\w", rb"_*(?:[A-Z0-9]+_)*(?:RESTRICT|restrict)(?:__)?"),
     partial(
         without_call,
-        rb"\n[ \t]*(?:" + _STORAGE + rb"\s+)*",
+        rb"\n[ \t]*" + _BEGINS,
         rb"\s+(?:const\b|~|[\w:]+(?:<[^<>;{}()]*>)?(?:[ \t\n]+[*&]*|[*&]+[ \t]*)"
         rb"(?:operator\s*(?:[^\s\w(]+|\(\))|[\w:~]+)\s*[(=;\[{])",
         _OWN_TYPES + LONG_NAME,
@@ -123,6 +123,7 @@ MACROS: Final[tuple[Rule, ...]] = (
     partial(
         without,
         (
+            rb"\"(?!\")\s+([A-Z_]\w{2,})(?=\s*[\",;)}])",
             rb"[(,]\s*((?:struct|union|enum)\s+)(?=\w+\s*\**\s*[,)])",
             rb",\s*(?:const\s+)?\w+\s*(\*+)(?=\s*\))",
         ),

@@ -69,9 +69,10 @@ _EASED: Final[tuple[Rule, ...]] = (
     partial(ended_calls, rb"(?i)\n[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\("),  # another call may be a constructor
     partial(ended_calls, rb"\n[ \t}]+(?:[A-Z][A-Z0-9_]*_)?(?:SECTION|CHECKED_IF|CHECKED_ELSE)[ \t]*\("),
     partial(without_call, rb"\n[ \t}]*", rb"\s*\{", rb"[A-Z][A-Z0-9_]*_(?:TRY|CATCH)(?:_[A-Z]+)?"),
+    partial(without_call, rb"\n[ \t]*", rb"\s*;", rb"MOCK_(?:CONST_)?METHOD\w*", called=True),
     partial(
         without_call,
-        rb"(?:[>*&]|" + NO_TYPE + rb"\w+)\s+[*&]*" + NO_TYPE + rb"\w+(?:\[\w*\])?\s+",
+        rb"(?:[>*&](?:\s*const)?|" + NO_TYPE + rb"\w+)\s+[*&]*" + NO_TYPE + rb"\w+(?:\[\w*\])?\s+",
         rb"\s*[;=]",
         LONG_NAME,
         called=True,
@@ -89,7 +90,9 @@ _EASED: Final[tuple[Rule, ...]] = (
             rb"\n((?:export[ \t]+)?module\b[\w.: \t]*;)",
             rb">\s*(\*)\s*=\s*nullptr",
             rb"(\((?<=[\w\s]\()\s*[\w:]+::\s*\*\s*\)\s*\([^();{}]*\)\s*(?:const\b\s*)?&{0,2})(?=\s*[,>])",
-            rb"->(\*)(?=\s*[\w(])",
+            rb"->(\*)(?=\s*\w)",
+            rb"(->)(?=\*\s*\()",
+            rb"using\s+(typename\s)",
             rb"\(\s*((?:\w+(?:<[^<>()]*>)?::)+)(?=\s*\*\s*(?:const\s*)?\w+\s*\)\s*\()",
             rb"typename(?<!\wtypename)\s+[A-Z][A-Z0-9_]*(\([^()]*\))(?=\s*\w+\s*;)",
             rb",\s*(typename\s|const\s)(?=\s*[\w:]+\s*&+\s*\)\s*;)",
