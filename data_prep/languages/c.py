@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 _NAME: Final = rb"(?:_*[A-Z][A-Z0-9_]*[A-Z0-9_]|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)"
 LONG_NAME: Final = rb"(?:_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)"
 _OWN_TYPES: Final = rb"(?!(?:SIZE_T|SSIZE_T|LARGE_INTEGER|ULONG_PTR|DWORD_PTR|LONG_PTR|UINT_PTR)\b)"
-_BEGINS: Final = rb"(?:(?:static|inline|typedef|friend|explicit|virtual|extern(?:\s*\"+)?|\[\[\w+\]\]|template(?:\s*<[^<>;{}]*>)?)\s+)*"
+_BEGINS: Final = (
+    rb"(?:(?:static|inline|typedef|friend|explicit|virtual|extern(?:\s*\"+)?|\[\[\w+\]\]"
+    rb"|template(?:\s*<[^<>;{}]*>)?)\s+)*"
+)
 """What may begin a declaration."""
 _KEYWORDS: Final = (
     rb"(?:static|inline|extern|constexpr|struct|class|enum|union|template|virtual|explicit|unsigned|signed|int|char"
