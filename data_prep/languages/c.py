@@ -126,7 +126,7 @@ MACROS: Final[tuple[Rule, ...]] = (
     partial(
         without,
         (
-            rb"\"(?!\")\s+([A-Z_]\w{2,})(?=\s*[\",;)}])",
+            rb"\"(?!\")(?<!operator \"\")(?<!operator\"\")\s+([A-Z_]\w{2,})(?=\s*[\",;)}])",
             rb"[(,]\s*((?:struct|union|enum)\s+)(?=\w+\s*\**\s*[,)])",
             rb",\s*(?:const\s+)?\w+\s*(\*+)(?=\s*\))",
         ),

@@ -93,6 +93,7 @@ _EASED: Final[tuple[Rule, ...]] = (
             rb"->(\*)(?=\s*\w)",
             rb"(->)(?=\*\s*\()",
             rb"using\s+(typename\s)",
+            rb"=\s*[\w:]+\s*(\([*&]\)\s*\[[^\[\]]*\])(?=\s*[,>])",
             rb"\(\s*((?:\w+(?:<[^<>()]*>)?::)+)(?=\s*\*\s*(?:const\s*)?\w+\s*\)\s*\()",
             rb"typename(?<!\wtypename)\s+[A-Z][A-Z0-9_]*(\([^()]*\))(?=\s*\w+\s*;)",
             rb",\s*(typename\s|const\s)(?=\s*[\w:]+\s*&+\s*\)\s*;)",

@@ -48,6 +48,7 @@ CASES = [
     ("cpp", "A_API B_API void f(int* A_RESTRICT b, C* const __restrict__ d) {\n  g(\"a\" PRId64 \"b\" A_B);\n}\n", "f"),
     ("cpp", "struct A {\n  using typename B::C;\n  MOCK_METHOD(int, f, ());\n  int g() { (h->*(i))(); }\n};\n", "A.g"),
     ("c", "void f(const a *restrict b, int *C_RESTRICT d) {\n  printf(\"%\" PRIu64 \"x\", b);\n}\n", "f"),
+    ("cpp", "using a::operator \"\" _b;\ntemplate<typename T, size_t N, class A = T (&)[N]>\nint f(A a) { }\n", "f"),
     ("csharp", "#if A\npublic\n#else\ninternal\n#endif\nclass Store { int At(int i) { return i; } }\n", "Store.At"),
     ("csharp", "internal ref partial struct S { int F() { return 1; } }\n", "S.F"),
     ("csharp", "unsafe class A { void F() { *(int*)(p + 1) = *(int*)(q + 1); *p++ = 2; x = *(long*)&y; } }\n", "A.F"),
