@@ -31,9 +31,8 @@ from jaxtyping import Float, Float32, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
 from data_prep.config import WordsConfig
-from data_prep.errors import UserError
+from data_prep.errors import SHARE, WIDTH, UserError, check_bounds, real, whole
 from data_prep.pipeline.contexts import Part
 from data_prep.records import CONTEXT_FIELD
 from data_prep.store.batching import Batch, Words, pad

@@ -35,9 +35,8 @@ from typing import Final, Literal
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, whole
 from data_prep.languages.registry import language_of
 from data_prep.pipeline.contexts import CONTEXT_LINES
 from data_prep.pipeline.extraction import plain_code

@@ -8,8 +8,8 @@ from time import strftime
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
+from data_prep.files.access import check_folder_place, named_path
 from data_prep.files.folder_lock import sole_writer
-from data_prep.files.named_paths import check_folder_place, named_path
 from experiments.recipes.config import REPOSITORY, split_run_arguments
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown

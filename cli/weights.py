@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
+from data_prep.files.access import check_file_place, check_folder_place, named_path
 from experiments.recipes.config import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed
@@ -172,7 +172,7 @@ def _of_files(files: Sequence[str], side: Side) -> "Split":
 
 def _questions(files: Sequence[str]) -> "Split":
     """The lines of text files, as pairs with the file and line in place of a function."""
-    from data_prep.files.reading import read_whole
+    from data_prep.files.access import read_whole
     from data_prep.records import Method, Pair
     from data_prep.store.prepared_data import Split
     from search.engine.question import asked_words

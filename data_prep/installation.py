@@ -59,10 +59,9 @@ _STORE: Final = "data_prep.store.written_data"
 """The module that writes pairs, for all data sets."""
 _WITHOUT_PART: Final = frozenset(
     (
-        "data_prep.bounds",
+        "data_prep.errors",
         "data_prep.config",
         "data_prep.files.folder_lock",
-        "data_prep.files.named_paths",
         "data_prep.installation",
         "data_prep.sources.download",
     )

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Final
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.datasets.csn import Csn
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular
+from data_prep.files.access import open_regular
 from data_prep.files.text_rows import csv_rows
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import language as language_named

@@ -15,8 +15,7 @@ from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import raise_if_passing, read_regular
+from data_prep.files.access import named_path, raise_if_passing, read_regular
 from data_prep.pipeline.pairs import JavaSources
 from data_prep.records import SourceFile
 from data_prep.sources.archives import is_zip, read_java_files

@@ -19,10 +19,9 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.array_types import Int
-from data_prep.bounds import shown
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
-from data_prep.errors import UserError, one_line
-from data_prep.files.named_paths import named_path
+from data_prep.errors import UserError, one_line, shown
+from data_prep.files.access import named_path
 from data_prep.files.text_rows import BLANK
 from data_prep.languages.pieces import languages_of
 from data_prep.languages.registry import LANGUAGES, language_called

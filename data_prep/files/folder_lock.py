@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import make_own_folder
+from data_prep.files.access import make_own_folder
 
 _HELD: Final = frozenset({errno.EAGAIN, errno.EACCES})
 _READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})

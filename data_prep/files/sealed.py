@@ -15,10 +15,9 @@ import numpy as np
 
 from data_prep.array_types import UInt8
 from data_prep.errors import UserError
+from data_prep.files.access import ABSENT, make_own_folder, reading, reason
 from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import parse_json
-from data_prep.files.named_paths import make_own_folder
-from data_prep.files.reading import ABSENT, reading, reason
 
 _LONGEST_HEAD: Final = 4096
 _ALIGNED: Final = 64

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.files.access import file_sha256
 from data_prep.files.folder_lock import sole_holder
-from data_prep.files.reading import file_sha256
 
 REGISTRIES: Final = ("pypi", "npm", "debian")
 _PLATFORMS: Final = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
+from data_prep.files.access import named_path, read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import read_whole
 from data_prep.files.text_rows import repeated
 
 NO_MATCH: Final = "no match, by its label"

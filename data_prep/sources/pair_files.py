@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from data_prep.errors import UserError, printable
+from data_prep.files.access import named_path, open_regular
 from data_prep.files.json_text import json_array, json_lines
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import open_regular
 from data_prep.files.text_rows import LeftOut, csv_rows, parquet_columns, parquet_rows
 from data_prep.records import SplitName
 from data_prep.sources.pair_columns import check_columns, chosen_columns, unusable

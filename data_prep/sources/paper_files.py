@@ -27,7 +27,7 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular
+from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular
 from data_prep.files.text_rows import utf8_lines
 from data_prep.records import UNKNOWN
 from data_prep.sources.tabcs_release import ReleasedSplit, load_plain

@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular
+from data_prep.files.access import open_regular
 from data_prep.records import UNKNOWN, Method, Pair, SplitName
 from data_prep.store.ragged_lists import Ragged
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from data_prep.array_types import Int, Int64, UInt8
 from data_prep.errors import UserError
+from data_prep.files.access import ABSENT, file_sha256, read_whole, reason
 from data_prep.files.json_text import checked_record, parse_json, sorted_json
-from data_prep.files.reading import ABSENT, file_sha256, read_whole, reason
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
 from data_prep.store.ragged_lists import Ragged, edges
 

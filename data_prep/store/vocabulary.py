@@ -13,9 +13,9 @@ import numpy as np
 from data_prep.array_types import Int, Int32
 from data_prep.config import MOST_BUCKETS
 from data_prep.errors import UserError
+from data_prep.files.access import read_whole
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_words, parse_json
-from data_prep.files.reading import read_whole
 from data_prep.records import STRUCTURE_FIELDS
 
 SIDES: Final = ("query", "code", *STRUCTURE_FIELDS)

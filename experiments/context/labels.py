@@ -22,8 +22,8 @@ from typing import Final, Literal
 import numpy as np
 
 from data_prep.errors import UserError
+from data_prep.files.access import named_path
 from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import named_path
 from data_prep.files.text_rows import csv_rows
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from data_prep.config import DATASETS, data_set
 from data_prep.errors import UserError
 from data_prep.pipeline.corpus import Corpus
-from data_prep.registry import DATASETS, data_set
 from data_prep.store.derived_splits import tree_of
 from experiments.context.measure import measured
 from experiments.context.options import ContextOptions

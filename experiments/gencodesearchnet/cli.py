@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
+from data_prep.files.access import check_file_place, check_folder_place, named_path
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
     FineTuneCommand,

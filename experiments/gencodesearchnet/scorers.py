@@ -11,14 +11,13 @@ from jaxtyping import Float32, Int64
 
 from baselines.bm25 import Bm25, Bm25Config
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
+from data_prep.config import OfLanguages, data_set
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import read_whole
+from data_prep.files.access import named_path, read_whole
 from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.languages.registry import languages
-from data_prep.registry import OfLanguages, data_set
 from data_prep.store.prepared_data import Split
 from evaluation.fusion import Scale, paired_blocks, weighted
 from evaluation.metrics import count_better_and_tied, mrr

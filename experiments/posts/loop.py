@@ -28,11 +28,10 @@ from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTo
 from baselines.snipper.light import LightTokenizer
 from baselines.snipper.texts import QueryText
 from data_prep.errors import UserError
+from data_prep.files.access import ABSENT, named_path, read_whole
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import ABSENT, read_whole
 from data_prep.posts.sets import PostSets
 from data_prep.store.ragged_lists import Ragged
 from data_prep.store.tokenizing import TokenizedPairs

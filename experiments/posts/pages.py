@@ -13,8 +13,8 @@ from typing import Final, get_args
 import numpy as np
 
 from data_prep.errors import UserError
+from data_prep.files.access import check_folder_place, named_path
 from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import check_folder_place, named_path
 from data_prep.posts.sets import Post, PostSets
 from data_prep.posts.store import prepare_posts
 from evaluation.comparison import MARGIN, Lead, Side

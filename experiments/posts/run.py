@@ -8,9 +8,9 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from data_prep.errors import UserError
+from data_prep.files.access import named_path
 from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
-from data_prep.files.named_paths import named_path
 from data_prep.installation import code_version, machine, without_paths
 from data_prep.posts.sample import write_sample
 from data_prep.posts.sets import PostSets

@@ -13,10 +13,9 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from data_prep.errors import UserError
+from data_prep.files.access import check_folder_place, file_sha256, named_path
 from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import sorted_json
-from data_prep.files.named_paths import check_folder_place, named_path
-from data_prep.files.reading import file_sha256
 from experiments.recipes.config import FREE, REPOSITORY, Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.results_folder import changed_name

@@ -8,8 +8,8 @@ from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTo
 from baselines.snipper.light import LightEncoder, LightTokenizer
 from baselines.snipper.texts import LightConfig, SnipperTransformerConfig
 from data_prep.errors import UserError
+from data_prep.files.access import read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
 from training.checkpoint import put_weights, saved_weights
 
 RECORD: Final = "record.json"

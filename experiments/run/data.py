@@ -6,12 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.config import DataConfig
+from data_prep.config import DataConfig, OfLanguages, data_set
 from data_prep.errors import UserError
 from data_prep.pipeline.overlap import TreeOverlap, crossing, overlap, tree_overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
-from data_prep.registry import OfLanguages, data_set
 from data_prep.sources.pair_files import absolute_list
 from data_prep.store.derived_splits import held_out, joined, limit_training
 from data_prep.store.prepared_data import PreparedData, Split

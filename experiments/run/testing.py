@@ -13,13 +13,13 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
+from data_prep.config import DATASETS, data_set
 from data_prep.errors import UserError
-from data_prep.files.reading import read_whole
+from data_prep.files.access import read_whole
 from data_prep.installation import code_version
 from data_prep.pipeline.overlap import overlap, without
 from data_prep.prepare import inputs_sha256
 from data_prep.records import SplitName
-from data_prep.registry import DATASETS, data_set
 from data_prep.store.prepared_data import PreparedData, Split, words_sha256
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, SavedCounts, evaluate

@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 import numpy as np
 
+from data_prep.files.access import named_path
 from data_prep.files.json_text import from_json, to_json
-from data_prep.files.named_paths import named_path
 from data_prep.store.derived_splits import limit_pairs
 from data_prep.store.prepared_data import PreparedData
 from evaluation.comparison import Entry, Pool, by_pool

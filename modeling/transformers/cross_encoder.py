@@ -20,9 +20,8 @@ import torch
 from jaxtyping import Float, Float32, Int, Int64
 from torch import Tensor, nn
 
-from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, whole
 from data_prep.store.batching import Batch, Words
 from data_prep.store.prepared_data import Split
 from data_prep.store.tokenizing import TokenizedPairs

@@ -18,7 +18,7 @@ import numpy as np
 
 from data_prep.array_types import Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.files.reading import raise_if_passing, read_regular, reason
+from data_prep.files.access import raise_if_passing, read_regular, reason
 from data_prep.records import LARGEST_SOURCE, UnitKind
 from data_prep.store.prepared_data import PairText, Split
 from data_prep.store.ragged_lists import Ragged, edges

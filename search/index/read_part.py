@@ -11,7 +11,7 @@ import numpy as np
 
 from data_prep.array_types import Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.files.reading import raise_if_passing
+from data_prep.files.access import raise_if_passing
 from data_prep.records import SourceFile
 from data_prep.store.derived_splits import joined
 from data_prep.store.prepared_data import Split

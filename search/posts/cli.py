@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from data_prep.bounds import check_bounds, real, whole
-from data_prep.errors import UserError, one_line
-from data_prep.files.named_paths import check_replaceable_folder, named_path
+from data_prep.errors import UserError, check_bounds, one_line, real, whole
+from data_prep.files.access import check_replaceable_folder, named_path
 from data_prep.posts.config import PostsConfig
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed

@@ -27,8 +27,8 @@ from jaxtyping import Float16
 from baselines.snipper.light import LightEncoder, LightTokenizer
 from baselines.snipper.texts import LightConfig, QueryText, document_text
 from data_prep.errors import UserError
+from data_prep.files.access import named_path
 from data_prep.files.atomic import naming
-from data_prep.files.named_paths import named_path
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.sets import Post
 from data_prep.posts.store import prepare_posts

@@ -283,7 +283,7 @@ def test_without_a_network_it_ends_in_one_line(origin, tmp_path, monkeypatch):
 def test_wrong_options_are_refused(options, said, mirrors, tmp_path):
     with pytest.raises(ValueError, match=said):
         Repositories(config_of(mirrors, tmp_path, **options)).inputs()
-    from data_prep.registry import data_set
+    from data_prep.config import data_set
 
     with pytest.raises(ValueError, match="jdk has Java only"):
         data_set("jdk", DataConfig(language="go"))

@@ -11,7 +11,7 @@ import torch
 
 from data_prep.config import WordsConfig
 from data_prep.datasets.source_trees import LEAVE_OUT, REPOSITORIES, read_repositories
-from data_prep.files.reading import file_sha256
+from data_prep.files.access import file_sha256
 from data_prep.languages.identifiers import query_words
 from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import Pair, SourceFile
