@@ -41,7 +41,7 @@ from data_prep.languages.registry import language_of
 from data_prep.pipeline.contexts import CONTEXT_LINES
 from data_prep.pipeline.extraction import plain_code
 from data_prep.store.batching import Batch, Words
-from data_prep.store.prepared_data import PairText, Split
+from data_prep.store.split import PairText, Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import BiEncoder, Encoded, one_word
 from modeling.transformers.bi_encoder import mean_state, pretrained_weights

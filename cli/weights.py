@@ -16,8 +16,8 @@ from experiments.terminal.options import parsed
 if TYPE_CHECKING:
     import numpy as np
 
-    from data_prep.array_types import Float32
-    from data_prep.store.prepared_data import Split
+    from data_prep.store.arrays import Float32
+    from data_prep.store.split import Split
     from data_prep.store.tokenizing import TokenizedPairs
     from modeling.base import BiEncoder
 
@@ -174,7 +174,7 @@ def _questions(files: Sequence[str]) -> "Split":
     """The lines of text files, as pairs with the file and line in place of a function."""
     from data_prep.files.access import read_whole
     from data_prep.records import Method, Pair
-    from data_prep.store.prepared_data import Split
+    from data_prep.store.split import Split
     from search.engine.question import asked_words
     from search.files.encodings import text_of
 
@@ -197,7 +197,7 @@ def _functions(files: Sequence[str]) -> "Split":
     """The functions of source files and of folders of them."""
     import numpy as np
 
-    from data_prep.store.derived_splits import joined
+    from data_prep.store.split import joined
     from data_prep.worker_pool import processors
     from search.files.languages import indexed_suffixes, known_suffixes
     from search.files.tree import Found, checkout_of, found_files, modified_at
@@ -230,7 +230,7 @@ def _functions(files: Sequence[str]) -> "Split":
 
 def _under(folder: Path, rows: "Split") -> "Split":
     """Rows with paths that begin with the folder as it was typed."""
-    from data_prep.store.prepared_data import Texts
+    from data_prep.store.split import Texts
 
     texts = map(rows.text, range(len(rows)))
     return replace(rows, texts=Texts.of(replace(text, path=(folder / text.path).as_posix()) for text in texts))

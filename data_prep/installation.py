@@ -55,7 +55,7 @@ _PACKAGE: Final = f"{OUTER}data_prep"
 _NAMED: Final = re.compile(rf"{re.escape(_PACKAGE)}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
 _PARSERS: Final = ("javalang", "tree-sitter", "tree-sitter-java")
-_STORE: Final = "data_prep.store.written_data"
+_STORE: Final = "data_prep.store.prepared_data"
 """The module that writes pairs, for all data sets."""
 _WITHOUT_PART: Final = frozenset(
     (

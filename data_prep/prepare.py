@@ -16,9 +16,8 @@ from data_prep.files.json_text import sorted_json
 from data_prep.installation import program_sha256
 from data_prep.records import SPLITS
 from data_prep.sources.archives import MAX_FILE_BYTES
-from data_prep.store.derived_splits import limit_pairs
-from data_prep.store.prepared_data import MANIFEST, DamagedStore, PreparedData, open_prepared
-from data_prep.store.written_data import write_prepared
+from data_prep.store.prepared_data import MANIFEST, PreparedData, limit_pairs, open_prepared, write_prepared
+from data_prep.store.split import DamagedStore
 
 _ELSEWHERE: Final = frozenset((
     "path", "mirror", "release", "limit", "train_limit", "root", "processes",

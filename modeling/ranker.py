@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Float, Float32, Int64
-from data_prep.store.prepared_data import Split
+from data_prep.store.arrays import Float, Float32, Int64
+from data_prep.store.split import Split
 
 SCORES_PER_BLOCK: Final = 1 << 22
 """Scores in memory at a time: 16 MiB in float32."""

@@ -25,8 +25,8 @@ from tqdm import tqdm
 
 from baselines.snipper.texts import EncoderConfig, QueryText, SnipperTransformerConfig, cut
 from data_prep.errors import UserError
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words, pad
-from data_prep.store.ragged_lists import Ragged
 from modeling.base import BiEncoder, Encoded, one_word
 from modeling.transformers.bi_encoder import mean_state, pretrained_weights
 from modeling.transformers.joined_pairs import CHARACTERS_PER_TOKEN, between_marks, plain_tokens

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.array_types import Int
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.errors import UserError, one_line, shown
 from data_prep.files.access import named_path
@@ -38,9 +37,8 @@ from data_prep.sources.pair_files import (
     named_files,
     query_text,
 )
-from data_prep.store.derived_splits import Gathered
-from data_prep.store.prepared_data import PairText, Split
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.store.arrays import Int, Ragged, edges
+from data_prep.store.split import Gathered, PairText, Split
 
 SAMPLE: Final = 60
 """Rows without a language by which the languages of all are found."""

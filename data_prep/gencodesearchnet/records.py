@@ -26,7 +26,7 @@ from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.records import Method, Pair
 from data_prep.sources.pair_columns import UNKNOWN_LABEL, of_label
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 
 T = TypeVar("T")
 SEPARATOR: Final = "[CODESPLIT]"

@@ -20,9 +20,8 @@ from data_prep.pipeline.duplicates import DIGITS, Fingerprint, identifiers
 from data_prep.pipeline.shards import parts_between
 from data_prep.pipeline.stages import chunked, interned, mapped
 from data_prep.records import Method, Pair, SplitName
-from data_prep.store.derived_splits import Gathered
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
+from data_prep.store.split import Gathered, Split
 from data_prep.worker_pool import Guard
 from data_prep.worker_process import PAIRS, limited
 

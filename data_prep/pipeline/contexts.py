@@ -13,13 +13,13 @@ from typing import Final, Literal, get_args
 
 import numpy as np
 
-from data_prep.array_types import Int
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.pipeline.triples import CONTEXT, triples
 from data_prep.records import CONTEXT_FIELD, SPLITS, SplitName
-from data_prep.store.prepared_data import PreparedData, Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Int, Ragged
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 
 CONTEXT_LINES: Final = "context_lines"
 """The field that has their lines, each an entry of the lexicon, for models that read text."""

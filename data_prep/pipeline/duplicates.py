@@ -20,7 +20,7 @@ from jaxtyping import Bool, Int
 from data_prep.pipeline.minhash import candidates, distinct, of_identifiers, of_words
 from data_prep.pipeline.shards import alphanumeric_runs
 from data_prep.records import Pair
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.store.arrays import Ragged, edges
 
 COMPARED_FIELDS: Final = ("name", "tokens", "api")
 """The fields of a method whose words are compared."""

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int, UInt
 
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
 from data_prep.worker_pool import processors
 
 _BANDS: Final = 20

@@ -12,7 +12,7 @@ from data_prep.errors import UserError
 from data_prep.pipeline.duplicates import Groups, clusters
 from data_prep.pipeline.splits import place_of, splits_of_groups
 from data_prep.records import SplitName
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
 
 LEAST_IDENTIFIERS: Final = 5
 """Of codes that can be near copies: snippets are shorter than functions."""

@@ -21,7 +21,8 @@ from data_prep.files.text_rows import LeftOut
 from data_prep.records import SPLITS, SplitName
 from data_prep.sources.pair_columns import chosen_columns
 from data_prep.sources.pair_files import SPLIT_WORDS, PairFile, PairRow, bounded
-from data_prep.store.prepared_data import PairText, PreparedData, Split
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import PairText, Split
 
 _PARTS: Final = ("corpus", "queries")
 _ENDINGS: Final = (".jsonl", ".jsonl.gz")

@@ -22,7 +22,8 @@ from data_prep.pipeline.corpus import Corpus
 from data_prep.pipeline.triples import Triple, triples
 from data_prep.records import SplitName
 from data_prep.store.batching import Batch
-from data_prep.store.prepared_data import PairText, PreparedData, Split, words_sha256
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import PairText, Split, words_sha256
 from evaluation.metrics import count_better_and_tied
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder, load_run

@@ -29,7 +29,7 @@ from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pipeline.contexts import asked_under, nearest_words, without_contexts
 from data_prep.records import CONTEXT_FIELD, Method, Pair
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from experiments.context.finished_run import (
     FinishedRun,
     code_vectors,

@@ -25,8 +25,7 @@ from data_prep.pipeline.contexts import (
     without_contexts,
 )
 from data_prep.records import CONTEXT_FIELD
-from data_prep.store.derived_splits import tree_of
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split, tree_of
 from evaluation.fusion import best_weight, weighted, z_scores
 from evaluation.metrics import count_better_and_tied
 from experiments.context.finished_run import (

@@ -8,7 +8,7 @@ from typing import Final
 from data_prep.config import DATASETS, data_set
 from data_prep.errors import UserError
 from data_prep.pipeline.corpus import Corpus
-from data_prep.store.derived_splits import tree_of
+from data_prep.store.split import tree_of
 from experiments.context.measure import measured
 from experiments.context.options import ContextOptions
 from experiments.context.page import FOLDER

@@ -18,7 +18,7 @@ from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.languages.registry import languages
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.fusion import Scale, paired_blocks, weighted
 from evaluation.metrics import count_better_and_tied, mrr
 from experiments.gencodesearchnet.config import BenchmarkOptions

@@ -21,7 +21,7 @@ from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sampling import Block
 from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS, Subset, find_subsets
 from data_prep.installation import code_version, machine, without_paths
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.query_files import strictly_decreasing
 from evaluation.result_store import ResultStore

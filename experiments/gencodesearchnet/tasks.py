@@ -24,7 +24,7 @@ from data_prep.gencodesearchnet.sampling import (
     released_typography,
 )
 from data_prep.gencodesearchnet.subsets import Subset
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.benchmark import MatchingResult, RankingResult, best_threshold, matching
 from evaluation.metrics import count_better_and_tied, mrr

@@ -33,7 +33,7 @@ from data_prep.files.atomic import write_atomically
 from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import parse_json
 from data_prep.posts.sets import PostSets
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan

@@ -12,8 +12,8 @@ from data_prep.pipeline.overlap import TreeOverlap, crossing, overlap, tree_over
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
 from data_prep.sources.pair_files import absolute_list
-from data_prep.store.derived_splits import held_out, joined, limit_training
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData, held_out, limit_training
+from data_prep.store.split import Split, joined
 from evaluation.reading import asked
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained

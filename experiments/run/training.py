@@ -15,10 +15,11 @@ from torch import Tensor
 from tqdm import tqdm
 
 from baselines.snipper.encoder import hard_negatives
-from data_prep.array_types import Int64
 from data_prep.errors import UserError
+from data_prep.store.arrays import Int64
 from data_prep.store.batching import Batch
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate

@@ -9,7 +9,8 @@ import torch
 
 from data_prep.errors import UserError
 from data_prep.store.batching import Batch
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 from evaluation.speed import Form, Measured, Seconds, SpeedOptions, compare
 from experiments.recipes.models import class_of, is_trained
 from experiments.recipes.results_folder import RESULTS, load_results

@@ -23,8 +23,7 @@ import torch
 from jaxtyping import Float, Int
 
 from data_prep.errors import UserError
-from data_prep.store.derived_splits import limit_pairs
-from data_prep.store.prepared_data import PreparedData, open_prepared
+from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate

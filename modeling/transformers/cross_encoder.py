@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError, check_bounds, whole
 from data_prep.store.batching import Batch, Words
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import Encoded, NeuralRanker
 from modeling.pool_ranker import PoolRanker

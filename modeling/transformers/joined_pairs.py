@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Words
-from data_prep.store.ragged_lists import Ragged
 from modeling.transformers.pretrained import extra
 from modeling.transformers.subword_pairs import Subwords
 

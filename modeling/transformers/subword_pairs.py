@@ -12,8 +12,8 @@ from data_prep.errors import UserError
 from data_prep.files.access import read_whole
 from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import parse_json
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.transformers.pretrained import extra, load_pretrained
 

@@ -13,8 +13,9 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 from safetensors.torch import load_file
 
-from data_prep.files.sealed import write_sealed
-from data_prep.store.prepared_data import open_prepared, words_sha256
+from data_prep.store.arrays import write_sealed
+from data_prep.store.prepared_data import open_prepared
+from data_prep.store.split import words_sha256
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of

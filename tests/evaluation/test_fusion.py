@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.fusion import WEIGHTS, FusedRanker, Scale, best_weight, weighted, z_scores
 from modeling.ranker import Ranker
 from tests.evaluation.rankers import Chosen
