@@ -129,7 +129,7 @@ def corpus(arguments: Sequence[str]) -> None:
         raise UserError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
     _check_data_options("corpus", typed)
     from data_prep.config import data_set
-    from data_prep.files.atomic import write_atomically
+    from data_prep.files.writing import write_atomically
     from data_prep.pipeline.triples import measured_lengths, statistics
     from data_prep.worker_pool import processors
     from experiments.corpus_statistics import corpus_picture, corpus_tables

@@ -98,7 +98,7 @@ def export_run(arguments: Sequence[str]) -> None:
     check_folder_place(out, "--out")
     if options.model:
         add_own_model(options.model)
-    from data_prep.files.atomic import atomic_folder
+    from data_prep.files.writing import atomic_folder
     from experiments.recipes.config import Configuration
     from experiments.recipes.run_folder import RunFolder, load_run
     from modeling.transformers.sentence_encoder import export_model
@@ -253,7 +253,7 @@ def _described(rows: "Split", side: Side) -> Iterator[Mapping[str, Any]]:
 def _write(out: Path, vectors: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     import numpy as np
 
-    from data_prep.files.atomic import atomic_file, write_atomically
+    from data_prep.files.writing import atomic_file, write_atomically
 
     out.parent.mkdir(parents=True, exist_ok=True)
     if out.suffix == ".npy":

@@ -61,7 +61,6 @@ _WITHOUT_PART: Final = frozenset(
     (
         "data_prep.errors",
         "data_prep.config",
-        "data_prep.files.folder_lock",
         "data_prep.installation",
         "data_prep.sources.download",
     )

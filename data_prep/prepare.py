@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from data_prep.config import DataConfig, DataSet, OfLanguages, data_set
 from data_prep.files.access import check_folder_place, file_sha256, raise_if_passing, read_regular
-from data_prep.files.folder_lock import sole_holder
 from data_prep.files.json_text import sorted_json
+from data_prep.files.writing import sole_holder
 from data_prep.installation import program_sha256
 from data_prep.records import SPLITS
 from data_prep.sources.archives import MAX_FILE_BYTES

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, read_whole
-from data_prep.files.atomic import remove_leftovers, write_atomically
+from data_prep.files.writing import remove_leftovers, write_atomically
 from data_prep.records import CODE_FIELDS
 from data_prep.store.split import Split
 from evaluation.config import EvaluateConfig

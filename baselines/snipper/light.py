@@ -23,8 +23,8 @@ from baselines.snipper.encoder import SnippetEncoder
 from baselines.snipper.texts import LightConfig, QueryText, code_words, cut
 from data_prep.errors import UserError
 from data_prep.files.access import read_whole
-from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import parse_json
+from data_prep.files.writing import write_atomically
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Words
 from data_prep.store.tokenizing import PAD, Vocabulary

@@ -25,7 +25,7 @@ from data_prep.files.text_rows import BLANK
 from data_prep.languages.pieces import languages_of
 from data_prep.languages.registry import LANGUAGES, language_called
 from data_prep.pipeline.code_rows import CodeRow, ReadPart, read_parts
-from data_prep.pipeline.pair_splits import Divided, SplitRow, divided_rows
+from data_prep.pipeline.copies import Divided, SplitRow, divided_rows
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
 from data_prep.records import SPLITS
 from data_prep.sources.beir_files import BeirSource, is_beir

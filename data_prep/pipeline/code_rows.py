@@ -16,7 +16,7 @@ from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.language import Language
 from data_prep.languages.pieces import Piece, piece_among, plain_words
 from data_prep.languages.registry import language as language_named
-from data_prep.pipeline.duplicates import DIGITS, Fingerprint, identifiers
+from data_prep.pipeline.copies import DIGITS, Fingerprint, identifiers
 from data_prep.pipeline.shards import parts_between
 from data_prep.pipeline.stages import chunked, interned, mapped
 from data_prep.records import Method, Pair, SplitName

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.access import open_regular
-from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import json_lines
 from data_prep.files.text_rows import LeftOut
+from data_prep.files.writing import atomic_folder
 from data_prep.records import SPLITS, SplitName
 from data_prep.sources.pair_columns import chosen_columns
 from data_prep.sources.pair_files import SPLIT_WORDS, PairFile, PairRow, bounded

@@ -21,7 +21,7 @@ from typing import IO, Final
 
 from data_prep.errors import UserError
 from data_prep.files.access import raise_if_passing
-from data_prep.files.atomic import atomic_folder
+from data_prep.files.writing import atomic_folder
 from data_prep.sources.archives import is_zip
 from data_prep.sources.download import Remote, download
 from data_prep.sources.package_downloads import complaint, run_program

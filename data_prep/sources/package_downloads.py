@@ -16,7 +16,7 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.access import file_sha256
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 
 REGISTRIES: Final = ("pypi", "npm", "debian")
 _PLATFORMS: Final = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")

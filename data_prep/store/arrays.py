@@ -24,8 +24,8 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, make_own_folder, reading, reason
-from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import parse_json
+from data_prep.files.writing import atomic_file
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Bool as Bool

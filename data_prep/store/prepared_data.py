@@ -22,8 +22,8 @@ from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, file_sha256, read_whole, reason
-from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import parse_json, sorted_json
+from data_prep.files.writing import atomic_folder
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
 from data_prep.store.arrays import Int, Int64, Ragged, edges
 from data_prep.store.split import DamagedStore, Split, Texts, joined, tree_of

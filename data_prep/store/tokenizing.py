@@ -17,8 +17,8 @@ import Stemmer
 from data_prep.config import MOST_BUCKETS, WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.access import read_whole
-from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_words, parse_json
+from data_prep.files.writing import write_atomically
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.arrays import Int, Int32, Ragged

@@ -23,8 +23,8 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
-from data_prep.files.atomic import write_atomically
 from data_prep.files.text_rows import csv_rows
+from data_prep.files.writing import write_atomically
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pipeline.contexts import asked_under, nearest_words, without_contexts

@@ -26,7 +26,6 @@ from data_prep.pipeline.contexts import (
 )
 from data_prep.records import CONTEXT_FIELD
 from data_prep.store.split import Split, tree_of
-from evaluation.fusion import best_weight, weighted, z_scores
 from evaluation.metrics import count_better_and_tied
 from experiments.context.finished_run import (
     FinishedRun,
@@ -43,7 +42,7 @@ from experiments.context.results import ALL, OVERLAPS, ContextResult, reached, s
 from experiments.recipes.config import resolve
 from experiments.run.run import command_line
 from experiments.terminal.console import say, show
-from modeling.ranker import Ranker
+from modeling.ranker import Ranker, best_weight, weighted, z_scores
 
 OWN: Final = "model"
 OTHERS: Final = "model, contexts of other queries"

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.writing import write_atomically
 from data_prep.pipeline.contexts import PARTS
-from evaluation.published import SCOTCH
 from evaluation.result_store import ResultStore
+from evaluation.tables import SCOTCH
 from experiments.context.gains import (
     GAINS,
     SPLITS,

@@ -82,8 +82,7 @@ def statistics(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, StatisticsOptions)
     if words:
         raise UserError(f"bash run.sh gencodesearchnet statistics takes options only, not {' '.join(words)}")
-    from data_prep.files.atomic import write_atomically
-    from data_prep.files.folder_lock import sole_writer
+    from data_prep.files.writing import sole_writer, write_atomically
     from experiments.corpus_statistics import measured
 
     out = named_path(options.out)

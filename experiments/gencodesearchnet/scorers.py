@@ -19,7 +19,6 @@ from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_bloc
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.languages.registry import languages
 from data_prep.store.split import Split
-from evaluation.fusion import Scale, paired_blocks, weighted
 from evaluation.metrics import count_better_and_tied, mrr
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
@@ -31,7 +30,7 @@ from experiments.run.data import config_of_other
 from experiments.terminal.console import say
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker, Scores, best_device
+from modeling.ranker import Ranker, Scale, Scores, best_device, paired_blocks, weighted
 from modeling.transformers.cross_encoder import load_cross_encoder
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
 

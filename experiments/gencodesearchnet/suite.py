@@ -13,9 +13,8 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
-from data_prep.files.atomic import atomic_file, write_atomically
-from data_prep.files.folder_lock import sole_writer
 from data_prep.files.json_text import to_json
+from data_prep.files.writing import atomic_file, sole_writer, write_atomically
 from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sampling import Block

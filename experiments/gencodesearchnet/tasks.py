@@ -31,7 +31,7 @@ from evaluation.metrics import count_better_and_tied, mrr
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, Scores
 from modeling.transformers.cross_encoder import both_logits_ranks, gold_logit_scores
-from modeling.transformers.joined_pairs import joined_lengths
+from modeling.transformers.subword_pairs import joined_lengths
 
 _ROWS = 64
 """Queries per block, after which the progress is updated."""

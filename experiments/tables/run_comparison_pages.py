@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, Int
 
-from data_prep.files.atomic import write_atomically
+from data_prep.files.writing import write_atomically
 from evaluation.comparison import Entry
 from evaluation.query_files import QueryRank, as_csv
 from experiments.tables.comparison_pictures import forest_picture, kind_picture

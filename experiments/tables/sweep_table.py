@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.files.atomic import write_atomically
+from data_prep.files.writing import write_atomically
 from evaluation.comparison import Entry
 from evaluation.metrics import short_columns
 from evaluation.query_files import as_csv

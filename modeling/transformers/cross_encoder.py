@@ -29,9 +29,16 @@ from modeling.base import Encoded, NeuralRanker
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import best_device
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_classifier, load_codet5p_tokenizer
-from modeling.transformers.joined_pairs import SPECIAL, Joining, joined
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
-from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_in, subwords_of
+from modeling.transformers.subword_pairs import (
+    SPECIAL,
+    Joining,
+    Subwords,
+    SubwordTokenizer,
+    joined,
+    subwords_in,
+    subwords_of,
+)
 
 _LONGEST: Final = 512
 """Default maximum tokens of a pair, unless the model's own limit is lower."""

@@ -21,8 +21,8 @@ from safetensors.numpy import save
 
 from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, make_own_folder, reading, reason
-from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import checked_record, checked_words, parse_json
+from data_prep.files.writing import write_atomically
 from data_prep.records import WORD_FIELDS
 from data_prep.store.arrays import Ragged, checked_edges
 from data_prep.store.split import Split, Texts

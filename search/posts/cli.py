@@ -65,9 +65,9 @@ def index(arguments: Sequence[str]) -> None:
         raise UserError("expected a dump: bash run.sh posts index DUMP [DUMP ...] [--tag=TAG] [--model=STAGE]")
     out = named_path(options.out)
     check_replaceable_folder(out, "--out", "index.json")
-    from data_prep.files.folder_lock import sole_holder
+    from data_prep.files.writing import sole_holder
     from data_prep.posts.store import prepare_posts
-    from experiments.recipes.snippet_encoder import load_snippet_encoder
+    from experiments.recipes.run_folder import load_snippet_encoder
     from search.posts.post_index import write_index
 
     model = named_path(options.model) if options.model else None

@@ -21,7 +21,7 @@ from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
 from data_prep.store.arrays import Bool, Float, Float32, Int64, Ragged
 from data_prep.store.split import Split, Texts
-from evaluation.fusion import z_scores
+from modeling.ranker import z_scores
 from search.engine.engine import Engine
 from search.engine.penalties import folded
 from search.engine.signals import Candidates

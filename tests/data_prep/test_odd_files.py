@@ -11,9 +11,9 @@ from data_prep.datasets.jdk import find_sources
 from data_prep.datasets.open_java import FILES, OpenJava
 from data_prep.datasets.tabcs import JcgTabcs
 from data_prep.files.access import append_regular
-from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import json_lines
 from data_prep.files.text_rows import parquet_rows
+from data_prep.files.writing import write_atomically
 from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.gencodesearchnet.records import read_raw, source_rows
 from data_prep.gencodesearchnet.subsets import find_subsets

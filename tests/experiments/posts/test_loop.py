@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from baselines.snipper.texts import QueryText
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts
 from data_prep.records import Method, Pair

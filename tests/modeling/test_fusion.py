@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from data_prep.store.split import Split
-from evaluation.fusion import WEIGHTS, FusedRanker, Scale, best_weight, weighted, z_scores
-from modeling.ranker import Ranker
+from modeling.ranker import WEIGHTS, FusedRanker, Ranker, Scale, best_weight, weighted, z_scores
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 
