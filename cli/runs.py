@@ -50,8 +50,8 @@ def train(arguments: Sequence[str]) -> None:
 
 def _sweep(dataset: str, model: str, typed: Mapping[str, str]) -> None:
     """Train and test a model with every combination of the values of ``--sweep.*``, and show the table."""
+    from experiments.tables.run_pages import sweep_table, write_sweep
     from experiments.tables.sweep import Sweep, run_sweep
-    from experiments.tables.sweep_table import sweep_table, write_sweep
 
     sweep = Sweep.of(dataset, model, typed)
     try:
@@ -109,7 +109,7 @@ def export(arguments: Sequence[str]) -> None:
 
     if any(out.resolve() in path.resolve().parents for path in data_set(words[0], plan.data).inputs()):
         raise UserError(f"--out={out} has the data that are read, which would be lost: name another folder")
-    from data_prep.sources.beir_files import write_beir
+    from data_prep.sources.pair_files import write_beir
     from experiments.run.data import prepare_stage
 
     data = prepare_stage(words[0], plan.data, shlex.join(["bash", "run.sh", "export", *arguments]))

@@ -204,7 +204,7 @@ def compare(arguments: Sequence[str]) -> None:
     if not words:
         raise UserError("expected finished runs, the first is the reference: bash run.sh compare RUN RUN [...]")
     from experiments.tables.run_comparison import compared_runs
-    from experiments.tables.run_comparison_pages import comparison_table, write_comparison
+    from experiments.tables.run_pages import comparison_table, write_comparison
 
     out = named_path(options.out) if options.out else REPOSITORY / "runs" / "comparisons" / strftime("%Y%m%d-%H%M%S")
     check_folder_place(out, "--out")

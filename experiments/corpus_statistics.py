@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from data_prep.errors import UserError
-from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
+from data_prep.gencodesearchnet.sets import find_fine_tuning
 from data_prep.gencodesearchnet.statistics import (
     SIDES,
     SubsetStatistics,

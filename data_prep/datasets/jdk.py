@@ -20,7 +20,7 @@ from data_prep.pipeline.pairs import JavaSources
 from data_prep.records import SourceFile
 from data_prep.sources.archives import is_zip, read_java_files
 from data_prep.sources.download import DownloadError
-from data_prep.sources.jdk_sources import (
+from data_prep.sources.package_downloads import (
     HOW,
     NAME,
     RELEASE,

@@ -28,15 +28,8 @@ from data_prep.pipeline.code_rows import CodeRow, ReadPart, read_parts
 from data_prep.pipeline.copies import Divided, SplitRow, divided_rows
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
 from data_prep.records import SPLITS
-from data_prep.sources.beir_files import BeirSource, is_beir
-from data_prep.sources.pair_columns import UNKNOWN_LABEL, read_columns
-from data_prep.sources.pair_files import (
-    UNKNOWN_SPLIT,
-    PairRow,
-    PairSource,
-    named_files,
-    query_text,
-)
+from data_prep.sources.pair_files import BeirSource, PairSource, is_beir, named_files
+from data_prep.sources.pair_rows import UNKNOWN_LABEL, UNKNOWN_SPLIT, PairRow, query_text, read_columns
 from data_prep.store.arrays import Int, Ragged, edges
 from data_prep.store.split import Gathered, PairText, Split
 

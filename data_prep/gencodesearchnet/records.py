@@ -25,7 +25,7 @@ from data_prep.files.writing import atomic_file
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.records import Method, Pair
-from data_prep.sources.pair_columns import UNKNOWN_LABEL, of_label
+from data_prep.sources.pair_rows import UNKNOWN_LABEL, of_label
 from data_prep.store.split import Split
 
 T = TypeVar("T")

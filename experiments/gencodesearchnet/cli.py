@@ -54,7 +54,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, FineTuneCommand)
     if len(words) != 1 or not options.out:
         raise UserError("expected a base and a folder: bash run.sh gencodesearchnet fine_tune BASE --out=FOLDER")
-    from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
+    from data_prep.gencodesearchnet.sets import find_fine_tuning
     from data_prep.gencodesearchnet.subsets import find_subsets
     from experiments.gencodesearchnet.fine_tune import fine_tune
 
@@ -126,7 +126,7 @@ def sample_pairs(arguments: Sequence[str]) -> None:
     if len(words) != 1 or not options.out:
         raise UserError("expected a raw file: gencodesearchnet sample_pairs FILE --task=ranking|matching --out=FILE")
     from data_prep.gencodesearchnet.records import read_raw
-    from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks, write_matching, write_ranking
+    from data_prep.gencodesearchnet.sets import matching_negatives, ranking_blocks, write_matching, write_ranking
 
     path, out = named_path(words[0]), named_path(options.out)
     check_file_place(out, "--out")

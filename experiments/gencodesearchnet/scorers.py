@@ -15,7 +15,7 @@ from data_prep.config import OfLanguages, data_set
 from data_prep.errors import UserError
 from data_prep.files.access import named_path, read_whole
 from data_prep.gencodesearchnet.records import Example, as_split
-from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_blocks
+from data_prep.gencodesearchnet.sets import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.languages.registry import languages
 from data_prep.store.split import Split

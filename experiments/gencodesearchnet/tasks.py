@@ -15,7 +15,7 @@ from jaxtyping import Float32, Int, Int64
 from tqdm import tqdm
 
 from data_prep.gencodesearchnet.records import Example, as_split
-from data_prep.gencodesearchnet.sampling import (
+from data_prep.gencodesearchnet.sets import (
     Block,
     Negatives,
     matching_negatives,

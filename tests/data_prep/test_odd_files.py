@@ -20,7 +20,7 @@ from data_prep.gencodesearchnet.subsets import find_subsets
 from data_prep.prepare import prepare
 from data_prep.sources.archives import is_zip, read_java_files
 from data_prep.sources.debian_sources import RECORD, archives_in, fetched_archives, source_entries
-from data_prep.sources.jdk_sources import unpack_package
+from data_prep.sources.package_downloads import unpack_package
 from data_prep.sources.tabcs_release import load_plain, read_ids, read_vocabulary
 from tests.odd_files import KINDS, deadline, odd_thing
 
