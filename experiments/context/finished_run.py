@@ -17,9 +17,8 @@ from jaxtyping import Float, Float32, Int, Int64
 from data_prep.config import data_set
 from data_prep.errors import UserError
 from data_prep.languages.registry import language_of
-from data_prep.pipeline.contexts import Part, with_contexts
+from data_prep.pipeline.contexts import Part, Triple, triples, with_contexts
 from data_prep.pipeline.corpus import Corpus
-from data_prep.pipeline.triples import Triple, triples
 from data_prep.records import SplitName
 from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import PreparedData
