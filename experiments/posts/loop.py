@@ -43,9 +43,8 @@ from modeling.base import NeuralRanker
 from modeling.ranker import best_device
 from training.checkpoint import load_weights, save_weights
 from training.config import FREE, LossConfig, TrainConfig
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import PairTask
+from training.task import Loss, PairTask
 from training.trainer import CHECKPOINT, train
 
 Mined: TypeAlias = Int64[np.ndarray, "pairs mined"]

@@ -39,9 +39,8 @@ from training.board import Board, Sample
 from training.checkpoint import save_weights
 from training.config import TrainConfig
 from training.drawing import alignment_picture
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import PairTask
+from training.task import Loss, PairTask
 from training.trainer import TrainingReport, train
 
 DIAGNOSED: Final = 256

@@ -15,9 +15,8 @@ from experiments.recipes.models import MODELS, class_of, is_trained
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
 from tests.tiny_models import smaller
 from training.checkpoint import load_weights, save_weights
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import negatives_mask
+from training.task import Loss, negatives_mask
 
 NEURAL = [name for name in MODELS if is_trained(name)]
 PAIRS = 32

@@ -30,9 +30,8 @@ from search.retrieval.exact import ExactVectors
 from training import checkpoint
 from training.checkpoint import sealed_weights
 from training.config import TrainConfig
-from training.losses import Loss
 from training.state import RunState
-from training.task import PairTask
+from training.task import Loss, PairTask
 
 PLAN: Final = resolve("folder", "unif", {"model.dim": "16"})
 QUERIES: Final = ("returns a stream of all elements", "Streams.concat", "close handlers", "reduce to a sum")

@@ -27,9 +27,8 @@ from search.models import packed_model
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, StoredTable, model_hash
 from search.models.packed_model import load_model, load_packed, pack
 from training.checkpoint import read_weights, save_weights, sealed_weights
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import negatives_mask
+from training.task import Loss, negatives_mask
 
 ALL = 10**9
 """More words than there are."""
