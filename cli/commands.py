@@ -158,7 +158,7 @@ COMMANDS: Final[dict[str, Command]] = {
             "turns": Command(
                 "DATASET MODEL [--section.field=value ...]",
                 "train and test with each source tree left out in turn",
-                "experiments.context.turns:turns",
+                "experiments.context.page:turns",
             ),
         },
     ),

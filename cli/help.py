@@ -9,7 +9,7 @@ from pkgutil import resolve_name
 from typing import Any, Final
 
 from cli.commands import COMMANDS, TRAIN, Command, usage_lines
-from data_prep.registry import DATASETS
+from data_prep.config import DATASETS
 from experiments.recipes.config import OUT, SECTIONS, section_types
 from experiments.recipes.models import MODELS, recipe_of, settings_of
 from experiments.terminal.options import Option, named_options, options_of, unknown

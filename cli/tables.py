@@ -8,8 +8,8 @@ from time import strftime
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_writer
-from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.files.access import check_folder_place, named_path
+from data_prep.files.writing import sole_writer
 from experiments.recipes.config import REPOSITORY, split_run_arguments
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
@@ -28,7 +28,7 @@ CALIBRATION: Final = "calibration"
 _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "scoring": ("experiments.speed.scoring:measure_scoring", "GALM's fast form, plain form and the matrix product"),
     "pools": ("experiments.speed.scoring:measure_pools", "ranking whole pools of several sizes, and its memory"),
-    "models": ("experiments.speed.models:measure_models", "a question and a method read, by each model"),
+    "models": ("experiments.speed.scoring:measure_models", "a question and a method read, by each model"),
     "training": ("experiments.speed.jdk:measure_training", "a training step of GALM's fast and plain form"),
     "rows": ("experiments.speed.jdk:measure_rows", "training with rows of word tables that wait, or all move"),
     "selected": ("experiments.speed.jdk:measure_selected", "training with gradients of few scores, or of all"),
@@ -204,7 +204,7 @@ def compare(arguments: Sequence[str]) -> None:
     if not words:
         raise UserError("expected finished runs, the first is the reference: bash run.sh compare RUN RUN [...]")
     from experiments.tables.run_comparison import compared_runs
-    from experiments.tables.run_comparison_pages import comparison_table, write_comparison
+    from experiments.tables.run_pages import comparison_table, write_comparison
 
     out = named_path(options.out) if options.out else REPOSITORY / "runs" / "comparisons" / strftime("%Y%m%d-%H%M%S")
     check_folder_place(out, "--out")

@@ -20,10 +20,9 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.access import read_whole
 from data_prep.files.json_text import load_json, parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.writing import sole_holder, write_atomically
 
 ROWS: Final = "results.jsonl"
 LISTS: Final = "ranks.jsonl.gz"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, named_path
+from data_prep.files.access import check_file_place, named_path
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.matching import Pattern

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 from search.making import complain_about

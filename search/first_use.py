@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from experiments.terminal import console
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import OtherVersionError, read_head

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, named_path
-from data_prep.files.reading import reason
+from data_prep.files.access import check_file_place, named_path, reason
 from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed

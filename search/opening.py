@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import cache_folder, named_path, own_folder
+from data_prep.files.access import cache_folder, named_path, own_folder
 from experiments.terminal import console
 
 if TYPE_CHECKING:

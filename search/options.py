@@ -3,8 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-from data_prep.bounds import COUNT, SEED, WORKERS, check_bounds, shown
-from data_prep.errors import UserError
+from data_prep.errors import COUNT, SEED, WORKERS, UserError, check_bounds, shown
 from experiments.terminal.options import named_options, parse
 from search.engine.question import RankingSettings
 from search.terminal.form import AnswerOptions

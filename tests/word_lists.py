@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from data_prep.store.batching import Batch, Words
-from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
+from data_prep.store.tokenizing import PAD, Vocabularies, Vocabulary
 
 VOCABULARIES = Vocabularies(  # of 13, 21, 9 and 8 ids
     Vocabulary(tuple(f"q{number}" for number in range(11))),

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from data_prep.pipeline.pairs import JavaSources
 from data_prep.pipeline.splits import SplitRule
 from data_prep.pipeline.stages import MadePairs

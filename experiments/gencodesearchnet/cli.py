@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
+from data_prep.files.access import check_file_place, check_folder_place, named_path
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
     FineTuneCommand,
@@ -54,7 +54,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, FineTuneCommand)
     if len(words) != 1 or not options.out:
         raise UserError("expected a base and a folder: bash run.sh gencodesearchnet fine_tune BASE --out=FOLDER")
-    from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
+    from data_prep.gencodesearchnet.sets import find_fine_tuning
     from data_prep.gencodesearchnet.subsets import find_subsets
     from experiments.gencodesearchnet.fine_tune import fine_tune
 
@@ -82,8 +82,7 @@ def statistics(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, StatisticsOptions)
     if words:
         raise UserError(f"bash run.sh gencodesearchnet statistics takes options only, not {' '.join(words)}")
-    from data_prep.files.atomic import write_atomically
-    from data_prep.files.folder_lock import sole_writer
+    from data_prep.files.writing import sole_writer, write_atomically
     from experiments.corpus_statistics import measured
 
     out = named_path(options.out)
@@ -127,7 +126,7 @@ def sample_pairs(arguments: Sequence[str]) -> None:
     if len(words) != 1 or not options.out:
         raise UserError("expected a raw file: gencodesearchnet sample_pairs FILE --task=ranking|matching --out=FILE")
     from data_prep.gencodesearchnet.records import read_raw
-    from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks, write_matching, write_ranking
+    from data_prep.gencodesearchnet.sets import matching_negatives, ranking_blocks, write_matching, write_ranking
 
     path, out = named_path(words[0]), named_path(options.out)
     check_file_place(out, "--out")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_folder_place, check_replaceable_folder, named_path
+from data_prep.files.access import check_folder_place, check_replaceable_folder, named_path
 from experiments.posts.config import MODELS, TrackerOptions, all_options, resolve_plan
 from experiments.terminal.console import say, show
 from experiments.terminal.options import parsed, split_arguments, switches_of, unknown

@@ -15,11 +15,10 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final
 
-from data_prep.bounds import shown
 from data_prep.config import DataConfig, WordsConfig
-from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import named_path
+from data_prep.errors import UserError, shown
+from data_prep.files.access import named_path
+from data_prep.files.writing import write_atomically
 from data_prep.installation import workspace
 from data_prep.sources.pair_files import absolute_list
 from evaluation.config import EvaluateConfig

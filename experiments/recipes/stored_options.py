@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
-from data_prep.bounds import with_current_names
-from data_prep.errors import UserError
+from data_prep.errors import UserError, with_current_names
+from data_prep.files.access import read_whole, reason
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole, reason
 from experiments.terminal.options import Option
 
 _PLAIN: Final = str | int | float

@@ -24,8 +24,7 @@ from experiments.terminal.console import say
 from modeling.base import PairTokenizer
 from training import config as train_config
 from training.checkpoint import saved_weights
-from training.state import Progress, RunState
-from training.task import TrainingTask
+from training.state import Progress, RunState, TrainingTask
 from training.trainer import CHECKPOINT
 
 _WHERE: Final = ("train.resume", "out")

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.writing import write_atomically
 from data_prep.installation import INSTALLED
 from evaluation.benchmark import BenchmarkResult
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from evaluation.speed import Row
-from experiments.gencodesearchnet.differences import difference_picture, merged
 from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
-from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
+from experiments.gencodesearchnet.report import benchmark_page, difference_picture, kept_benchmarks, merged
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS
 from experiments.speed.report import newest_rows

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from data_prep.errors import one_line, printable
-from data_prep.files.reading import append_regular
+from data_prep.files.access import append_regular
 from data_prep.installation import OUTER
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from data_prep.bounds import RENAMED, shown
-from data_prep.errors import UserError
+from data_prep.errors import RENAMED, UserError, shown
 
 Options = TypeVar("Options")
 _CLOSE: Final = 0.65

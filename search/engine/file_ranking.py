@@ -23,8 +23,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Float32, Int64
-from data_prep.store.ragged_lists import slices
+from data_prep.store.arrays import Bool, Float, Float32, Int64, slices
 from search.engine.path_reading import Spellings
 from search.engine.signals import begins
 from search.files.file_words import GATHERING, path_stems

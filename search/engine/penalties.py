@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Int64
+from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.question import RankingSettings, asks_for_tests
 from search.engine.signals import Candidates
 from search.files.file_words import DEPRECATED, old_words

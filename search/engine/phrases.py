@@ -16,8 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Int32, Int64
-from data_prep.store.ragged_lists import edges
+from data_prep.store.arrays import Bool, Float, Int32, Int64, edges
 from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners, Word, linked
 from search.engine.question import RankingSettings

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from data_prep.bounds import check_bounds, real, whole
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, real, whole
 from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, query_words
 from search.files.word_stems import folded
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from data_prep.files.reading import raise_if_passing, read_regular, reason
+from data_prep.files.access import raise_if_passing, read_regular, reason
 from search.files.git_patterns import FOLDER, Kind, Line, Part, parts_of, read_line, regex_of
 from search.files.tree_stamps import How
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import home_of
-from data_prep.files.reading import raise_if_passing, read_regular, reason
+from data_prep.files.access import home_of, raise_if_passing, read_regular, reason
 from data_prep.languages.registry import language_of
 from data_prep.records import LARGEST_SOURCE
 from data_prep.sources.git_repository import GitRepository, repository_of

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from data_prep.files.reading import raise_if_passing, read_regular, reason
+from data_prep.files.access import raise_if_passing, read_regular, reason
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell
 from search.files.tree_stamps import Seen
 from search.files.unread import Unread, scripts

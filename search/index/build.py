@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 from data_prep.sources.own_git import GitError
-from data_prep.store.derived_splits import joined_texts
+from data_prep.store.split import joined_texts
 from data_prep.worker_pool import Guard, map_ordered
 from experiments.terminal.console import progress
 from search.files.ignore_files import Tell

@@ -17,9 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import cache_folder
-from data_prep.files.reading import raise_if_passing
-from data_prep.files.sealed import read_sealed, write_sealed
+from data_prep.files.access import cache_folder, raise_if_passing
+from data_prep.store.arrays import read_sealed, write_sealed
 from search.files.languages import indexed_suffixes
 from search.files.tree import Found, checkout_of, found_files, modified_at
 from search.files.tree_stamps import How, Seen, Stamp, unchanged

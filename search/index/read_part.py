@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.array_types import Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.files.reading import raise_if_passing
+from data_prep.files.access import raise_if_passing
 from data_prep.records import SourceFile
-from data_prep.store.derived_splits import joined
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import edges
+from data_prep.store.arrays import Int64, UInt8, edges
+from data_prep.store.split import Split, joined
 from data_prep.worker_process import FILE, limited
 from search.engine.question import asked_words
 from search.files.encodings import text_of

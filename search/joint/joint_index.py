@@ -21,9 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float32, Int32, Int64, UInt16
-from data_prep.store.prepared_data import PairText, Split, Texts
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.store.arrays import Bool, Float32, Int32, Int64, Ragged, UInt16, edges
+from data_prep.store.split import PairText, Split, Texts
 from search.engine.signals import Reranker
 from search.index.code_index import Index, IndexedFile
 from search.index.vectors import DenseRetriever

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from data_prep.array_types import Float32, Int64
 from data_prep.errors import UserError
+from data_prep.store.arrays import Float32, Int64
 from search.engine.engine import Engine
 from search.engine.signals import Alignment, KnowsWords, Reranker
 from search.index.code_index import Index

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import open_regular, reason
+from data_prep.errors import UserError, shown
+from data_prep.files.access import named_path, open_regular, reason
 from search.opening import index_place
 
 EVERYBODY: Final = "*"

@@ -15,13 +15,12 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from data_prep.array_types import Bool, Float32, Int8, Int64
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
+from data_prep.files.access import ABSENT, file_sha256, read_whole
 from data_prep.files.json_text import parse_json, sorted_json
-from data_prep.files.reading import ABSENT, file_sha256, read_whole
-from data_prep.store.tokenizing import WordTokenizer
-from data_prep.store.vocabulary import Vocabularies, Vocabulary
+from data_prep.store.arrays import Bool, Float32, Int8, Int64
+from data_prep.store.tokenizing import Vocabularies, Vocabulary, WordTokenizer
 from experiments.recipes.stored_options import PACKED, fitted, is_packed, stored_configuration
 from experiments.terminal.options import options_of
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from data_prep.bounds import check_bounds, real, whole
-from data_prep.errors import UserError, one_line
-from data_prep.files.named_paths import check_replaceable_folder, named_path
+from data_prep.errors import UserError, check_bounds, one_line, real, whole
+from data_prep.files.access import check_replaceable_folder, named_path
 from data_prep.posts.config import PostsConfig
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
@@ -66,9 +65,9 @@ def index(arguments: Sequence[str]) -> None:
         raise UserError("expected a dump: bash run.sh posts index DUMP [DUMP ...] [--tag=TAG] [--model=STAGE]")
     out = named_path(options.out)
     check_replaceable_folder(out, "--out", "index.json")
-    from data_prep.files.folder_lock import sole_holder
+    from data_prep.files.writing import sole_holder
     from data_prep.posts.store import prepare_posts
-    from experiments.recipes.snippet_encoder import load_snippet_encoder
+    from experiments.recipes.run_folder import load_snippet_encoder
     from search.posts.post_index import write_index
 
     model = named_path(options.model) if options.model else None

@@ -22,14 +22,14 @@ from baselines.bm25 import TokenBm25
 from baselines.snipper.encoder import encode_texts
 from baselines.snipper.texts import QueryText, code_words, document_text
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_folder
+from data_prep.files.access import ABSENT, read_whole
 from data_prep.files.json_text import checked_words, parse_json
-from data_prep.files.reading import ABSENT, read_whole
+from data_prep.files.writing import atomic_folder
 from data_prep.posts.post_lines import error_type
 from data_prep.posts.sets import Post
 from data_prep.traces.trace import plain_text
-from evaluation.fusion import weighted, z_scores
-from experiments.recipes.snippet_encoder import FILES, load_snippet_encoder
+from experiments.recipes.run_folder import FILES, load_snippet_encoder
+from modeling.ranker import weighted, z_scores
 from search.retrieval.exact import vector_index
 from search.snippets.code_text import shortened
 

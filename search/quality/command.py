@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from data_prep.errors import UserError, one_line
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 from search.engine.engine import Engine

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from data_prep.errors import UserError, one_line
 from data_prep.languages.registry import language_of
 from data_prep.pipeline.shards import CorpusFile
-from data_prep.store.prepared_data import PairText, Texts
+from data_prep.store.split import PairText, Texts
 from evaluation.metrics import Measures, exact, short_columns
 from evaluation.significance import Difference, compare
 from search.engine.engine import Engine

@@ -18,7 +18,7 @@ from jaxtyping import Int64
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.reading import read_regular
+from data_prep.files.access import read_regular
 from data_prep.languages.comments import returned
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import find_declarations, parse_java

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from data_prep.files.reading import read_regular
+from data_prep.files.access import read_regular
 from data_prep.languages.identifiers import query_words
 from data_prep.records import LARGEST_SOURCE
 from evaluation.significance import bootstrap_interval

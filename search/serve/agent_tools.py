@@ -6,8 +6,7 @@ which is not trusted: an agent should read them as data. What the docstrings say
 
 from typing import Final, Literal
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError, one_line
+from data_prep.errors import UserError, one_line, shown
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.matching import Pattern

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.array_types import Bool
+from data_prep.store.arrays import Bool
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 
 QUESTIONS: Final = 3

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError, one_line
-from data_prep.files.reading import reason
+from data_prep.files.access import reason
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE
 from search import opening

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from data_prep.installation import IMPORT_ROOT, INSTALLED
 from experiments.terminal import console
 from experiments.terminal.options import parsed

@@ -10,8 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from data_prep.bounds import shown
-from data_prep.errors import one_line
+from data_prep.errors import one_line, shown
 from data_prep.languages.registry import language_called
 from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine

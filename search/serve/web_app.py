@@ -28,7 +28,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular, reason
+from data_prep.files.access import open_regular, reason
 from data_prep.languages.registry import languages
 from search.joint.repository_list import USER
 from search.quality.query_file import Judgements

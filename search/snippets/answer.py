@@ -11,8 +11,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
+from data_prep.errors import UserError, shown
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from data_prep.traces.trace import Trace, frames_like, read_trace
 from search.engine.engine import Engine

@@ -17,12 +17,11 @@ from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Float32, Int64
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
-from data_prep.store.prepared_data import Split, Texts
-from data_prep.store.ragged_lists import Ragged
-from evaluation.fusion import z_scores
+from data_prep.store.arrays import Bool, Float, Float32, Int64, Ragged
+from data_prep.store.split import Split, Texts
+from modeling.ranker import z_scores
 from search.engine.engine import Engine
 from search.engine.penalties import folded
 from search.engine.signals import Candidates

@@ -8,10 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path, named_places
-from data_prep.files.reading import read_whole
+from data_prep.errors import UserError, shown
+from data_prep.files.access import named_path, read_whole
+from data_prep.traces.form import named_places
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 from search.files.tree import modified_at

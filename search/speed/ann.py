@@ -27,8 +27,8 @@ from jaxtyping import Float16
 from baselines.snipper.light import LightEncoder, LightTokenizer
 from baselines.snipper.texts import LightConfig, QueryText, document_text
 from data_prep.errors import UserError
-from data_prep.files.atomic import naming
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
+from data_prep.files.writing import naming
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.sets import Post
 from data_prep.posts.store import prepare_posts
@@ -46,7 +46,7 @@ from evaluation.speed import (
     rows_of,
     timed,
 )
-from experiments.recipes.snippet_encoder import RECORD, TOKENIZER, WEIGHTS
+from experiments.recipes.run_folder import RECORD, TOKENIZER, WEIGHTS
 from experiments.terminal.console import say
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index

@@ -16,8 +16,8 @@ from typing import Final
 from data_prep.config import DataConfig
 from data_prep.datasets.jdk import Jdk
 from data_prep.errors import UserError
-from data_prep.files.atomic import naming
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
+from data_prep.files.writing import naming
 from data_prep.installation import peak_memory_mb
 from data_prep.records import SourceFile
 from evaluation.speed import Form, Measured, Seconds, SpeedOptions, asking, compare, timed

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from evaluation.speed import Measured, Seconds, SpeedOptions, compare, timed
 from search.files.languages import LANGUAGES, language_name
 from search.files.tree import Found, found_files

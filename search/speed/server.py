@@ -27,8 +27,7 @@ from typing import Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import read_regular
+from data_prep.files.access import named_path, read_regular
 from data_prep.records import LARGEST_SOURCE
 from evaluation.speed import Measured, Seconds, SpeedOptions, compare, memory_mb, quantiles
 from experiments.recipes.config import REPOSITORY

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import raise_if_passing, read_regular
+from data_prep.files.access import raise_if_passing, read_regular
 from data_prep.sources.own_git import GitError
 from search.files.tree import blob_names, checkout_of, modified_at
 from search.index.code_index import Index, IndexedFile

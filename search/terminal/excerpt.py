@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from search.engine.line_scores import line_scores, word_places
 from search.engine.preview import body, indentation
 from search.index.code_index import Index, text_at

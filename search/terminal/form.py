@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from data_prep.bounds import check_bounds, whole
-from data_prep.errors import UserError, one_line
+from data_prep.errors import UserError, check_bounds, one_line, whole
 
 BOLD, DIM, GREEN, CYAN = "1", "2", "32", "36"
 Paint = Callable[[str, str], str]

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool
-from data_prep.store.prepared_data import PairText
+from data_prep.store.arrays import Bool
+from data_prep.store.split import PairText
 from search.engine.engine import Engine
 from search.engine.filters import Question, read_question
 from search.engine.near_names import MOST

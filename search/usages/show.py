@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError, one_line
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from experiments.terminal import console
 from search.cli import question_and_folder
 from search.engine.certainty import Certainty, shown_words

@@ -8,7 +8,7 @@ import pytest
 from repositories import write
 
 from cli.main import main
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 from experiments.recipes.config import REPOSITORY
 from search.index.index_file import open_index, read_head
 from search.index.vectors import up_to_date

@@ -10,7 +10,7 @@ from repositories import commit, write
 from serving import index_of
 
 from cli.main import main
-from data_prep.files.reading import read_whole
+from data_prep.files.access import read_whole
 from data_prep.languages.identifiers import split_identifier
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine

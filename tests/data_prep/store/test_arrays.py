@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.store.arrays import Ragged, edges
 
 LISTS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), max_size=8)
 

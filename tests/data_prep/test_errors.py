@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep.bounds import SEED, Bounds, check_bounds, real, shown, whole
+from data_prep.errors import SEED, Bounds, check_bounds, real, shown, whole
 from data_prep.languages.fields import LONGEST
 
 
@@ -66,6 +66,6 @@ def test_seeds_are_those_of_numpys_older_generators():
 
 
 def test_as_many_words_may_be_read_as_are_prepared():
-    from data_prep.bounds import LENGTH
+    from data_prep.errors import LENGTH
 
     assert LENGTH.most == LONGEST

@@ -9,8 +9,9 @@ from data_prep.installation import machine
 from evaluation.benchmark import BenchmarkResult, RankingResult, SubsetResult
 from evaluation.comparison import adjusted
 from evaluation.significance import Runs, compare_runs
-from experiments.gencodesearchnet.differences import (
+from experiments.gencodesearchnet.report import (
     answer,
+    benchmark_page,
     columns,
     difference_picture,
     difference_table,
@@ -18,7 +19,6 @@ from experiments.gencodesearchnet.differences import (
     one_seed,
     paired,
 )
-from experiments.gencodesearchnet.report import benchmark_page
 
 DRAWS = np.random.default_rng(0)
 BASE = DRAWS.integers(0, 6, 200)

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from data_prep.store.prepared_data import Split
-from evaluation.fusion import WEIGHTS, FusedRanker, Scale, best_weight, weighted, z_scores
-from modeling.ranker import Ranker
+from data_prep.store.split import Split
+from modeling.ranker import WEIGHTS, FusedRanker, Ranker, Scale, best_weight, weighted, z_scores
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 
