@@ -41,7 +41,7 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
         "the first question about a folder, whose index is made for it; PATH: the folder",
     ),
     "languages": (
-        "search.speed.languages:measure_languages",
+        "search.speed.index:measure_languages",
         "reading the files of each language beside those of Java; PATH: a folder of sources",
     ),
     "serve": (

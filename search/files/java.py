@@ -19,11 +19,10 @@ from data_prep.languages.registry import language
 from data_prep.pipeline.filters import is_generated, reason_to_drop
 from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile
-from search.files.file_words import file_words
 from search.files.languages import Unit, Units
 from search.files.recovery import Declared, best_of, parseable
 from search.files.units import whole_file
-from search.files.word_stems import folded
+from search.files.words import file_words, folded
 
 _NAMED: Final = frozenset(("identifier", "type_identifier"))
 _MEMBERS: Final = frozenset((

@@ -14,7 +14,7 @@ from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES as SOURCES
 from data_prep.languages.registry import language_called, language_of, language_of_script, languages
 from data_prep.records import Pair, SourceFile
-from search.files.file_words import FileWords
+from search.files.words import FileWords
 
 WHOLE_ALONE: Final = "found as a whole file, its functions are not read"
 """The end of what is left out of a file that no parser has read, or may read again."""

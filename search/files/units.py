@@ -18,12 +18,11 @@ from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.embedded import embedded
-from search.files.file_words import FileWords, file_words
 from search.files.languages import WHOLE_ALONE, Unit, Units, language_of_file
 from search.files.recovery import LONG, best_of, declared_in, is_minified, parseable, placed, plausible
 from search.files.repair import Repaired
 from search.files.tree import is_test
-from search.files.word_stems import folded
+from search.files.words import FileWords, file_words, folded
 
 _SHOWN: Final = 40
 """Lines of a file, type or constant that its unit shows."""

@@ -19,10 +19,9 @@ from data_prep.store.ragged_lists import edges
 from data_prep.worker_process import FILE, limited
 from search.engine.question import asked_words
 from search.files.encodings import text_of
-from search.files.file_words import FileWords, file_words, is_deprecated
 from search.files.languages import Unit, Units, language_inside, language_name, read_file
 from search.files.tree import Found, blob_names, is_test, read_source
-from search.files.word_stems import terms_of
+from search.files.words import FileWords, file_words, is_deprecated, terms_of
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.retrieval.word_index import FileIndex
 

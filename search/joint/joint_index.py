@@ -10,7 +10,7 @@ mean length of its own rows in what it stores; both are replaced by those of all
 
 Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer. The score
 of a row by a model does not depend on other rows, so that each is scored over its own index
-(:mod:`search.joint.opening`).
+(:mod:`search.joint.repository_list`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,31 +18,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from data_prep.array_types import Bool, Float32, Int32, Int64, UInt16
 from data_prep.store.prepared_data import PairText, Split, Texts
 from data_prep.store.ragged_lists import Ragged, edges
-from search.engine.signals import Reranker
 from search.index.code_index import Index, IndexedFile
-from search.index.vectors import DenseRetriever
-from search.joint.repository_list import Repository
 from search.retrieval.formula import counts_by_norm, idf
 from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 
+if TYPE_CHECKING:
+    from search.joint.repository_list import Member
+
 _NONE = np.empty(0, np.int32)
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """The opened index of a repository as a part of a joint one, and the models over its rows."""
-
-    repository: Repository
-    index: Index
-    content: str  # checksum of the index
-    reranker: Reranker | None = None
-    retriever: DenseRetriever | None = None
 
 
 class Numbering:
@@ -187,7 +177,7 @@ class JointFiles(FileIndex):
 class JointSplit(Split):
     """The words and texts of the rows of all ``members``, whose words have numbers of their own; its own are empty."""
 
-    members: Sequence[Member] = ()
+    members: Sequence["Member"] = ()
 
     def __len__(self) -> int:
         return int(self.numbering.edges[-1])
@@ -218,10 +208,10 @@ class JointSplit(Split):
 class JointIndex(Index):
     """The rows of several indexes, in the order of the members."""
 
-    members: Sequence[Member] = ()
+    members: Sequence["Member"] = ()
 
     @classmethod
-    def over(cls, members: Sequence[Member]) -> "JointIndex":
+    def over(cls, members: Sequence["Member"]) -> "JointIndex":
         """One index of all ``members``; the paths of their files begin with their names."""
         parts = [each.index for each in members]
         return cls(

@@ -25,7 +25,7 @@ from data_prep.languages.java.declarations import find_declarations, parse_java
 from data_prep.records import LARGEST_SOURCE
 from search.cursor import nearest, words_above
 from search.files.languages import language_name
-from search.files.word_stems import terms_of
+from search.files.words import terms_of
 from search.index.code_index import Index
 
 Question = TypeVar("Question")

@@ -18,7 +18,7 @@ from search import opening
 from search.engine.engine import Engine
 from search.engine.packed_reranker import scored_without_torch
 from search.engine.signals import Reranker
-from search.files.tree import modified_at
+from search.files.walk import modified_at
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record

@@ -14,7 +14,7 @@ from data_prep.files.named_paths import named_path, named_places
 from data_prep.files.reading import read_whole
 from experiments.terminal import console
 from experiments.terminal.options import parsed
-from search.files.tree import modified_at
+from search.files.walk import modified_at
 from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _engine(options: SearchOptions | RelatedOptions, source: "Source | None") ->
     nearest = "none" if options.model == "none" else options.nearest
     if source is None:
         assert isinstance(options, SearchOptions)
-        from search.joint.opening import opened_list
+        from search.joint.repository_list import opened_list
 
         tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
         return opened_list(named_path(options.list), "none", near=nearest != "none", tell=tell)

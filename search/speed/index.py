@@ -1,13 +1,15 @@
-"""The index of the JDK's java.base with its vectors, questions to it, and one question from the command line.
+"""Speed of the index of the JDK's java.base with its vectors, of a question, and of the first one about a folder.
 
-And the first question about a folder: its index is made and asked from the command line, beside one that is there.
+And of reading the files of each language: do they take as long for a megabyte as those of Java?
 """
 
 import os
+import random
 import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,8 +25,9 @@ from data_prep.records import SourceFile
 from evaluation.speed import Form, Measured, Seconds, SpeedOptions, asking, compare, timed
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
-from search.files.languages import read_file
-from search.index.build import refresh
+from search.files.languages import LANGUAGES, language_name, read_file
+from search.files.tree import Found, found_files
+from search.index.build import refresh, watched
 from search.index.code_index import rows_of_files
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
@@ -202,3 +205,49 @@ def measure_first(options: SpeedOptions) -> Measured:
         head = read_head(index)
     about = f"{root.name}: {rows_of_files(head.rows, head.files)}; *{QUESTION}*."
     return Measured(about=about, unit="a first question", rows=rows)
+
+
+MEGABYTES: Final = 4.0
+"""Of each language, at most."""
+_JAVA: Final = "java"
+
+
+def measure_languages(options: SpeedOptions) -> Measured:
+    """All languages of a folder, in turn, on the same random files in each round.
+
+    Raises:
+        UserError: no folder is named, or it has no files of Java and of another language.
+    """
+    if not options.path:
+        raise UserError("expected a folder of sources in several languages: bash run.sh speed languages DIR")
+    root, processes = named_path(options.path), os.cpu_count() or 1
+    files = _files(root, options.seed)
+    if _JAVA not in files or len(files) < 2:
+        raise UserError(f"{options.path!r:.60} has no files of Java and of another language")
+    sizes = {name: sum(each.size for each in found) / 1e6 for name, found in files.items()}
+    forms = {name: partial(_a_megabyte, root, found, processes, sizes[name]) for name, found in files.items()}
+    facts = {name: {"files": len(found), "MB": sizes[name]} for name, found in files.items()}
+    about = f"{len(files)} languages, {sum(map(len, files.values())):,} files, {processes} processes."
+    return Measured(about=about, unit="a megabyte", rows=compare("", forms, options.rounds), facts=facts)
+
+
+def _files(root: Path, seed: int) -> dict[str, list[Found]]:
+    """Random files of each language, Java first."""
+    found: dict[str, list[Found]] = {_JAVA: []}
+    left: dict[str, float] = {}
+    every = found_files(root, LANGUAGES, lambda *_: None, None)
+    random.Random(seed).shuffle(every)
+    for each in every:
+        name = language_name(each.path)
+        if name and left.setdefault(name, MEGABYTES * 1e6) >= each.size:
+            found.setdefault(name, []).append(each)
+            left[name] -= each.size
+    return {name: found[name] for name in (_JAVA, *sorted({*found} - {_JAVA})) if found[name]}
+
+
+def _a_megabyte(root: Path, found: Sequence[Found], processes: int, megabytes: float) -> Seconds:
+    """Seconds by the clock and of all processors."""
+    before = processor_seconds() + time.process_time()
+    seconds, _ = timed(lambda: sum(len(part.names) for part in watched(root, found, processes, None)))
+    used = processor_seconds() + time.process_time() - before
+    return {"clock": seconds / megabytes, "processor": used / megabytes}

@@ -38,7 +38,7 @@ from search.engine.question import LONGEST_QUERY
 from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.index.index_file import open_index
-from search.joint.opening import opened_list
+from search.joint.repository_list import opened_list
 from search.opening import index_path
 from search.quality.questions import of_comments
 from search.serve.search_api import USUAL

@@ -7,7 +7,8 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.sources.own_git import GitError
-from search.files.tree import blob_names, checkout_of, modified_at
+from search.files.tree import blob_names, checkout_of
+from search.files.walk import modified_at
 from search.index.code_index import Index, IndexedFile
 
 _LARGEST: Final = 64 << 20

@@ -21,8 +21,7 @@ from search.engine.engine import Engine
 from search.engine.filters import Question, read_question
 from search.engine.near_names import MOST
 from search.engine.question import QueryError, dotted_name, words_of
-from search.files.file_words import stems_of
-from search.files.word_stems import folded
+from search.files.words import folded, stems_of
 from search.usages.occurrences import UNBRACKETED, Kind, Occurrence, bracketless
 from search.usages.using_file import UsingFile, Whose
 

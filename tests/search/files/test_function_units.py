@@ -11,8 +11,8 @@ from data_prep.languages.registry import LANGUAGES as REGISTERED
 from data_prep.languages.registry import language, language_of
 from data_prep.records import SourceFile
 from search.engine.preview import signature
-from search.files.file_words import file_words
 from search.files.languages import DOCUMENTS, LANGUAGES, language_name, read_file
+from search.files.words import file_words
 
 PYTHON = b'''"""Sessions."""
 LIMIT = 3

@@ -23,7 +23,7 @@ from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors
 from search.index.vectors import BATCH, near_rows, open_vectors, part_path, vectors_path
 from search.joint.joint_index import Numbering
-from search.joint.opening import JointRetriever
+from search.joint.repository_list import JointRetriever
 from search.making import checked_run
 from search.models.torch_models import TextEncoder, text_of
 from search.opening import opened, reranker_of

@@ -15,12 +15,11 @@ from data_prep.languages.identifiers import split_identifier
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.question import RankingSettings
-from search.files.word_stems import terms_of
+from search.files.words import terms_of
 from search.index.index_file import open_index, read_head
 from search.index.vectors import near_rows, update_vectors
 from search.joint.joint_index import JointBm25
-from search.joint.opening import joined, open_member
-from search.joint.repository_list import read_list
+from search.joint.repository_list import joined, open_member, read_list
 from search.opening import reranker_maker
 from search.retrieval.formula import counts_by_norm, gains, idf
 from search.retrieval.word_index import WEIGHTS, Bm25Index

@@ -15,7 +15,7 @@ from experiments.speed.report import saved_records
 from search.cursor import LONGEST
 from search.index.index_file import open_index
 from search.joint.joint_index import JointIndex
-from search.joint.opening import opened_list
+from search.joint.repository_list import opened_list
 from search.opening import index_place
 from search.speed.server import ask, bodies, running
 
