@@ -78,7 +78,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "[DIR] [--configure=CLIENT]",
         "an MCP server for coding agents, on its standard streams",
         "search.serve.mcp_server:mcp",
-        "search.options:McpOptions",
+        "search.serve.mcp_server:McpOptions",
     ),
     "quality": Command(
         "DIR [--queries=FILE.json]",
@@ -90,7 +90,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "[--remove=DIR|gone]",
         "list the indexes: folder, size, age; remove some",
         "search.upkeep:indexes",
-        "search.options:IndexesOptions",
+        "search.upkeep:IndexesOptions",
     ),
     "prepare": Command(
         "DATASET [--data.field=value ...]",

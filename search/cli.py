@@ -203,8 +203,8 @@ def _engine(options: SearchOptions, folder: Path | None, start: Path | None) -> 
         near = options.model != "none" and options.nearest != "none"
         return opened_list(named_path(options.list), options.model, near=near, tell=complain_about), CURRENT, None
     from search.engine.engine import Engine
-    from search.first_use import source_of
-    from search.opening import opened, reranker_of
+    from search.models.reranker import reranker_of
+    from search.opening import opened, source_of
 
     nearest = "none" if options.model == "none" else options.nearest
     source = source_of(options.index, folder, start, vectors=nearest != "none")

@@ -31,7 +31,8 @@ from search.index.code_index import Index
 from search.index.index_file import UnusableIndexError, open_index, read_head
 from search.index.vectors import COUNT, DenseRetriever, near_rows, vectors_path
 from search.joint.joint_index import JointIndex, Numbering
-from search.opening import index_place, reranker_maker
+from search.models.reranker import reranker_maker
+from search.opening import index_place
 
 EVERYBODY: Final = "*"
 """In place of a group: every user."""

@@ -13,20 +13,30 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
 from data_prep.installation import IMPORT_ROOT, INSTALLED
 from experiments.terminal import console
 from experiments.terminal.options import parsed
-from search.options import McpOptions
 
 if TYPE_CHECKING:
     from mcp_types.jsonrpc import JSONRPCError
 
 _NAME: Final = "code-search"
+
+
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    """Options of ``mcp``."""
+
+    model: str = ""
+    """Folder of a run or of a packed model; empty: the shipped model; none: BM25 and whole files alone."""
+    configure: Literal["", "claude", "codex", "cursor", "vscode"] = ""
+    """Print what this client is told to start the server, and end."""
 
 
 def mcp(arguments: Sequence[str]) -> None:

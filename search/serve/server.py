@@ -19,13 +19,12 @@ from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
 from search.cli import named_folder
-from search.first_use import source_of
 from search.index.code_index import rows_of_files
 from search.index.index_file import read_head
 from search.index.updating import Updates
 from search.joint.live_list import LiveList
 from search.making import complain_about
-from search.opening import judgements_place
+from search.opening import judgements_place, source_of
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker

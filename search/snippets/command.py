@@ -19,7 +19,7 @@ from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
     from search.engine.engine import Engine
-    from search.first_use import Source
+    from search.opening import Source
     from search.snippets.answer import CodeAnswer, Wanted
 
 _MOST_BYTES: Final = 64 << 20
@@ -35,7 +35,7 @@ def related(arguments: Sequence[str]) -> bool:
     words, options = parsed(arguments, RelatedOptions)
     if len(words) != 1:
         raise UserError("expected a file and a line: bash run.sh related src/app.py:120")
-    from search.first_use import source_of
+    from search.opening import source_of
     from search.serve.agent_paths import place_of
     from search.snippets.answer import answer_place
 
@@ -75,7 +75,7 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
             f"expected code or a stack trace {where}: python app.py 2>&1 | bash run.sh search -; got nothing"
         )
     from search.files.languages import language_name
-    from search.first_use import source_of
+    from search.opening import source_of
 
     language = language_name(path.name) if path else ""
     source = None if options.list else source_of(options.index, folder, vectors=options.model != "none")

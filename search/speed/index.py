@@ -33,7 +33,7 @@ from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
 from search.index.vector_encoding import refresh_vectors
 from search.index.vectors import near_rows, up_to_date, vectors_path
-from search.opening import reranker_maker
+from search.models.reranker import reranker_maker
 from search.quality.questions import of_comments
 
 ROWS: Final = 10_000

@@ -39,7 +39,7 @@ from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.index.index_file import open_index
 from search.joint.repository_list import opened_list
-from search.opening import index_path
+from search.opening import indexed_above
 from search.quality.questions import of_comments
 from search.serve.search_api import USUAL
 
@@ -75,8 +75,13 @@ def measure_server(options: SpeedOptions) -> Measured:
         ).index
         served = [f"--list={folder}"]
     else:
-        path = named_path(options.index) if options.index else index_path("", folder)
-        index, served = open_index(path, mapped=True), [f"--index={path}", f"--folder={folder}"]
+        found = (folder, named_path(options.index)) if options.index else indexed_above(folder)
+        if not found:
+            raise UserError(
+                f"there is no index of {folder} or of a folder above it: make one by `bash run.sh index DIR`, or name "
+                "one by --index="
+            )
+        index, served = open_index(found[1], mapped=True), [f"--index={found[1]}", f"--folder={folder}"]
     asked = bodies(index, folder, options)
     say(f"{len(index):,} rows, {len(asked):,} questions; a server is started")
     with running(served) as (port, process):

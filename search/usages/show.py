@@ -17,13 +17,13 @@ from search.engine.certainty import Certainty, shown_words
 from search.engine.preview import signature
 from search.index.code_index import Index
 from search.options import SearchOptions
-from search.terminal.form import BOLD, CYAN, DIM, GREEN, cut
 from search.terminal.hits import View
+from search.terminal.lines import BOLD, CYAN, DIM, GREEN, cut
 from search.usages.find import Usages, UsedIn
 
 if TYPE_CHECKING:
-    from search.first_use import Source
     from search.index.code_index import Index
+    from search.opening import Source
 
 LONGEST: Final = 300
 """Characters of a line that are told."""
@@ -234,8 +234,7 @@ def _opened(options: SearchOptions, folder: Path | None) -> "tuple[Index, Source
             raise UserError("--list names the folders: leave out DIR")
         tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
         return opened_list(named_path(options.list), "none", near=False, tell=tell).index, None
-    from search.first_use import source_of
-    from search.opening import opened
+    from search.opening import opened, source_of
 
     source = source_of(options.index, folder, vectors=options.model != "none")
     return opened(source.path, "none", mapped=True, tell=source.tell)[0], source

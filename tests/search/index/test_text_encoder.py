@@ -25,8 +25,9 @@ from search.index.vectors import BATCH, near_rows, open_vectors, part_path, vect
 from search.joint.joint_index import Numbering
 from search.joint.repository_list import JointRetriever
 from search.making import checked_run
+from search.models.reranker import reranker_of
 from search.models.torch_models import TextEncoder, text_of
-from search.opening import opened, reranker_of
+from search.opening import opened
 from search.quality.weight_fit import _ScoredOnce
 from tests.tiny_models import library, tiny_bert
 from training.checkpoint import save_weights

@@ -20,7 +20,7 @@ from search.index.index_file import open_index, read_head
 from search.index.vectors import near_rows, update_vectors
 from search.joint.joint_index import JointBm25
 from search.joint.repository_list import joined, open_member, read_list
-from search.opening import reranker_maker
+from search.models.reranker import reranker_maker
 from search.retrieval.formula import counts_by_norm, gains, idf
 from search.retrieval.word_index import WEIGHTS, Bm25Index
 

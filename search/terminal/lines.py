@@ -1,16 +1,72 @@
-"""Where hits are, as paths that open from the current folder, and the lines of their files that match best."""
+"""Lines of answers in a terminal: those of a hit's file that match best, where they are, their width and colours."""
 
 import os
-from collections.abc import Mapping, Sequence
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, one_line
 from data_prep.files.named_paths import named_path
 from search.engine.line_scores import line_scores, word_places
 from search.engine.preview import body, indentation
 from search.index.code_index import Index, text_at
+
+BOLD, DIM, GREEN, CYAN = "1", "2", "32", "36"
+Paint = Callable[[str, str], str]
+"""Makes a text printable, in a colour."""
+_IN_A_PIPE: Final = 110
+"""Cells of a line where there is no terminal."""
+_LEAST: Final = 40
+_MOST: Final = 160
+_CUT: Final = "..."
+_TAB: Final = 4
+
+
+def painter() -> Paint:
+    """What makes text printable, and colours it on a terminal that has colours, unless ``NO_COLOR`` is set."""
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+        return lambda code, text: f"\x1b[{code}m{one_line(text)}\x1b[0m"
+    return lambda _, text: one_line(text)
+
+
+def line_width() -> int:
+    """Cells of a line: those of the terminal, within reason, or as many as fit most."""
+    if not sys.stdout.isatty():
+        return _IN_A_PIPE
+    return max(_LEAST, min(shutil.get_terminal_size((80, 24)).columns, _MOST))
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes: two for a wide character, none for one above another."""
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def cut(text: str, width: int, seen: int = 0) -> str:
+    """A text on one line of at most ``width`` cells, printable, with tabs as spaces.
+
+    ``seen``: where in the text something is that has to be seen: what is before it is cut then, if need be.
+    """
+    plain = one_line(text.replace("\t", " " * _TAB))
+    if cells(plain) <= width:
+        return plain
+    seen += (_TAB - 1) * text.count("\t", 0, seen)
+    if seen > width - 2 * len(_CUT):
+        return _CUT + cut(plain[seen - width // 3 :], width - len(_CUT))
+    left, end = width - len(_CUT), 0
+    while end < len(plain) and (left := left - _cells_of(plain[end])) >= 0:
+        end += 1
+    return plain[:end].rstrip() + _CUT
+
+
+def _cells_of(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
 
 LINES: Final = 3
 """Lines that are shown of a hit."""
