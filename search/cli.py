@@ -196,7 +196,7 @@ def _engine(options: SearchOptions, folder: Path | None, start: Path | None) -> 
     from search.index.freshness import CURRENT
 
     if options.list:
-        from search.joint.repository_list import opened_list
+        from search.repository_list import opened_list
 
         if folder:
             raise UserError("--list names the folders: leave out DIR")

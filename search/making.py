@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from search.files.unread import Unread
     from search.index.build import Refreshed
     from search.index.code_index import Index
-    from search.joint.repository_list import Repository
+    from search.repository_list import Repository
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -211,7 +211,7 @@ def index_listed(words: Sequence[str], options: IndexOptions) -> None:
     """
     if words or options.out or options.json:
         raise UserError("--list=FILE names the folders and their indexes: leave out DIR, --out and --json")
-    from search.joint.repository_list import read_list
+    from search.repository_list import read_list
 
     listed = read_list(named_path(options.list))
     run = checked_run(options.vectors)

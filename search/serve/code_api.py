@@ -105,7 +105,7 @@ class PostsApi:
         Raises:
             UserError: there is none, or it is damaged.
         """
-        from search.posts.post_index import PostIndex  # which needs torch, unlike the rest of a server
+        from search.snippets.post_index import PostIndex  # which needs torch, unlike the rest of a server
 
         self._turns, self._index = turns, PostIndex(folder)
         self._alone = threading.Lock()
@@ -121,7 +121,7 @@ class PostsApi:
         return json_answer(await self._turns.turn(request, lambda: self._answer(text, top)))
 
     def _answer(self, text: str, top: int) -> dict[str, Any]:
-        from search.posts.post_index import keyword_of, read_snippet
+        from search.snippets.post_index import keyword_of, read_snippet
 
         query, started = read_snippet(text), time.perf_counter()
         with self._alone:

@@ -22,12 +22,12 @@ from search.cli import named_folder
 from search.index.code_index import rows_of_files
 from search.index.index_file import read_head
 from search.index.updating import Updates
-from search.joint.live_list import LiveList
 from search.making import complain_about
 from search.opening import judgements_place, source_of
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker
+from search.serve.live_list import LiveList
 from search.serve.web_app import Proxy, check_header, read_secret, web_app
 
 ADDRESS: Final = "127.0.0.1"

@@ -110,7 +110,7 @@ def _engine(options: SearchOptions | RelatedOptions, source: "Source | None") ->
     nearest = "none" if options.model == "none" else options.nearest
     if source is None:
         assert isinstance(options, SearchOptions)
-        from search.joint.repository_list import opened_list
+        from search.repository_list import opened_list
 
         tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
         return opened_list(named_path(options.list), "none", near=nearest != "none", tell=tell)

@@ -27,7 +27,7 @@ def changed_files(index: Index, root: Path | None) -> frozenset[str]:
     Raises:
         UserError: none is changed, the folder is in no git checkout, or that cannot be read.
     """
-    from search.joint.joint_index import JointIndex  # which takes a while to import
+    from search.index.joint_index import JointIndex  # which takes a while to import
 
     if isinstance(index, JointIndex):
         parts = [(each.repository.name, _changed(each.index, each.repository.folder)) for each in index.members]

@@ -228,7 +228,7 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
 def _opened(options: SearchOptions, folder: Path | None) -> "tuple[Index, Source | None]":
     """The index that answers, without models."""
     if options.list:
-        from search.joint.repository_list import opened_list
+        from search.repository_list import opened_list
 
         if folder:
             raise UserError("--list names the folders: leave out DIR")

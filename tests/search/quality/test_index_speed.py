@@ -4,7 +4,7 @@ import pytest
 
 from data_prep.records import SourceFile
 from evaluation.speed import SpeedOptions
-from search.speed import index
+from search.quality import index_speed
 
 
 @pytest.fixture
@@ -18,12 +18,12 @@ def few(tree, monkeypatch):
             self.java_files = lambda: [*files, SourceFile("few", "java.desktop/A.java", b"class A { }")]
             self.origin = lambda: "few"
 
-    monkeypatch.setattr(index, "Jdk", Few)
+    monkeypatch.setattr(index_speed, "Jdk", Few)
     return len(files)
 
 
 def test_an_index_is_made_updated_and_asked(few):
-    found = index.measure_index(SpeedOptions(rounds=1, questions=20))
+    found = index_speed.measure_index(SpeedOptions(rounds=1, questions=20))
     assert f" of {few} files of java.base" in found.about
     pairs = [(row.name, row.second) for row in found.rows]
     assert ("index, both", "nothing changed") in pairs
@@ -35,9 +35,9 @@ def test_an_index_is_made_updated_and_asked(few):
 @pytest.mark.usefixtures("few")
 def test_a_question_is_asked_by_each_command(monkeypatch):
     commands = []
-    monkeypatch.setattr(index, "run", lambda command, *_: (commands.append(command), {"clock": 1.0})[1])
-    monkeypatch.setattr(index, "ROWS", 3)
-    found = index.measure_question(SpeedOptions(rounds=1))
+    monkeypatch.setattr(index_speed, "run", lambda command, *_: (commands.append(command), {"clock": 1.0})[1])
+    monkeypatch.setattr(index_speed, "ROWS", 3)
+    found = index_speed.measure_question(SpeedOptions(rounds=1))
     assert [row.second for row in found.rows] == [
         "the same without run.sh", "run.sh search --model=none", "python with numpy alone",
     ]  # fmt: skip
@@ -46,6 +46,6 @@ def test_a_question_is_asked_by_each_command(monkeypatch):
 
 
 def test_a_command_is_timed(tmp_path):
-    seconds = index.run(["python3", "-c", "sum(range(10**6))"], tmp_path, {"PATH": "/usr/bin:/bin"})
+    seconds = index_speed.run(["python3", "-c", "sum(range(10**6))"], tmp_path, {"PATH": "/usr/bin:/bin"})
     assert seconds["clock"] > 0
     assert seconds["processor"] > 0

@@ -10,7 +10,7 @@ mean length of its own rows in what it stores; both are replaced by those of all
 
 Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer. The score
 of a row by a model does not depend on other rows, so that each is scored over its own index
-(:mod:`search.joint.repository_list`).
+(:mod:`search.repository_list`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from search.retrieval.formula import counts_by_norm, idf
 from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 
 if TYPE_CHECKING:
-    from search.joint.repository_list import Member
+    from search.repository_list import Member
 
 _NONE = np.empty(0, np.int32)
 

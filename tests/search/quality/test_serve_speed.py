@@ -14,10 +14,10 @@ from evaluation.speed import SpeedOptions
 from experiments.speed.report import saved_records
 from search.cursor import LONGEST
 from search.index.index_file import open_index
-from search.joint.joint_index import JointIndex
-from search.joint.repository_list import opened_list
+from search.index.joint_index import JointIndex
 from search.opening import index_place
-from search.speed.server import ask, bodies, running
+from search.quality.serve_speed import ask, bodies, running
+from search.repository_list import opened_list
 
 
 def test_a_server_is_started_asked_and_measured(tree, tmp_path, capsys):

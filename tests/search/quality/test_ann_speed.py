@@ -10,8 +10,8 @@ from experiments.recipes import results_folder
 from experiments.speed.report import saved_records
 from search.index.vectors import update_vectors
 from search.opening import index_place
-from search.speed import ann
-from search.speed.ann import ENGINES, grown, search_vectors
+from search.quality import ann_speed
+from search.quality.ann_speed import ENGINES, grown, search_vectors
 
 
 @pytest.fixture
@@ -51,22 +51,22 @@ def test_what_is_given_up_is_said_and_the_others_go_on(tmp_path, monkeypatch):
             raise GivenUpError(f"not within {limit} s")
         return {"ready": 2.0 if engine == "milvus" else 1.0}, {"MiB": 3.0}
 
-    monkeypatch.setattr(ann, "in_own_process", apart)
+    monkeypatch.setattr(ann_speed, "in_own_process", apart)
     given_up = {}
-    rows, facts = ann._over(50, tmp_path, SpeedOptions(limit=3), given_up)
+    rows, facts = ann_speed._over(50, tmp_path, SpeedOptions(limit=3), given_up)
     assert facts == {"exact, 50": {"MiB": 3.0}, "faiss, 50": {"given up": "not within 3 s"}, "milvus, 50": {"MiB": 3.0}}
     assert [(row.name, row.first, row.second, row.ratio.median) for row in rows] == [
         ("50, ready", "exact", "milvus", 2.0)
     ]
-    assert ann._over(60, tmp_path, SpeedOptions(), given_up)[1]["faiss, 60"] == {
+    assert ann_speed._over(60, tmp_path, SpeedOptions(), given_up)[1]["faiss, 60"] == {
         "given up": "not tried, since given up at 50"
     }
     assert calls == [*ENGINES, "exact", "milvus"]
 
 
 def test_the_command_measures_the_vectors_of_an_index(tree, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(ann, "ENGINES", {"exact": ENGINES["exact"]})
-    monkeypatch.setattr(ann, "in_own_process", lambda measure, *about, **_: measure(*about))
+    monkeypatch.setattr(ann_speed, "ENGINES", {"exact": ENGINES["exact"]})
+    monkeypatch.setattr(ann_speed, "in_own_process", lambda measure, *about, **_: measure(*about))
     index_of(tree, index_place(tree))
     update_vectors("", index_place(tree), lambda *_: None)
     monkeypatch.setattr(results_folder, "APART", tmp_path / "apart")

@@ -17,10 +17,10 @@ from search.engine.engine import Engine
 from search.engine.question import RankingSettings
 from search.files.words import terms_of
 from search.index.index_file import open_index, read_head
+from search.index.joint_index import JointBm25
 from search.index.vectors import near_rows, update_vectors
-from search.joint.joint_index import JointBm25
-from search.joint.repository_list import joined, open_member, read_list
 from search.models.reranker import reranker_maker
+from search.repository_list import joined, open_member, read_list
 from search.retrieval.formula import counts_by_norm, gains, idf
 from search.retrieval.word_index import WEIGHTS, Bm25Index
 

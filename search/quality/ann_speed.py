@@ -51,12 +51,12 @@ from experiments.terminal.console import say
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index
 from search.index.vectors import open_vectors, vectors_path
-from search.posts.post_index import CANDIDATES, PostIndex, write_index
+from search.quality.index_speed import of_java_base, update_index, update_vectors, write_sources
 from search.quality.questions import of_comments
 from search.retrieval.exact import ExactVectors, VectorIndex
 from search.retrieval.faiss_index import FaissVectors, installed
 from search.retrieval.milvus import MilvusVectors
-from search.speed.index import of_java_base, update_index, update_vectors, write_sources
+from search.snippets.post_index import CANDIDATES, PostIndex, write_index
 from training.checkpoint import save_weights
 
 ENGINES: Final[dict[str, Callable[[np.ndarray, Path], VectorIndex]]] = {

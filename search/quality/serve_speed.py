@@ -38,9 +38,9 @@ from search.engine.question import LONGEST_QUERY
 from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.index.index_file import open_index
-from search.joint.repository_list import opened_list
 from search.opening import indexed_above
 from search.quality.questions import of_comments
+from search.repository_list import opened_list
 from search.serve.search_api import USUAL
 
 _OPENED: Final = 300.0

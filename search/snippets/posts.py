@@ -15,7 +15,7 @@ from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
 
 if TYPE_CHECKING:
-    from search.posts.post_index import PostHit
+    from search.snippets.post_index import PostHit
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def index(arguments: Sequence[str]) -> None:
     from data_prep.files.folder_lock import sole_holder
     from data_prep.posts.store import prepare_posts
     from experiments.recipes.snippet_encoder import load_snippet_encoder
-    from search.posts.post_index import write_index
+    from search.snippets.post_index import write_index
 
     model = named_path(options.model) if options.model else None
     if model:
@@ -99,8 +99,8 @@ def search(arguments: Sequence[str]) -> bool:
     words, options = parsed(arguments, PostsSearchOptions)
     if words:
         raise UserError("the snippet comes from standard input or --snippet=FILE, not from the command line")
-    from search.posts.post_index import PostIndex, keyword_of, read_snippet
     from search.snippets.command import pasted_text
+    from search.snippets.post_index import PostIndex, keyword_of, read_snippet
 
     text = pasted_text(named_path(options.snippet) if options.snippet else None)
     query = read_snippet(text)

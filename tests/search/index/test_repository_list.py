@@ -2,8 +2,8 @@
 
 import pytest
 
-from search.joint.repository_list import read_list
 from search.opening import index_place
+from search.repository_list import read_list
 
 
 def listed(folder, text):

@@ -4,7 +4,7 @@ import pytest
 
 from data_prep.errors import UserError
 from evaluation.speed import SpeedOptions
-from search.speed.index import measure_languages
+from search.quality.index_speed import measure_languages
 
 
 def test_other_languages_are_measured_beside_java(tmp_path):

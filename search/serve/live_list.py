@@ -17,7 +17,7 @@ from data_prep.errors import UserError
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError
 from search.index.vectors import vectors_path
-from search.joint.repository_list import Member, Repository, RerankerOf, content_of, joined, open_member, parsed_list
+from search.repository_list import Member, Repository, RerankerOf, content_of, joined, open_member, parsed_list
 from search.serve.live_index import NothingVisibleError, Opened, OpeningError, file_stamp
 
 _ENGINES: Final = 64

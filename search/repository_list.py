@@ -29,8 +29,8 @@ from search.engine.engine import Engine
 from search.engine.signals import Alignment, KnowsWords, Reranker
 from search.index.code_index import Index
 from search.index.index_file import UnusableIndexError, open_index, read_head
+from search.index.joint_index import JointIndex, Numbering
 from search.index.vectors import COUNT, DenseRetriever, near_rows, vectors_path
-from search.joint.joint_index import JointIndex, Numbering
 from search.models.reranker import reranker_maker
 from search.opening import index_place
 

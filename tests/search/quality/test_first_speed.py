@@ -4,7 +4,7 @@ import pytest
 
 from data_prep.errors import UserError
 from evaluation.speed import SpeedOptions
-from search.speed.index import measure_first
+from search.quality.index_speed import measure_first
 
 
 def test_the_first_question_is_measured_beside_a_later_one(tmp_path):
