@@ -14,6 +14,7 @@ from data_prep.files.named_paths import named_path, named_places
 from data_prep.files.reading import read_whole
 from experiments.terminal import console
 from experiments.terminal.options import parsed
+from search.cli import freshness_of, ready
 from search.files.walk import modified_at
 from search.options import RelatedOptions, SearchOptions
 
@@ -50,7 +51,7 @@ def related(arguments: Sequence[str]) -> bool:
         _complain_if_changed(engine, found.row, root)
         return found
 
-    return _show(answer, options, _engine(options, source), source)
+    return _show(answer, options, source)
 
 
 def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
@@ -80,7 +81,7 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
     language = language_name(path.name) if path else ""
     source = None if options.list else source_of(options.index, folder, vectors=options.model != "none")
     answer = lambda engine, wanted: answer_text(engine, text, wanted, language)  # noqa: E731
-    return _show(answer, options, _engine(options, source), source)
+    return _show(answer, options, source)
 
 
 def pasted_text(path: Path | None) -> str:
@@ -105,56 +106,28 @@ def _file_of(typed: str) -> str:
     return next((each for each in places if named_path(each).exists()), places[0])
 
 
-def _engine(options: SearchOptions | RelatedOptions, source: "Source | None") -> "Engine":
-    """An engine without a model that scores, over an index; None: over the list that the options name."""
-    nearest = "none" if options.model == "none" else options.nearest
-    if source is None:
-        assert isinstance(options, SearchOptions)
-        from search.repository_list import opened_list
-
-        tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
-        return opened_list(named_path(options.list), "none", near=nearest != "none", tell=tell)
-    from search.engine.engine import Engine
-    from search.opening import opened
-
-    found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
-    return Engine(found, None, retriever=retriever)
-
-
 def _show(
     answer: "Callable[[Engine, Wanted], CodeAnswer]",
     options: SearchOptions | RelatedOptions,
-    engine: "Engine",
     source: "Source | None",
 ) -> bool:
-    from search.files.languages import chosen_languages
-    from search.opening import check_answers
     from search.snippets.answer import Wanted
     from search.snippets.show import as_json, as_text
-    from search.terminal.changed import changed_files
     from search.terminal.hits import View, show_list
 
-    languages = chosen_languages(options.language)
-    check_answers(engine.index, options.path, languages)
+    engine, root, languages, files = ready(
+        options, source, nearest="none" if options.model == "none" else options.nearest
+    )
     started = time.perf_counter()
-    root = source.root if source else None
-    files = changed_files(engine.index, root) if options.changed else None
     told = answer(engine, Wanted(options.top, options.path, languages, files))
     seconds = time.perf_counter() - started
-    if source and source.freshness.line:
-        console.complain(source.freshness.line)
+    more, view = freshness_of(source), View.of(engine, "", root, explain=options.explain)
     if options.json:
-        console.show(as_json(engine, told, seconds, more=source.freshness.told if source else {}))
-        return _found(told)
-    view = View.of(engine, "", root, explain=options.explain)
-    if options.files or options.vimgrep:
+        console.show(as_json(engine, told, seconds, more=more))
+    elif options.files or options.vimgrep:
         show_list(view, [hit.row for hit in told.hits], options)
     else:
         console.show(as_text(view, told, seconds), painted=True)
-    return _found(told)
-
-
-def _found(told: "CodeAnswer") -> bool:
     return bool(told.hits) or any(each.row is not None for each in told.frames)
 
 

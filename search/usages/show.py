@@ -6,24 +6,18 @@ The definitions come first, then the lines that use the name, by file.
 import json
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from data_prep.errors import UserError, one_line
-from data_prep.files.named_paths import named_path
 from experiments.terminal import console
-from search.cli import question_and_folder
+from search.cli import freshness_of, question_and_folder, ready, source_for
 from search.engine.certainty import Certainty, shown_words
 from search.engine.preview import signature
 from search.index.code_index import Index
 from search.options import SearchOptions
 from search.terminal.hits import View
 from search.terminal.lines import BOLD, CYAN, DIM, GREEN, cut
-from search.usages.find import Usages, UsedIn
-
-if TYPE_CHECKING:
-    from search.index.code_index import Index
-    from search.opening import Source
+from search.usages.find import USUAL, Usages, UsedIn, find_usages
 
 LONGEST: Final = 300
 """Characters of a line that are told."""
@@ -194,27 +188,14 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
     if not words:
         raise UserError("expected a name: bash run.sh search --usages Type.method")
     asked, folder, _ = question_and_folder(words)
-    from search.engine.engine import Engine
-    from search.files.languages import chosen_languages
-    from search.opening import check_answers
-    from search.terminal.changed import changed_files
-    from search.terminal.hits import View
-    from search.usages.find import USUAL, find_usages
-    from search.usages.show import as_files, as_record, as_text, as_vimgrep, said
-
-    index, source = _opened(options, folder)
-    root, languages = source.root if source else None, chosen_languages(options.language)
-    check_answers(index, options.path, languages)
+    source = source_for(options, folder, vectors=options.model != "none")
+    engine, root, languages, files = ready(options, source)
     started = time.perf_counter()
-    engine = Engine(index, None)
-    files = changed_files(index, root) if options.changed else None
     found = find_usages(engine, asked, root, path=options.path, languages=languages, files=files)
     milliseconds = round(1000 * (time.perf_counter() - started), 2)
-    if source and source.freshness.line:
-        console.complain(source.freshness.line)
+    more = freshness_of(source)
     if options.json:
-        told = {"query": asked, "milliseconds": milliseconds, **as_record(index, found, top or USUAL)}
-        told |= source.freshness.told if source else {}
+        told = {"query": asked, "milliseconds": milliseconds, **as_record(engine.index, found, top or USUAL), **more}
         console.show(json.dumps(told, indent=1).replace("\x7f", "\\u007f"))
     elif not (options.files or options.vimgrep):
         console.show(as_text(View.of(engine, "", root), found, top or USUAL), painted=True)
@@ -223,18 +204,3 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
     else:
         console.complain(said(found))
     return found.is_there
-
-
-def _opened(options: SearchOptions, folder: Path | None) -> "tuple[Index, Source | None]":
-    """The index that answers, without models."""
-    if options.list:
-        from search.repository_list import opened_list
-
-        if folder:
-            raise UserError("--list names the folders: leave out DIR")
-        tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
-        return opened_list(named_path(options.list), "none", near=False, tell=tell).index, None
-    from search.opening import opened, source_of
-
-    source = source_of(options.index, folder, vectors=options.model != "none")
-    return opened(source.path, "none", mapped=True, tell=source.tell)[0], source
