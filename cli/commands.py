@@ -238,14 +238,14 @@ COMMANDS: Final[dict[str, Command]] = {
             "index": Command(
                 "DUMP",
                 "index the answered questions of a dump",
-                "search.snippets.posts:index",
-                "search.snippets.posts:PostsIndexOptions",
+                "search.snippets.command:index_posts",
+                "search.snippets.command:PostsIndexOptions",
             ),
             "search": Command(
                 "[--snippet=FILE]",
                 "search it by code and an error, from standard input or a file",
-                "search.snippets.posts:search",
-                "search.snippets.posts:PostsSearchOptions",
+                "search.snippets.command:search_posts",
+                "search.snippets.command:PostsSearchOptions",
             ),
             "statistics": Command("--data.path=DUMP", "sizes of a dump's fields", "experiments.posts.cli:statistics"),
             "tune": Command("--data.path=DUMP", "compare settings of BM25", "experiments.posts.cli:tune"),

@@ -24,8 +24,7 @@ from search.engine.engine import Engine
 from search.files.languages import language_name
 from search.index.code_index import Index
 from search.index.frame_locator import FrameLocator
-from search.quality.code_questions import functions, rank_by, rank_of
-from search.quality.measure import BASE, Measured, Ranks, measured
+from search.quality.measure import BASE, Measured, Ranks, functions, measured, rank_by, rank_of
 from search.quality.questions import drawn
 from search.quality.trace_forms import FORMS, INNERMOST_LAST, Call, printed
 from search.snippets.answer import Wanted, answer_text

@@ -14,7 +14,7 @@ from data_prep.posts.store import prepare_posts
 from evaluation.speed import SpeedOptions
 from search.quality import ann_speed as speed
 from search.retrieval.faiss_index import FaissVectors
-from search.snippets import posts
+from search.snippets import command
 from search.snippets.code_text import LONGEST_TEXT
 from search.snippets.post_index import PostIndex, best_rows, keyword_of, read_snippet, write_index
 from tests.data_prep.posts.dumps import TRACEBACK, small_dump
@@ -25,7 +25,7 @@ IPYTHON = "TypeError       Traceback (most recent call last)\nb"
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("index")
-    posts.index([str(small_dump(folder)), f"--root={folder / 'data'}", f"--out={folder / 'index'}"])
+    command.index_posts([str(small_dump(folder)), f"--root={folder / 'data'}", f"--out={folder / 'index'}"])
     return folder / "index"
 
 
@@ -33,8 +33,8 @@ def searched(index, monkeypatch, capsys, text, *options):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     capsys.readouterr()
     told: list[str] = []
-    monkeypatch.setattr(posts, "show", told.append)
-    posts.search([f"--index={index}", *options])
+    monkeypatch.setattr(command, "show", told.append)
+    command.search_posts([f"--index={index}", *options])
     return told[0]
 
 
@@ -52,8 +52,10 @@ def test_a_traceback_finds_its_post(index, monkeypatch, capsys):
 
 def test_what_was_indexed_as_json(monkeypatch, tmp_path):
     told: list[str] = []
-    monkeypatch.setattr(posts, "show", told.append)
-    posts.index([str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", f"--out={tmp_path / 'index'}", "--json"])
+    monkeypatch.setattr(command, "show", told.append)
+    command.index_posts(
+        [str(small_dump(tmp_path)), f"--root={tmp_path / 'data'}", f"--out={tmp_path / 'index'}", "--json"]
+    )
     found = json.loads(told.pop())
     assert (tmp_path / "index").stat().st_mode & 0o777 == 0o700  # the user's alone
     size = PostIndex(tmp_path / "index").size
@@ -75,12 +77,12 @@ def test_nothing_to_search_for_and_no_index(index, monkeypatch, capsys, tmp_path
     with pytest.raises(ValueError, match="has no vectors for --nearest=foo"):
         searched(index, monkeypatch, capsys, "x", "--nearest=foo")
     with pytest.raises(ValueError, match="not from the command line"):
-        posts.search(["x"])
+        command.search_posts(["x"])
     with pytest.raises(ValueError, match="expected a dump"):
-        posts.index([])
+        command.index_posts([])
     (tmp_path / "own.txt").write_text("mine")
     with pytest.raises(ValueError, match="has other content"):
-        posts.index(["dump", f"--out={tmp_path}"])
+        command.index_posts(["dump", f"--out={tmp_path}"])
     assert (tmp_path / "own.txt").read_text() == "mine"
 
 
@@ -122,8 +124,8 @@ def test_output_as_json_is_json_alone_also_for_megabytes(index, monkeypatch, tmp
     output: list[str] = []
     errors: list[str] = []
     for name, to in (("show", output), ("say", output), ("complain", errors)):
-        monkeypatch.setattr(posts, name, to.append)
-    posts.search([f"--index={index}", f"--snippet={tmp_path / 'log.txt'}", "--json"])
+        monkeypatch.setattr(command, name, to.append)
+    command.search_posts([f"--index={index}", f"--snippet={tmp_path / 'log.txt'}", "--json"])
     assert json.loads("".join(output))["results"]
     assert "the middle is left out" in errors[0]
 
