@@ -3,7 +3,7 @@
 import pytest
 
 from data_prep.records import SourceFile
-from search.files.units import whole_file
+from search.files.languages import whole_file
 from search.files.words import file_words
 
 HEADER = "// Copyright 2014 A. Person\n// Use is governed by a MIT style license"
