@@ -43,7 +43,7 @@ def related(arguments: Sequence[str]) -> bool:
     if len(words) != 1:
         raise UserError("expected a file and a line: bash run.sh related src/app.py:120")
     from search.opening import source_of
-    from search.serve.agent_paths import place_of
+    from search.serve.agent_answers import place_of
     from search.snippets.answer import answer_place
 
     place = words[0]
