@@ -132,7 +132,7 @@ def search(arguments: Sequence[str]) -> bool:
     typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
     words, options = parsed(typed, SearchOptions)
     if options.usages:
-        from search.usages.show import show_usages
+        from search.terminal.usages import show_usages
 
         return show_usages(
             words, options, options.top if any(re.match("--top(=|$)", each) for each in arguments) else 0

@@ -14,6 +14,7 @@ from search.engine.matching import Pattern
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
 from search.engine.signals import Hit
+from search.engine.usages import USUAL, find_usages
 from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.index.frame_locator import FrameLocator
 from search.serve.agent_answers import (
@@ -32,9 +33,8 @@ from search.serve.agent_answers import (
 from search.serve.fresh_index import Current, FreshIndex
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
 from search.snippets.show import as_record
-from search.usages.find import USUAL, find_usages
-from search.usages.show import as_record as usages_record
-from search.usages.show import certainty_of
+from search.terminal.usages import as_record as usages_record
+from search.terminal.usages import certainty_of
 
 CHARACTERS: Final = 4
 """Characters that count as a token."""

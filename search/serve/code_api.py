@@ -17,6 +17,7 @@ from starlette.responses import Response
 from search.engine.engine import Engine
 from search.engine.preview import indentation
 from search.engine.show import licence_of
+from search.engine.usages import USUAL, find_usages
 from search.files.languages import language_name
 from search.index.code_index import ChangedFileError, Index, read_indexed
 from search.index.frame_locator import FrameLocator
@@ -39,8 +40,7 @@ from search.serve.requests import (
 from search.serve.search_api import coloured
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
 from search.snippets.show import as_record
-from search.usages.find import USUAL, find_usages
-from search.usages.show import as_record as as_used
+from search.terminal.usages import as_record as as_used
 
 LARGEST: Final = 2 << 20
 """Maximum number of bytes of a request."""

@@ -14,9 +14,9 @@ from typing import Final
 
 from data_prep.languages.registry import LANGUAGES, languages
 from data_prep.languages.registry import language as language_named
+from search.engine.occurrences import Occurrence, occurrences
 from search.engine.path_reading import GATHERING
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index, text_or_units
-from search.usages.occurrences import Occurrence, occurrences
 
 _GIVEN: Final = re.compile(
     r"(?:\s*:\s*|\s*:?=\s*|\s*<-\s*| \*?)(?:new\s+|await\s+|mut\s+|const\s+|try\s+|Optional\[|[&*\"'])*"

@@ -20,10 +20,10 @@ from data_prep.store.prepared_data import PairText
 from search.engine.engine import Engine
 from search.engine.filters import Question, read_question
 from search.engine.near_names import MOST
+from search.engine.occurrences import UNBRACKETED, Kind, Occurrence, bracketless
 from search.engine.question import QueryError, dotted_name, words_of
+from search.engine.using_file import UsingFile, Whose
 from search.files.words import folded, stems_of
-from search.usages.occurrences import UNBRACKETED, Kind, Occurrence, bracketless
-from search.usages.using_file import UsingFile, Whose
 
 USUAL: Final = 50
 """Usages that are shown where nothing else is said."""

@@ -10,10 +10,10 @@ from cli.main import main
 from data_prep.errors import UserError
 from neural_code_search.folder_index import open_index
 from search.engine.engine import Engine
+from search.engine.usages import find_usages
+from search.engine.using_file import _types
 from search.index.index_file import open_index as opened
-from search.usages.find import find_usages
-from search.usages.show import as_record, said
-from search.usages.using_file import _types
+from search.terminal.usages import as_record, said
 
 FILES = {
     "shop/till.py": (

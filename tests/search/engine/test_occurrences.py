@@ -5,7 +5,7 @@ import time
 import pytest
 
 from data_prep.languages.registry import languages
-from search.usages.occurrences import occurrences
+from search.engine.occurrences import occurrences
 
 CALLS = {
     "bash": ('pay() {\n  :\n}\npay 3  # pay (later)\necho "pay now" "$(pay 4)"\nif pay; then :; fi\n', [4, 5, 6]),
