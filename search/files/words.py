@@ -144,16 +144,6 @@ class FileWords:
     names: Sequence[str] = ()  # distinct, lower-case, sorted
     defined: Sequence[str] = ()  # the same as they are written, in the order of the text; not stored
 
-    @property
-    def text(self) -> Mapping[str, int]:
-        """How often each stem occurs outside of comments."""
-        return {stem: count for stem, own in self.places.items() if (count := len(own) - sum(each & 1 for each in own))}
-
-    @property
-    def comments(self) -> Mapping[str, int]:
-        """How often each stem occurs in comments."""
-        return {stem: count for stem, own in self.places.items() if (count := sum(each & 1 for each in own))}
-
 
 def file_words(data: bytes, spans: Sequence[tuple[int, int]] = ()) -> FileWords:
     """The words of a file.

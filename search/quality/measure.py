@@ -222,7 +222,7 @@ def of_namesakes(index: Index, most: int, seed: int) -> list[CodeQuestion]:
         if _long(text, index, row):
             bodies[row] = text
             named[_name(index, row)].append(row)
-    files = {row: int(np.searchsorted(index.file_edges, row, side="right")) for row in bodies}
+    files = {row: index.file_number(row) for row in bodies}
     asked = []
     for row, text in bodies.items():
         others = frozenset(other for other in named[_name(index, row)] if files[other] != files[row])

@@ -212,7 +212,7 @@ def _of_own_files(questions: Questions, index: Index, texts: Sequence[str]) -> M
     """The place of a question -> the words above its function."""
     found = {}
     for place, row in enumerate(questions.rows.tolist()):
-        number = int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        number = index.file_number(row)
         lines = texts[number].split("\n")[: index.split.text(row).start_line - 1]
         found[place] = _words(lines, index.files[number].path)
     return found
@@ -225,7 +225,7 @@ def _of_calls(questions: Questions, index: Index, texts: Sequence[str]) -> Mappi
     for place, row in enumerate(questions.rows.tolist()):
         name = index.names[row].rpartition(".")[2]
         if borne[name] == 1:
-            wanted[name] = place, int(np.searchsorted(index.file_edges, row, side="right")) - 1
+            wanted[name] = place, index.file_number(row)
     found: dict[int, Sequence[str]] = {}
     for number, text in enumerate(texts):
         if index.files[number].test:

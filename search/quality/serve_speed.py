@@ -32,12 +32,13 @@ from data_prep.files.reading import read_regular
 from data_prep.records import LARGEST_SOURCE
 from evaluation.speed import Measured, Seconds, SpeedOptions, compare, memory_mb, quantiles
 from experiments.recipes.config import REPOSITORY
-from experiments.terminal.console import complain, say
+from experiments.terminal.console import say
 from search.cursor import nearest
 from search.engine.question import LONGEST_QUERY
 from search.files.languages import language_name
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.index.index_file import open_index
+from search.making import complain_about
 from search.opening import indexed_above
 from search.quality.questions import of_comments
 from search.repository_list import opened_list
@@ -70,9 +71,7 @@ def measure_server(options: SpeedOptions) -> Measured:
         raise UserError("--list names the folders and their indexes: leave out --index")
     folder = named_path(options.path or options.list)
     if options.list:
-        index: Index = opened_list(
-            folder, "none", near=False, tell=lambda name, trouble: complain(f"{name}: {trouble}")
-        ).index
+        index: Index = opened_list(folder, "none", near=False, tell=complain_about).index
         served = [f"--list={folder}"]
     else:
         found = (folder, named_path(options.index)) if options.index else indexed_above(folder)
@@ -112,7 +111,7 @@ def bodies(index: Index, folder: Path, options: SpeedOptions) -> list[Body]:
     found = []
     for turn, place in enumerate(order):
         row = int(asked.rows[place])
-        number = int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        number = index.file_number(row)
         above = _above(index, folder, number, index.split.text(row).start_line) if turn % 2 else ""
         language = language_name(index.files[number].path)
         question = {"query": asked.texts[place][:LONGEST_QUERY], "context": above, "language": language, "top": USUAL}

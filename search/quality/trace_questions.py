@@ -131,7 +131,7 @@ class _TraceMaker:
     def _call(self, row: int, place: int, code: str) -> Call | None:
         """A line of a row as a call; None if it is that of a function inside of it."""
         index = self._index
-        text, number = index.split.text(row), int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        text, number = index.split.text(row), index.file_number(row)
         line = text.start_line + place
         if self._locator.row_at(number, line) != row:
             return None

@@ -58,11 +58,12 @@ def mcp(arguments: Sequence[str]) -> None:
         raise UserError("bash run.sh mcp needs mcp: bash run.sh install agents") from error
     del package
     console.be_silent()  # standard output is the protocol's
+    from search.making import complain_about
     from search.serve.agent_tools import AgentTools
     from search.serve.fresh_index import FreshIndex
     from search.serve.mcp_tools import server_of
 
-    index = FreshIndex(root, options.model, lambda path, line: console.complain(f"{path}: {line}"))
+    index = FreshIndex(root, options.model, complain_about)
     serve_lines(server_of(AgentTools(index), str(root), lambda: index.progress), index.close)
 
 

@@ -15,7 +15,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from data_prep.errors import UserError
 from data_prep.files.named_paths import named_path
-from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
 from search.cli import named_folder
@@ -91,8 +90,7 @@ def _of_list(options: ServeOptions) -> ASGIApp:
         check_header(options.user_header, "user_header")
         check_header(options.groups_header, "groups_header")
         proxy = Proxy(read_secret(named_path(options.secret)), options.user_header, options.groups_header)
-    tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
-    live = LiveList(path, reranker_maker(options.model), tell, by_user=options.shared)
+    live = LiveList(path, reranker_maker(options.model), complain_about, by_user=options.shared)
     say(f"{len(live.listed):,} repositories of {path}")
     live.watch()
     return web_app(
