@@ -130,13 +130,9 @@ class PostIndex:
             ) from error
         if vectors is None and nearest not in ("", "exact"):
             raise UserError(f"{folder} has no vectors for --nearest={nearest}: posts index makes them by --model=STAGE")
-        self._dim = 0 if vectors is None else int(vectors.shape[1])
-        self._nearest = None if vectors is None else vector_index(vectors, name, folder / _VECTORS, nearest)
-
-    @property
-    def dim(self) -> int:
+        self.dim = 0 if vectors is None else int(vectors.shape[1])
         """Length of the vectors; 0 without a model."""
-        return self._dim
+        self._nearest = None if vectors is None else vector_index(vectors, name, folder / _VECTORS, nearest)
 
     def search(self, query: QueryText, top: int) -> list[PostHit]:
         """The best posts, best first."""
