@@ -78,7 +78,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "[DIR] [--configure=CLIENT]",
         "an MCP server for coding agents, on its standard streams",
         "search.serve.mcp_server:mcp",
-        "search.options:McpOptions",
+        "search.serve.mcp_server:McpOptions",
     ),
     "quality": Command(
         "DIR [--queries=FILE.json]",
@@ -90,7 +90,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "[--remove=DIR|gone]",
         "list the indexes: folder, size, age; remove some",
         "search.upkeep:indexes",
-        "search.options:IndexesOptions",
+        "search.upkeep:IndexesOptions",
     ),
     "prepare": Command(
         "DATASET [--data.field=value ...]",
@@ -238,14 +238,14 @@ COMMANDS: Final[dict[str, Command]] = {
             "index": Command(
                 "DUMP",
                 "index the answered questions of a dump",
-                "search.posts.cli:index",
-                "search.posts.cli:PostsIndexOptions",
+                "search.snippets.command:index_posts",
+                "search.snippets.command:PostsIndexOptions",
             ),
             "search": Command(
                 "[--snippet=FILE]",
                 "search it by code and an error, from standard input or a file",
-                "search.posts.cli:search",
-                "search.posts.cli:PostsSearchOptions",
+                "search.snippets.command:search_posts",
+                "search.snippets.command:PostsSearchOptions",
             ),
             "statistics": Command("--data.path=DUMP", "sizes of a dump's fields", "experiments.posts.cli:statistics"),
             "tune": Command("--data.path=DUMP", "compare settings of BM25", "experiments.posts.cli:tune"),

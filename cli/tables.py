@@ -34,22 +34,25 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "selected": ("experiments.speed.jdk:measure_selected", "training with gradients of few scores, or of all"),
     "encoder": ("experiments.speed.jdk:measure_encoder", "training a transformer, attention in two forms"),
     "extraction": ("experiments.speed.jdk:measure_extraction", "methods by tree-sitter and by javalang"),
-    "search": ("search.speed.index:measure_index", "an index made, updated and asked, with and without the model"),
-    "question": ("search.speed.index:measure_question", "one question from the command line"),
+    "search": (
+        "search.quality.index_speed:measure_index",
+        "an index made, updated and asked, with and without the model",
+    ),
+    "question": ("search.quality.index_speed:measure_question", "one question from the command line"),
     "first": (
-        "search.speed.index:measure_first",
+        "search.quality.index_speed:measure_first",
         "the first question about a folder, whose index is made for it; PATH: the folder",
     ),
     "languages": (
-        "search.speed.languages:measure_languages",
+        "search.quality.index_speed:measure_languages",
         "reading the files of each language beside those of Java; PATH: a folder of sources",
     ),
     "serve": (
-        "search.speed.server:measure_server",
+        "search.quality.serve_speed:measure_server",
         "a server asked by one client and by several; PATH: an indexed folder",
     ),
-    "ann": ("search.speed.ann:measure_ann", "nearest-neighbour engines over many vectors"),
-    "posts": ("search.speed.ann:measure_posts", "the search for posts by its engines; PATH: a dump"),
+    "ann": ("search.quality.ann_speed:measure_ann", "nearest-neighbour engines over many vectors"),
+    "posts": ("search.quality.ann_speed:measure_posts", "the search for posts by its engines; PATH: a dump"),
 }
 """Name -> function from options to what was measured, and what it measures."""
 ABOUT: Final = {name: about for name, (_, about) in _MEASUREMENTS.items()}

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from search.engine.question import asked_words
-from search.files.word_stems import terms_of
+from search.files.words import terms_of
 from search.retrieval.word_index import Bm25Index
 
 _PARAMETER: Final = 0.5

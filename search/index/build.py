@@ -25,8 +25,8 @@ from experiments.terminal.console import progress
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes, known_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
-from search.files.tree_stamps import Seen
 from search.files.unread import Unread
+from search.files.walk import Seen
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.freshness import TreeRecord, differing, read_record, save_record
 from search.index.index_file import (

@@ -17,10 +17,9 @@ from data_prep.store.split import Split, joined
 from data_prep.worker_process import FILE, limited
 from search.engine.question import asked_words
 from search.files.encodings import text_of
-from search.files.file_words import FileWords, file_words, is_deprecated
-from search.files.languages import Unit, Units, language_inside, language_name, read_file
+from search.files.languages import Unit, Units, language_inside, language_name, read_file, unparsed
 from search.files.tree import Found, blob_names, is_test, read_source
-from search.files.word_stems import terms_of
+from search.files.words import FileWords, file_words, is_deprecated, terms_of
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.retrieval.word_index import FileIndex
 
@@ -127,8 +126,6 @@ def _read(task: Task, found: Found, licences: "Licences") -> tuple[IndexedFile, 
             with limited(len(data)):
                 read = read_file(file)
         else:
-            from search.files.units import unparsed
-
             read = unparsed(file, _NOT_PARSED.format(FILE.allowed_seconds(len(data))))
         licence, blobs, words = licences.of(found.path, data), blob_names(raw), read.words or file_words(data)
     except (OSError, UserError) as error:

@@ -18,7 +18,7 @@ from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_names
 from search.index.code_index import Index
-from search.serve.examples import examples_of
+from search.quality.questions import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
 from search.serve.hit_records import FileTexts, previewed
 from search.serve.live_index import Opened
