@@ -14,7 +14,7 @@ from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS
 from evaluation.benchmark import BenchmarkResult, SubsetResult
 from evaluation.comparison import Lead, adjusted
 from evaluation.result_store import ResultStore
-from evaluation.significance import RunDifference, Runs, compare_runs
+from evaluation.significance import Runs, compare_runs
 from experiments.tables.answers import said
 from experiments.tables.comparison_pictures import as_png, draw_leads
 from experiments.tables.comparison_tables import markdown_table, with_interval
@@ -107,8 +107,21 @@ def one_seed(result: BenchmarkResult) -> bool:
     return "/" in result.model if result.trained is None else result.trained
 
 
-def paired(results: Sequence[BenchmarkResult], reference: str) -> dict[Column, dict[str, Lead]]:
-    """For each column the difference of every row from ``reference`` on the same texts.
+def _decided(subset: SubsetResult) -> Sequence[float]:
+    """Of each text the share of its pairs that were decided rightly, which older results do not have."""
+    found = subset.matching
+    return [each * len(found.right) / found.pairs for each in found.right] if found else ()
+
+
+MEASURES: Final[Mapping[str, Callable[[SubsetResult], Sequence[float]]]] = {
+    "MRR": lambda subset: [1 / rank for rank in subset.ranking.ranks] if subset.ranking else (),
+    "accuracy": _decided,
+}
+"""What is compared -> its value of each text of a subset; (): it was not measured."""
+
+
+def paired(results: Sequence[BenchmarkResult], reference: str, measure: str = "MRR") -> dict[Column, dict[str, Lead]]:
+    """For each column the difference of every row from ``reference`` on the same texts, in one of MEASURES.
 
     The interval is over texts, those of one project or of equal code together. A trained row has one seed, so that
     nothing is known of another training: it gets no p-value, and its interval is of this run.
@@ -117,37 +130,26 @@ def paired(results: Sequence[BenchmarkResult], reference: str) -> dict[Column, d
     trained = {label_of(each) for each in results if one_seed(each)}
     found = {}
     for column in columns(results):
-        ranked = {label: row[column] for label, row in rows.items() if column in row and row[column].ranking}
-        if base := ranked.pop(reference, None):
-            groups = next((each.groups for each in (base, *ranked.values()) if each.groups), None)
-            differences = {label: _difference(each, base, groups) for label, each in ranked.items()}
+        subsets = {label: row[column] for label, row in rows.items() if column in row}
+        groups = next((each.groups for each in subsets.values() if each.groups), None)
+        runs = {label: Runs(np.array([MEASURES[measure](each)]), trained=False) for label, each in subsets.items()}
+        base = runs.pop(reference, None)
+        if base and base.values.size:
+            same = {label: each for label, each in runs.items() if each.values.shape == base.values.shape}
+            leads = {label: compare_runs(each, base, groups) for label, each in same.items()}
             found[column] = adjusted(
-                {
-                    label: replace(each, p_value=math.nan) if label in trained else each
-                    for label, each in differences.items()
-                    if each
-                }
+                {label: replace(each, p_value=math.nan) if label in trained else each for label, each in leads.items()}
             )
     return {column: each for column, each in found.items() if each}
 
 
-def _difference(row: SubsetResult, base: SubsetResult, groups: Sequence[int] | None) -> RunDifference | None:
-    """The difference in MRR; None if they ranked different numbers of texts."""
-    assert row.ranking is not None
-    assert base.ranking is not None
-    if row.ranking.queries != base.ranking.queries:
-        return None
-    one, other = (Runs(1 / np.array([each.ranking.ranks]), trained=False) for each in (row, base) if each.ranking)
-    return compare_runs(one, other, groups)
-
-
-def difference_table(results: Sequence[BenchmarkResult], reference: str) -> str:
-    """The differences in MRR from ``reference``, with intervals and adjusted p-values; "" if there are none."""
-    found, titles = paired(results, reference), columns(results)
+def difference_table(results: Sequence[BenchmarkResult], reference: str, measure: str = "MRR") -> str:
+    """The differences from ``reference``, with intervals and adjusted p-values; "" if there are none."""
+    found, titles = paired(results, reference, measure), columns(results)
     labels = [label_of(each) for each in results if any(label_of(each) in leads for leads in found.values())]
     if not labels:
         return ""
-    header = (f"MRR - {reference}", *(titles[column] for column in found))
+    header = (f"{measure} - {reference}", *(titles[column] for column in found))
     rows = [(label, *(_cell(leads.get(label)) for leads in found.values())) for label in labels]
     return markdown_table(header, rows)
 
@@ -220,7 +222,11 @@ def pages(results: Sequence[BenchmarkResult]) -> str:
         (f"Ranking: MRR minus that of {REFERENCE}\n\n{_PAIRED}", difference_table(results, REFERENCE)),
         (f"Ranking: MRR minus that of {_MINILM}", difference_table(results, _MINILM)),
         ("Ranking: MRR, ties counting against the model", _table(results, "MRR", _mrr)),
-        ("Matching: accuracy, half of the pairs matching", _table(results, "accuracy", _accuracy)),
+        (f"Matching: accuracy minus that of {REFERENCE}, as above", difference_table(results, REFERENCE, "accuracy")),
+        (
+            "Matching: accuracy, half of the pairs matching",
+            _table(results, "accuracy", lambda each: f"{each.matching.accuracy:.3f}" if each.matching else NONE),
+        ),
         ("By type of generalisation", type_table(results)),
         ("No transfer to another language", learned_list(results)),
         ("The data", data_list(results)),
@@ -274,8 +280,7 @@ def _domain(result: BenchmarkResult) -> float:
 
 
 def _table(results: Sequence[BenchmarkResult], measure: str, cell: Callable[[SubsetResult], str]) -> str:
-    titles = columns(results)
-    rows = []
+    titles, rows = columns(results), []
     for result in results:
         found = {column: cell(subset) for column, subset in row_of(result).items()}
         rows.append((label_of(result), *(found.get(column, NONE) for column in titles)))
@@ -284,15 +289,10 @@ def _table(results: Sequence[BenchmarkResult], measure: str, cell: Callable[[Sub
 
 
 def _mrr(subset: SubsetResult) -> str:
-    found = subset.ranking
-    if found is None:
+    if (found := subset.ranking) is None:
         return NONE
     part = f", {found.queries:,} queries" if found.queries < subset.pairs else ""
     return f"{found.mrr:.3f}{part}"
-
-
-def _accuracy(subset: SubsetResult) -> str:
-    return f"{subset.matching.accuracy:.3f}" if subset.matching else NONE
 
 
 def _told(subset: SubsetResult) -> list[str]:

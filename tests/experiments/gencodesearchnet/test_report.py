@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data_prep.installation import machine
-from evaluation.benchmark import BenchmarkResult, RankingResult, SubsetResult
+from evaluation.benchmark import BenchmarkResult, MatchingResult, RankingResult, SubsetResult, matching
 from evaluation.comparison import adjusted
 from evaluation.significance import Runs, compare_runs
 from experiments.gencodesearchnet.report import (
@@ -58,6 +58,28 @@ def test_differences_are_those_of_the_projects_own_test_over_groups():
     assert {name: of_r[name] for name in expected} == expected
     alone = compare_runs(values["better"], values["bm25"])
     assert of_r["better"].difference.standard_error != alone.standard_error
+
+
+def test_accuracies_are_compared_on_the_same_texts_where_their_decisions_are_saved():
+    true = np.tile([True, False], (200, 1))
+    said = {"bm25": DRAWS.random((200, 2)) < 0.4, "better": true ^ (DRAWS.random((200, 2)) < 0.1)}
+    decided = {
+        name: MatchingResult.of(
+            each == true, matching(each.ravel(), true.ravel()), threshold=0.5, threshold_from="here", unanswered=0
+        )
+        for name, each in said.items()
+    }
+    rows = [
+        replace(each, subsets=[replace(each.subsets[0], matching=decided.get(each.model, decided["bm25"]))])
+        for each in ROWS
+    ]
+    older = replace(rows[3], subsets=[replace(rows[3].subsets[0], matching=replace(decided["bm25"], right=()))])
+    (leads,) = paired([*rows[:2], older], "bm25", "accuracy").values()
+    shares = {name: Runs((each == true).mean(axis=1)[None], trained=False) for name, each in said.items()}
+    groups = [place // 4 for place in range(200)]
+    assert leads == adjusted({"better": compare_runs(shares["better"], shares["bm25"], groups)})
+    assert leads["better"].difference.mean == pytest.approx(decided["better"].accuracy - decided["bm25"].accuracy)
+    assert "| better | +0." in difference_table(rows, "bm25", "accuracy")
 
 
 def test_a_row_with_one_seed_gets_an_interval_and_no_verdict():
