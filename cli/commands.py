@@ -107,10 +107,7 @@ COMMANDS: Final[dict[str, Command]] = {
         ("data",),
     ),
     "corpus": Command(
-        "NAME [--data.field=value ...]",
-        "statistics of a corpus of source trees",
-        "cli.runs:corpus",
-        sections=("data",),
+        "NAME [--data.field=value ...]", "statistics of a corpus of source trees", "cli.runs:corpus", sections=("data",)
     ),
     "evaluate": Command(
         "RUN_DIR [--evaluate.field=value]",
