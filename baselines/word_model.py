@@ -55,11 +55,7 @@ class BaselineConfig:
         return length
 
 
-_BOUNDS: Final = {
-    "dim": WIDTH,
-    "dropout": SHARE,
-    **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH),
-}
+_BOUNDS: Final = {"dim": WIDTH, "dropout": SHARE, **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH)}
 
 
 class WordVectors(nn.Module):

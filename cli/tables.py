@@ -86,17 +86,6 @@ def benchmark(arguments: Sequence[str]) -> None:
         _trained(CELLS[part], "main", typed, out)
 
 
-def gencodesearchnet(arguments: Sequence[str]) -> None:
-    """Rank and match GenCodeSearchNet's subsets by each model named, packed ones too.
-
-    Raises:
-        UserError: a model or the data are not available, or an option is wrong.
-    """
-    from experiments.gencodesearchnet.cli import benchmark as of_models
-
-    of_models(arguments, lambda folder: resolve_name("search.models.packed_model:load_packed")(folder))  # needs torch
-
-
 def ablate(arguments: Sequence[str]) -> None:
     """Train the variants of an ablation, and show its table.
 

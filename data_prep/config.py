@@ -197,15 +197,15 @@ _WORDS_BOUNDS: Final = {
 
 DATASETS: Final[dict[str, str]] = {
     "jdk": "data_prep.datasets.jdk:Jdk",
-    "folder": "data_prep.datasets.java_sources:Folder",
-    "project": "data_prep.datasets.project:Project",
+    "folder": "data_prep.datasets.folders:Folder",
+    "project": "data_prep.datasets.folders:Project",
     "csn": "data_prep.datasets.csn:Csn",
     "csn_filtered": "data_prep.datasets.csn_published:CsnFiltered",
     "csn_1000": "data_prep.datasets.csn_published:Csn1000",
     "csn_99": "data_prep.datasets.csn_published:Csn99",
     "csn_tabcs": "data_prep.datasets.tabcs:CsnTabcs",
     "jcg_tabcs": "data_prep.datasets.tabcs:JcgTabcs",
-    "debian_sample": "data_prep.datasets.java_sources:DebianSample",
+    "debian_sample": "data_prep.datasets.folders:DebianSample",
     "open_java": "data_prep.datasets.open_java:OpenJava",
     "deepcs_java": "data_prep.datasets.paper_releases:DeepcsJava",
     "tlcodesum": "data_prep.datasets.paper_releases:TlCodeSum",

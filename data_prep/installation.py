@@ -58,12 +58,7 @@ _PARSERS: Final = ("javalang", "tree-sitter", "tree-sitter-java")
 _STORE: Final = "data_prep.store.prepared_data"
 """The module that writes pairs, for all data sets."""
 _WITHOUT_PART: Final = frozenset(
-    (
-        "data_prep.errors",
-        "data_prep.config",
-        "data_prep.installation",
-        "data_prep.sources.download",
-    )
+    ("data_prep.errors", "data_prep.config", "data_prep.installation", "data_prep.sources.download")
 )
 """Modules that do not affect the prepared data, or whose effect is reflected in the settings and inputs."""
 

@@ -53,12 +53,7 @@ class QueryRank:
 
 
 def write_evaluation(
-    evaluation: Evaluation,
-    folder: Path,
-    *,
-    tag: str,
-    controls: Mapping[str, Evaluation],
-    seen: Collection[int] = (),
+    evaluation: Evaluation, folder: Path, *, tag: str, controls: Mapping[str, Evaluation], seen: Collection[int] = ()
 ) -> None:
     """Write the files of a test; each of ``controls`` has a run file and a column of its own.
 

@@ -27,7 +27,7 @@ PUBLISHED_MRR: Final[dict[tuple[str, int, int], tuple[tuple[str, float, str], ..
         ("CodeBERT", 0.676, _CSN),
         ("GraphCodeBERT", 0.691, _CSN),
         ("UniXcoder", 0.726, "UniXcoder (Guo et al. 2022, arXiv:2203.03850), table of code search"),
-    ),
+    )
 }
 """Our name of the test set, its queries and candidates -> model, MRR as printed, source; fine-tuned on its training
 split."""

@@ -49,10 +49,7 @@ def hinges(
 
 
 def ranking_loss(
-    scores: Float[Tensor, "queries codes"],
-    negatives: Bool[Tensor, "queries codes"],
-    margin: float,
-    kind: Negatives,
+    scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], margin: float, kind: Negatives
 ) -> Float[Tensor, ""]:
     """Bidirectional ranking loss, GALM eq. 14 with both terms hinged, averaged over the pairs of the batch."""
     rows, columns = hinges(scores, negatives, margin)

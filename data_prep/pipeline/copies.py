@@ -232,11 +232,7 @@ def _missing(stated: set[SplitName | None]) -> list[SplitName]:
 
 
 def _drawn(
-    rows: Sequence[SplitRow],
-    identifiers: Ragged,
-    queries: Ragged,
-    wanted: dict[SplitName, float],
-    config: DataConfig,
+    rows: Sequence[SplitRow], identifiers: Ragged, queries: Ragged, wanted: dict[SplitName, float], config: DataConfig
 ) -> Divided:
     groups = [row.group for row in rows]
     told = ""

@@ -203,12 +203,7 @@ def _begins_array(path: Path) -> bool:
 
 
 def pair_row(
-    row: Mapping[str, Any],
-    where: str,
-    split: SplitName | None,
-    columns: Mapping[str, str],
-    *,
-    has_splits: bool = True,
+    row: Mapping[str, Any], where: str, split: SplitName | None, columns: Mapping[str, str], *, has_splits: bool = True
 ) -> PairRow | str:
     """The pair of a row, or why it is none."""
     named = chosen_columns(row, columns)

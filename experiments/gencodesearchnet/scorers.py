@@ -25,9 +25,9 @@ from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import MODELS
 from experiments.recipes.run_folder import RunFolder, load_run
-from experiments.recipes.stored_options import is_packed
 from experiments.run.data import config_of_other
 from experiments.terminal.console import say
+from experiments.terminal.options import is_packed
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, Scale, Scores, best_device, paired_blocks, weighted

@@ -150,12 +150,7 @@ class Loop:
         return self.tokenizer.queries(queries), self.tokenizer.documents(documents)
 
     def _trained(
-        self,
-        name: str,
-        start: str,
-        pairs: Sequence[TextPair],
-        mined: tuple[str, Mined] | None,
-        epochs: int,
+        self, name: str, start: str, pairs: Sequence[TextPair], mined: tuple[str, Mined] | None, epochs: int
     ) -> Stage:
         """Train from the weights of stage ``start`` (its key), or load the cached result."""
         loop, own = self.plan.loop, self.plan.train
@@ -179,13 +174,7 @@ class Loop:
         return Stage(name, key, folder, record)
 
     def _train(
-        self,
-        folder: Path,
-        name: str,
-        start: str,
-        pairs: Sequence[TextPair],
-        mined: Mined | None,
-        config: TrainConfig,
+        self, folder: Path, name: str, start: str, pairs: Sequence[TextPair], mined: Mined | None, config: TrainConfig
     ) -> None:
         seed_everything(config.seed, config.threads)
         model = self._model(start)

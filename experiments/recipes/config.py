@@ -23,8 +23,17 @@ from data_prep.installation import workspace
 from data_prep.sources.pair_files import absolute_list
 from evaluation.config import EvaluateConfig
 from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe, config_type_of, settings_of
-from experiments.recipes.stored_options import fitted, stored_configuration, with_present_names
-from experiments.terminal.options import Option, options_of, parse, split_arguments, switches_of, unknown
+from experiments.terminal.options import (
+    Option,
+    fitted,
+    options_of,
+    parse,
+    split_arguments,
+    stored_configuration,
+    switches_of,
+    unknown,
+    with_present_names,
+)
 from training.config import LossConfig, TrainConfig
 
 REPOSITORY: Final = workspace()

@@ -25,7 +25,7 @@ from data_prep.files.writing import sole_writer
 from experiments.recipes.config import FREE, REPOSITORY, Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.results_folder import changed_name
-from experiments.recipes.stored_options import check_is_run, stored_options
+from experiments.terminal.options import check_is_run, stored_options
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, best_device

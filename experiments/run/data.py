@@ -38,12 +38,7 @@ def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedDat
 
 
 def contexts_stage(
-    plan: Configuration,
-    dataset: str,
-    config: DataConfig,
-    data: PreparedData,
-    *,
-    splits: Sequence[SplitName] = SPLITS,
+    plan: Configuration, dataset: str, config: DataConfig, data: PreparedData, *, splits: Sequence[SplitName] = SPLITS
 ) -> PreparedData:
     """``data`` with the contexts of the queries of ``splits`` if the model reads them and the data set has them.
 

@@ -29,9 +29,8 @@ from evaluation.results import Result, as_result
 from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
 from experiments.recipes.results_folder import Sections, load_results, results_of_commands, same_results
 from experiments.recipes.run_folder import RunFolder
-from experiments.recipes.stored_options import with_present_names
 from experiments.terminal.console import say
-from experiments.terminal.options import options_of
+from experiments.terminal.options import options_of, with_present_names
 
 _OF_ONE_RUN: Final = ("out", "train.resume", "train.seed")
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})

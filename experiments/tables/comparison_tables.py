@@ -13,14 +13,7 @@ from evaluation.metrics import Measures, further_columns, published_columns, sho
 from evaluation.queries import Gain
 from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference
-from evaluation.tables import (
-    PUBLISHED,
-    Published,
-    exact_mrr_bounds,
-    exact_top1_bounds,
-    mrr_bounds,
-    shifted_mrr_bounds,
-)
+from evaluation.tables import PUBLISHED, Published, exact_mrr_bounds, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
 
 _OF_RUNS: Final = ("weight of the model", "parameters")
 _ROUNDING: Final = 0.0015

@@ -33,16 +33,7 @@ _log = logging.getLogger("experiments")
 
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
 _ROOMS: Final = frozenset(
-    {
-        "data_prep",
-        "modeling",
-        "galm",
-        "baselines",
-        "training",
-        "evaluation",
-        "experiments",
-        "search",
-    }
+    {"data_prep", "modeling", "galm", "baselines", "training", "evaluation", "experiments", "search"}
 )
 
 

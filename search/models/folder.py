@@ -21,8 +21,7 @@ from data_prep.files.access import ABSENT, file_sha256, read_whole
 from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.store.arrays import Bool, Float32, Int8, Int64
 from data_prep.store.tokenizing import Vocabularies, Vocabulary, WordTokenizer
-from experiments.recipes.stored_options import PACKED, fitted, is_packed, stored_configuration
-from experiments.terminal.options import options_of
+from experiments.terminal.options import PACKED, fitted, is_packed, options_of, stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default")
 """The shipped packed model."""

@@ -30,7 +30,7 @@ from evaluation.config import EvaluateConfig
 from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import load_run, weights_of, without_weights
-from experiments.recipes.stored_options import PACKED, is_packed
+from experiments.terminal.options import PACKED, is_packed
 from modeling.base import NeuralRanker
 from search.models.folder import (
     ABOUT,

@@ -6,7 +6,7 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
-from data_prep.datasets.java_sources import Folder
+from data_prep.datasets.folders import Folder
 from data_prep.datasets.jdk import find_sources
 from data_prep.datasets.open_java import FILES, OpenJava
 from data_prep.datasets.tabcs import JcgTabcs

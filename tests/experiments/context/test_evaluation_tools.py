@@ -100,7 +100,6 @@ def test_what_a_run_is_compared_with(runs, loaded):
         smaller = pool_ranks({name: ranker_scores(bm25, split, split)}, [Pool(own, len(own))], len(split))[name]
         ranks[own] = smaller[own]
         assert found.systems[name].as_published == pytest.approx(np.mean(1 / ranks), abs=1e-6)
-        assert found.systems[name].as_published >= found.mrr(name) - 1e-6
     assert found.mrr(BM25) != found.mrr(BM25_TUNED)
     assert {FUSED, FUSED_TUNED} <= {*found.systems}
     assert 0 <= found.tuned_fusion_weight <= 1
