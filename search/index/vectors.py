@@ -1,27 +1,27 @@
-"""The vectors of an index on disk, in one file beside it, and dense retrieval over them: the rows nearest to a query.
+"""The vectors of an index, in one file beside it, made by a bi-encoder; those of unchanged rows are reused.
 
 The file has a line that describes them, the vectors, and keys. Vectors are float16. A key is a hash of the model's
-input for a row, by which the vectors of unchanged rows are reused when the index is updated. A file that is damaged, or
-of another index or model than expected, is refused.
+input for a row. The vector of a row does not depend on the other rows of its batch, and equal rows are encoded once. A
+file that is damaged, or of another index or model than expected, is refused.
 """
 
+import hashlib
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
-from data_prep.store.arrays import Float16, Float32, Int64, UInt8, read_sealed, read_sealed_head, write_sealed
+from data_prep.store.arrays import Bool, Float16, Float32, Int64, UInt8, read_sealed, read_sealed_head, write_sealed
 from data_prep.store.split import Split
-from search.index.encoders import RowEncoder, loaded_encoder
-from search.index.index_file import read_head
-from search.models.folder import DEFAULT_BI_ENCODER, model_hash
-from search.retrieval.exact import VectorIndex, vector_index
-from search.retrieval.faiss_index import are_kept, clusters_path
+from data_prep.store.tokenizing import TokenizedPairs
+from experiments.terminal.console import progress
+from search.index.index_file import open_index, read_head
+from search.retrieval.approximate import clusters_path
 
 FORMAT: Final = "galm vectors 1"
 """Incremented when the layout changes, or how a row is encoded."""
@@ -31,6 +31,35 @@ KEY: Final = 16
 """Bytes of a key."""
 _FLOAT: Final = 2
 """Bytes per number."""
+
+
+@runtime_checkable
+class RowEncoder(Protocol):
+    """A bi-encoder for rows and queries."""
+
+    run: str
+    """Its folder; "": the shipped one."""
+    model: str
+    """A hash of the model."""
+    dim: int
+    fields: tuple[str, ...]
+    """The fields of a row that it reads."""
+
+    def knows(self, word: str) -> bool:
+        """Whether its vocabulary has a word of a query."""
+
+    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query, with norm 1; ``context``: the words above the cursor, if the model reads them."""
+
+    def ids(self, rows: Split) -> TokenizedPairs:
+        """The rows as ids of the model."""
+
+    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
+        """The vectors of at most BATCH ``rows``, with norm 1; 0 for rows without words.
+
+        Raises:
+            UserError: the model gives NaN.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,48 +169,6 @@ def maker_of(index: Path) -> str | None:
     return run
 
 
-def up_to_date(index: Path, run: str) -> bool:
-    """Whether there are intact vectors beside the file ``index``, of its present content and by ``run`` as it is now.
-
-    FAISS's clusters, which large indexes have, are part of them.
-
-    Raises:
-        UserError: there is no model in ``run``, or no index.
-        OSError: a file cannot be read at this moment.
-    """
-    now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
-    try:
-        head = open_vectors(path := vectors_path(index)).head
-    except UserError:
-        return False
-    same = (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
-    return same and are_kept(head.rows, head.dim, head.name, clusters_path(path))
-
-
-def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> str:
-    """Make or update the vectors beside the file ``index``; returns what was done, "" for nothing.
-
-    Args:
-        run: folder of the bi-encoder; "": the shipped one.
-        index: the file.
-        tell: called with a path and what is wrong with it.
-
-    Raises:
-        ValueError: the model or the index cannot be used.
-        OSError: the vectors cannot be written; the older ones are left unchanged.
-    """
-    if up_to_date(index, run):
-        return ""
-    from search.index.encoders import loaded_encoder
-    from search.index.vector_encoding import refresh_vectors
-    from search.retrieval.exact import vector_index
-
-    done = refresh_vectors(loaded_encoder(run), index, tell)
-    stored = open_vectors(path := vectors_path(index))
-    vector_index(stored.vectors, stored.head.name, path, "").close()  # makes the clusters of many rows, which it saves
-    return f"read {done.read:,} of {done.rows:,} rows"
-
-
 def remove_vectors(index: Path) -> None:
     """Remove the vectors beside the file ``index``, if there are any, and their clusters."""
     path = vectors_path(index)
@@ -195,100 +182,118 @@ def _unusable(path: Path, why: str) -> UserError:
     )
 
 
-COUNT: Final = 100
-"""Maximum number of rows that vectors add to the shortlist of a query."""
+_SAVE_SECONDS: Final = 60.0
 
 
-class DenseRetriever:
-    """A :class:`search.engine.signals.Retriever`: a bi-encoder, and its vectors of the rows."""
-
-    def __init__(self, encoder: RowEncoder, vectors: VectorIndex, count: int = COUNT) -> None:
-        """``vectors``: by ``encoder``; ``count``: rows per query."""
-        self._encoder, self._vectors, self._count = encoder, vectors, count
-        self._vector = lru_cache(maxsize=16)(encoder.query)
-
-    @property
-    def model(self) -> str:
-        """A hash of the bi-encoder: vectors of equal ones can be compared."""
-        return self._encoder.model
-
-    @property
-    def reads_text(self) -> bool:
-        """Whether the bi-encoder reads the source text of a row."""
-        return "code" in self._encoder.fields
-
-    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
-        """At most ``count`` rows, best first; only those with a score above 0."""
-        return self.nearest_to(self._asked(query, context))
-
-    def scores(
-        self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()
-    ) -> Float32[np.ndarray, " found"]:
-        """The cosine of the query's vector, under its context, and that of each of ``rows``."""
-        return self.similarity(self._asked(query, context), rows)
-
-    def knows(self, word: str) -> bool:
-        """Whether the bi-encoder has a word of a query in its vocabulary."""
-        return self._encoder.knows(word)
-
-    def _asked(self, query: Sequence[str], context: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query under its context; 0 without words."""
-        if not query and not context:
-            return np.zeros((1, self._encoder.dim), np.float32)
-        return self._vector(tuple(query), tuple(context))
-
-    def code_vector(self, code: Split) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a row of code that is not in the index, as one in it would have it."""
-        return self._encoder.vectors(self._encoder.ids(code), np.zeros(1, np.int64)).astype(np.float32)
-
-    def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
-        """As :meth:`nearest`, for a vector."""
-        scores, rows = self._vectors.search(vector, self._count)
-        return rows[0][scores[0] > 0]
-
-    def similarity(
-        self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]
-    ) -> Float32[np.ndarray, " found"]:
-        """As :meth:`scores`, for a vector."""
-        return self._vectors.scores(vector[0], rows)
-
-    def close(self) -> None:
-        """Release open files and connections."""
-        self._vectors.close()
+def row_keys(ids: TokenizedPairs, names: Sequence[str]) -> UInt8[np.ndarray, "rows bytes"]:
+    """A hash of a model's input for each row, which are the fields ``names``."""
+    fields = [ids.fields[field] for field in names]
+    lengths = np.stack([field.lengths for field in fields], axis=1)
+    found = np.empty((len(ids), KEY), np.uint8)
+    for row in range(len(ids)):
+        read = b"".join([lengths[row].tobytes(), *(field[row].tobytes() for field in fields)])
+        found[row] = np.frombuffer(hashlib.blake2b(read, digest_size=KEY).digest(), np.uint8)
+    return found
 
 
-def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
-    """A retriever over the vectors beside the file ``index``.
+@dataclass(frozen=True, slots=True)
+class Vectorised:
+    """The outcome of making or updating vectors."""
+
+    rows: int
+    read: int  # distinct rows that were encoded
+    written: bool
+
+
+def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str], None]) -> Vectorised:
+    """Make or update the vectors of the index in the file ``index``, in the file beside it.
 
     Args:
+        encoder: the model.
         index: the file.
-        content: the sha256 of its content, as in its head.
-        rows: its number of rows.
-        how: ``exact``, ``faiss``, or the file or URI of a Milvus; "": exact, or FAISS for large indexes if installed.
+        tell: called with a path and what is wrong with it.
 
     Raises:
-        UserError: there are no vectors, they are of another index or model or cannot be used, or ``how`` is something
-            else.
+        UserError: the index cannot be used, or the model gives NaN.
+        OSError: the vectors cannot be written; the older ones are left unchanged.
     """
-    path, stored = vectors_path(index), vectors_of(index, content, rows)
-    encoder = _encoder(path, stored)
-    return DenseRetriever(encoder, vector_index(stored.vectors, stored.head.name, path, how))
+    path, before = vectors_path(index), read_head(index)
+    head = VectorHead(before.content, encoder.run, encoder.model, encoder.dim, before.rows)
+    old = _old(path, head, tell)
+    if old and old.head == head:
+        return Vectorised(head.rows, 0, written=False)
+    ids = encoder.ids(open_index(index).split)
+    keys = row_keys(ids, encoder.fields)
+    part = part_path(path)
+    filling = _Filling(encoder, keys, part)
+    fresh = filling.reuse([each for each in (old, _old(part, head, tell)) if each])
+    filling.encode(ids, fresh)
+    if read_head(index) != before:
+        raise UserError(f"the index {index} was replaced while its vectors were made: run this command again")
+    save_vectors(StoredVectors(head, filling.vectors, keys), path)
+    part.unlink(missing_ok=True)
+    return Vectorised(head.rows, len(fresh), written=True)
 
 
-def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
-    """The model that made the vectors."""
-    run = stored.head.run
+@dataclass(slots=True)
+class _Filling:
+    """The vectors of all rows, of which some are made; every minute these are saved in the file ``part``."""
+
+    encoder: RowEncoder
+    keys: UInt8[np.ndarray, "rows bytes"]
+    part: Path
+    vectors: Float16[np.ndarray, "rows dim"] = field(init=False)
+    done: Bool[np.ndarray, " rows"] = field(init=False)
+    saved: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.vectors = np.empty((len(self.keys), self.encoder.dim), np.float16)
+        self.done = np.zeros(len(self.keys), bool)
+
+    def reuse(self, made: Sequence[StoredVectors]) -> list[list[int]]:
+        """Take what there is; the rows that have to be encoded, equal ones together."""
+        known = {key.tobytes(): vector for each in made for key, vector in zip(each.keys, each.vectors, strict=True)}
+        places: dict[bytes, list[int]] = {}
+        for row, key in enumerate(self.keys):
+            places.setdefault(key.tobytes(), []).append(row)
+        for key in places.keys() & known.keys():
+            self.put(places[key], known[key])
+        return [rows for key, rows in places.items() if key not in known]
+
+    def put(self, rows: list[int], vector: Float16[np.ndarray, " dim"]) -> None:
+        """Rows that have this vector."""
+        self.vectors[rows], self.done[rows] = vector, True
+
+    def encode(self, ids: TokenizedPairs, fresh: Sequence[list[int]]) -> None:
+        """Encode rows; what was encoded before an interruption is saved."""
+        try:
+            with progress("vectors", len(fresh), "rows") as update:
+                for start in range(0, len(fresh), BATCH):
+                    batch = fresh[start : start + BATCH]
+                    found = self.encoder.vectors(ids, np.array([rows[0] for rows in batch], np.int64))
+                    for rows, vector in zip(batch, found, strict=True):
+                        self.put(rows, vector)
+                    update(len(batch))
+                    if time.monotonic() - self.saved > _SAVE_SECONDS:
+                        self.save()
+        except KeyboardInterrupt:
+            self.save()
+            raise
+
+    def save(self) -> None:
+        """Save the vectors that are made, as of no index."""
+        head = VectorHead("", self.encoder.run, self.encoder.model, self.encoder.dim, int(self.done.sum()))
+        save_vectors(StoredVectors(head, self.vectors[self.done], self.keys[self.done]), self.part)
+        self.saved = time.monotonic()
+
+
+def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> StoredVectors | None:
+    """The existing vectors, if they are of the same model."""
+    if not path.exists():
+        return None
     try:
-        encoder = loaded_encoder(run)
-    except (UserError, OSError) as error:
-        raise UserError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"the model that made the vectors in {path} needs {error.name}: `bash run.sh install train` adds it"
-        ) from error
-    if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
-        raise UserError(
-            f"{run or 'the shipped model'} is no longer the model that made the vectors in {path}: make them again by "
-            "`bash run.sh index DIR`"
-        )
-    return encoder
+        old = open_vectors(path)
+        return old if (old.head.model, old.head.dim) == (head.model, head.dim) else None
+    except UserError as error:
+        tell(str(path), f"rebuilt: {error}")
+        return None

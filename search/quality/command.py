@@ -21,7 +21,7 @@ from search.index.build import refresh
 from search.index.code_index import Index
 from search.index.index_file import open_index, save_index
 from search.making import build_vectors, checked_run, complain_about
-from search.models.reranker import check_model, reranker_maker
+from search.models.packed import check_model, reranker_maker
 from search.opening import opened
 from search.options import QualityOptions
 from search.quality.certainty_fit import Part, answers, certainty_lines, measure_certainty

@@ -13,9 +13,10 @@ from search.engine.signals import Reranker
 from search.index.code_index import Index
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
+from search.index.nearest import DenseRetriever, near_rows
 from search.index.updating import LOOKED, Updates
-from search.index.vectors import DenseRetriever, near_rows, vectors_path
-from search.models import reranker
+from search.index.vectors import vectors_path
+from search.models import packed
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
@@ -210,7 +211,7 @@ def reranker_maker(model: str) -> Callable[[Index], Reranker | None]:
     """
     if model == "none":
         return lambda _: None
-    return reranker.reranker_maker(model)
+    return packed.reranker_maker(model)
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from serving import Answer, ask, index_of, running
 
 from search.cursor import LONGEST
 from search.files.languages import language_names
-from search.index.vectors import update_vectors
+from search.index.nearest import update_vectors
 from search.serve.live_index import LiveIndex, reranker_maker
 from search.serve.search_api import LARGEST
 
