@@ -24,7 +24,17 @@ from galm.config import GalmConfig
 from galm.fast.query_scorer import Codes, Graphs, QueryScorer, covers, shapes
 from search.engine.signals import Alignment, Reranker, Rows, Scores
 from search.index.code_index import Index, with_own_words
-from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash, read_packed, section_of, unusable
+from search.models.folder import (
+    CONFIG,
+    DEFAULT_BI_ENCODER,
+    DEFAULT_MODEL,
+    checked_parts,
+    model_hash,
+    no_model,
+    read_packed,
+    section_of,
+    unusable,
+)
 
 
 def reranker_of(index: Index, model: str) -> Reranker | None:
@@ -46,8 +56,6 @@ def check_model(name: str) -> None:
     Raises:
         UserError: the message names what is missing.
     """
-    from search.models.folder import checked_parts
-
     if not sentence_model(name):
         checked_parts(named_path(name))
 
@@ -61,8 +69,6 @@ def reranker_maker(model: str, *, for_many: bool = True) -> Callable[[Index], Re
         from search.models.torch_models import SentenceReranker
 
         return lambda index: SentenceReranker(sentences, index.split)
-    from search.models.folder import CONFIG, DEFAULT_MODEL, no_model
-
     folder = named_path(model) if model else DEFAULT_MODEL
     if scored_without_torch(folder):
         packed = PackedModel(folder)
