@@ -226,10 +226,10 @@ def ready(
         engine = opened_list(named_path(options.list), model, near=near, tell=complain_about)
     else:
         from search.engine.engine import Engine
-        from search.models.packed import reranker_of
+        from search.models.packed import reranker_maker
 
         found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
-        engine = Engine(found, reranker_of(found, model), retriever=retriever)
+        engine = Engine(found, reranker_maker(model, for_many=False)(found), retriever=retriever)
     check_answers(engine.index, options.path, languages)
     root = source.root if source else None
     return engine, root, languages, changed_files(engine.index, root) if options.changed else None

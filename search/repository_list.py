@@ -270,7 +270,7 @@ def opened_list(path: Path, model: str, *, near: bool, tell: Callable[[str, str]
         UserError: the list or the model cannot be used, or no repository has an index.
     """
     listed = read_list(path)
-    reranker_of: RerankerOf = (lambda _: None) if model == "none" else reranker_maker(model, for_many=False)
+    reranker_of = reranker_maker(model, for_many=False)
     members = []
     for each in listed:
         try:

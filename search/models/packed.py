@@ -37,11 +37,6 @@ from search.models.folder import (
 )
 
 
-def reranker_of(index: Index, model: str) -> Reranker | None:
-    """The reranker that ``--model`` names, over the rows of ``index``; None: BM25 alone."""
-    return None if model == "none" else reranker_maker(model, for_many=False)(index)
-
-
 def sentence_model(name: str) -> Path | None:
     """The folder of the sentence-transformers model ``name``: a folder itself, or that in an installed package."""
     from modeling.transformers.pretrained import model_folder
@@ -60,11 +55,13 @@ def check_model(name: str) -> None:
         checked_parts(named_path(name))
 
 
-def reranker_maker(model: str, *, for_many: bool = True) -> Callable[[Index], Reranker]:
-    """Load the model that ``model`` names; the result makes a reranker over the rows of an index.
+def reranker_maker(model: str, *, for_many: bool = True) -> Callable[[Index], Reranker | None]:
+    """Load the model that ``--model`` names; the result makes a reranker over the rows of an index: None by ``none``.
 
     ``for_many``: whether many queries will come, so that it is worth to prepare all rows for them.
     """
+    if model == "none":
+        return lambda _: None
     if model and (sentences := sentence_model(model)):
         from search.models.torch_models import SentenceReranker
 

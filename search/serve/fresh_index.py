@@ -25,11 +25,10 @@ from search.index.nearest import update_vectors
 from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
 from search.index.vectors import maker_of
-from search.models import packed
 from search.models.folder import DEFAULT_MODEL
-from search.models.packed import scored_without_torch
+from search.models.packed import reranker_maker, scored_without_torch
 from search.opening import check_way, index_place
-from search.serve.live_index import LiveIndex, Opened, reranker_maker
+from search.serve.live_index import LiveIndex, Opened
 from search.serve.partial_index import IndexPlace, PartialIndex
 
 PATIENCE: Final = 2.5
@@ -274,7 +273,7 @@ class FreshIndex:
         """What makes the reranker of a few files: none if it would have to be loaded for long."""
         if self._model or not scored_without_torch(DEFAULT_MODEL):
             return lambda _: None
-        return packed.reranker_maker("", for_many=False)
+        return reranker_maker("", for_many=False)
 
     def _notice(self, now: _Round, read: int = 0) -> str:
         """Why answers may lack something or be old."""

@@ -24,7 +24,7 @@ from search.index.joint_index import Numbering
 from search.index.nearest import near_rows, row_encoder
 from search.index.vectors import BATCH, open_vectors, part_path, refresh_vectors, vectors_path
 from search.making import checked_run
-from search.models.packed import reranker_of
+from search.models.packed import reranker_maker
 from search.models.torch_models import TextEncoder, text_of
 from search.opening import opened
 from search.quality.weight_fit import _ScoredOnce
@@ -98,7 +98,7 @@ def test_what_made_the_vectors_says_their_weight(maker, file, request):
     refresh_vectors(encoder, file, pytest.fail)
     index, near = opened(file, "")
     weight = WORD_VECTORS if maker is None else TEXT_VECTORS
-    numbering, model = Numbering([len(index)]), reranker_of(index, "")
+    numbering, model = Numbering([len(index)]), reranker_maker("")(index)
     for each in (near, JointRetriever([near], numbering), _ScoredOnce(near, len(index))):
         plain, typed = (Engine(index, model, RankingSettings(vector_weight=own), each) for own in (None, weight))
         other = Engine(index, model, RankingSettings(vector_weight=0.7), each)
