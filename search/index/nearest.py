@@ -11,7 +11,8 @@ from data_prep.errors import UserError
 from data_prep.store.arrays import Float32, Int64
 from data_prep.store.split import Split
 from search.index.index_file import read_head
-from search.index.vectors import RowEncoder, StoredVectors, open_vectors, refresh_vectors, vectors_of, vectors_path
+from search.index.vector_encoding import refresh_vectors
+from search.index.vectors import RowEncoder, StoredVectors, open_vectors, vectors_of, vectors_path
 from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, checked_parts, is_sentence_model, model_hash
 from search.retrieval.approximate import are_kept, clusters_path
 from search.retrieval.exact import VectorIndex, vector_index

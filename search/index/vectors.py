@@ -1,14 +1,12 @@
-"""The vectors of an index, in one file beside it, made by a bi-encoder; those of unchanged rows are reused.
+"""The vectors of an index on disk, in one file beside it.
 
 The file has a line that describes them, the vectors, and keys. Vectors are float16. A key is a hash of the model's
-input for a row. The vector of a row does not depend on the other rows of its batch, and equal rows are encoded once. A
-file that is damaged, or of another index or model than expected, is refused.
+input for a row, by which the vectors of unchanged rows are reused when the index is updated. A file that is damaged, or
+of another index or model than expected, is refused.
 """
 
-import hashlib
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
@@ -16,11 +14,9 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
-from data_prep.store.arrays import Bool, Float16, Float32, Int64, UInt8, read_sealed, read_sealed_head, write_sealed
+from data_prep.store.arrays import Float16, Float32, Int64, UInt8, read_sealed, read_sealed_head, write_sealed
 from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
-from experiments.terminal.console import progress
-from search.index.index_file import open_index, read_head
 from search.retrieval.approximate import clusters_path
 
 FORMAT: Final = "galm vectors 1"
@@ -180,120 +176,3 @@ def _unusable(path: Path, why: str) -> UserError:
     return UserError(
         f"the vectors cannot be used: {why}; remove {path}, and make them again by `bash run.sh index DIR`"
     )
-
-
-_SAVE_SECONDS: Final = 60.0
-
-
-def row_keys(ids: TokenizedPairs, names: Sequence[str]) -> UInt8[np.ndarray, "rows bytes"]:
-    """A hash of a model's input for each row, which are the fields ``names``."""
-    fields = [ids.fields[field] for field in names]
-    lengths = np.stack([field.lengths for field in fields], axis=1)
-    found = np.empty((len(ids), KEY), np.uint8)
-    for row in range(len(ids)):
-        read = b"".join([lengths[row].tobytes(), *(field[row].tobytes() for field in fields)])
-        found[row] = np.frombuffer(hashlib.blake2b(read, digest_size=KEY).digest(), np.uint8)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class Vectorised:
-    """The outcome of making or updating vectors."""
-
-    rows: int
-    read: int  # distinct rows that were encoded
-    written: bool
-
-
-def refresh_vectors(encoder: RowEncoder, index: Path, tell: Callable[[str, str], None]) -> Vectorised:
-    """Make or update the vectors of the index in the file ``index``, in the file beside it.
-
-    Args:
-        encoder: the model.
-        index: the file.
-        tell: called with a path and what is wrong with it.
-
-    Raises:
-        UserError: the index cannot be used, or the model gives NaN.
-        OSError: the vectors cannot be written; the older ones are left unchanged.
-    """
-    path, before = vectors_path(index), read_head(index)
-    head = VectorHead(before.content, encoder.run, encoder.model, encoder.dim, before.rows)
-    old = _old(path, head, tell)
-    if old and old.head == head:
-        return Vectorised(head.rows, 0, written=False)
-    ids = encoder.ids(open_index(index).split)
-    keys = row_keys(ids, encoder.fields)
-    part = part_path(path)
-    filling = _Filling(encoder, keys, part)
-    fresh = filling.reuse([each for each in (old, _old(part, head, tell)) if each])
-    filling.encode(ids, fresh)
-    if read_head(index) != before:
-        raise UserError(f"the index {index} was replaced while its vectors were made: run this command again")
-    save_vectors(StoredVectors(head, filling.vectors, keys), path)
-    part.unlink(missing_ok=True)
-    return Vectorised(head.rows, len(fresh), written=True)
-
-
-@dataclass(slots=True)
-class _Filling:
-    """The vectors of all rows, of which some are made; every minute these are saved in the file ``part``."""
-
-    encoder: RowEncoder
-    keys: UInt8[np.ndarray, "rows bytes"]
-    part: Path
-    vectors: Float16[np.ndarray, "rows dim"] = field(init=False)
-    done: Bool[np.ndarray, " rows"] = field(init=False)
-    saved: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        self.vectors = np.empty((len(self.keys), self.encoder.dim), np.float16)
-        self.done = np.zeros(len(self.keys), bool)
-
-    def reuse(self, made: Sequence[StoredVectors]) -> list[list[int]]:
-        """Take what there is; the rows that have to be encoded, equal ones together."""
-        known = {key.tobytes(): vector for each in made for key, vector in zip(each.keys, each.vectors, strict=True)}
-        places: dict[bytes, list[int]] = {}
-        for row, key in enumerate(self.keys):
-            places.setdefault(key.tobytes(), []).append(row)
-        for key in places.keys() & known.keys():
-            self.put(places[key], known[key])
-        return [rows for key, rows in places.items() if key not in known]
-
-    def put(self, rows: list[int], vector: Float16[np.ndarray, " dim"]) -> None:
-        """Rows that have this vector."""
-        self.vectors[rows], self.done[rows] = vector, True
-
-    def encode(self, ids: TokenizedPairs, fresh: Sequence[list[int]]) -> None:
-        """Encode rows; what was encoded before an interruption is saved."""
-        try:
-            with progress("vectors", len(fresh), "rows") as update:
-                for start in range(0, len(fresh), BATCH):
-                    batch = fresh[start : start + BATCH]
-                    found = self.encoder.vectors(ids, np.array([rows[0] for rows in batch], np.int64))
-                    for rows, vector in zip(batch, found, strict=True):
-                        self.put(rows, vector)
-                    update(len(batch))
-                    if time.monotonic() - self.saved > _SAVE_SECONDS:
-                        self.save()
-        except KeyboardInterrupt:
-            self.save()
-            raise
-
-    def save(self) -> None:
-        """Save the vectors that are made, as of no index."""
-        head = VectorHead("", self.encoder.run, self.encoder.model, self.encoder.dim, int(self.done.sum()))
-        save_vectors(StoredVectors(head, self.vectors[self.done], self.keys[self.done]), self.part)
-        self.saved = time.monotonic()
-
-
-def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> StoredVectors | None:
-    """The existing vectors, if they are of the same model."""
-    if not path.exists():
-        return None
-    try:
-        old = open_vectors(path)
-        return old if (old.head.model, old.head.dim) == (head.model, head.dim) else None
-    except UserError as error:
-        tell(str(path), f"rebuilt: {error}")
-        return None

@@ -24,7 +24,7 @@ from experiments.recipes.run_folder import RunFolder
 from search.engine.engine import Engine
 from search.engine.question import WORD_VECTORS, RankingSettings
 from search.engine.signals import Retriever
-from search.index import vectors as stored_vectors
+from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.index_file import open_index, read_head
 from search.index.nearest import DenseRetriever, near_rows, row_encoder, up_to_date
@@ -276,14 +276,14 @@ def test_a_full_disk_leaves_the_old_vectors(encoder, small_file, tree, monkeypat
 
 
 def test_an_index_that_is_replaced_meanwhile_gets_no_vectors(encoder, small_file, tree, monkeypatch):
-    real = stored_vectors._Filling.encode
+    real = vector_encoding._Filling.encode
 
     def slow(*arguments):
         (tree / "A.java").write_text("class A { void added() { } }")
         make_index(tree, small_file)
         return real(*arguments)
 
-    monkeypatch.setattr(stored_vectors._Filling, "encode", slow)
+    monkeypatch.setattr(vector_encoding._Filling, "encode", slow)
     with pytest.raises(ValueError, match="was replaced while its vectors were made: run this command again"):
         vectorise(encoder, small_file)
     assert not vectors_path(small_file).exists()

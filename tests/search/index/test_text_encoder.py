@@ -16,13 +16,13 @@ from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_of
 from search.engine.engine import Engine
 from search.engine.question import TEXT_VECTORS, WORD_VECTORS, RankingSettings
 from search.engine.signals import fused
-from search.index import nearest
-from search.index import vectors as stored_vectors
+from search.index import nearest, vector_encoding
 from search.index.build import refresh
 from search.index.index_file import open_index, read_head
 from search.index.joint_index import Numbering
 from search.index.nearest import near_rows, row_encoder
-from search.index.vectors import BATCH, open_vectors, part_path, refresh_vectors, vectors_path
+from search.index.vector_encoding import refresh_vectors
+from search.index.vectors import BATCH, open_vectors, part_path, vectors_path
 from search.making import checked_run
 from search.models.packed import reranker_maker
 from search.models.torch_models import TextEncoder, text_of
@@ -140,7 +140,7 @@ def test_a_vector_does_not_depend_on_its_batch(run, file):
 
 def test_what_was_encoded_before_an_interruption_is_not_encoded_again(run, file, monkeypatch):
     encoder = row_encoder(run)
-    monkeypatch.setattr(stored_vectors, "BATCH", 16)
+    monkeypatch.setattr(vector_encoding, "BATCH", 16)
     plain, calls = encoder.vectors, []
 
     def interrupted(ids, rows):
