@@ -28,6 +28,7 @@ from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.index_file import open_index, read_head
 from search.index.nearest import DenseRetriever, near_rows, row_encoder, up_to_date
+from search.index.vector_encoding import refresh_vectors
 from search.index.vectors import (
     BATCH,
     FORMAT,
@@ -36,7 +37,6 @@ from search.index.vectors import (
     VectorHead,
     maker_of,
     open_vectors,
-    refresh_vectors,
     save_vectors,
     vectors_of,
     vectors_path,
