@@ -12,7 +12,15 @@ from data_prep.store.arrays import Float32, Int64
 from data_prep.store.split import Split
 from search.index.index_file import read_head
 from search.index.vector_encoding import refresh_vectors
-from search.index.vectors import RowEncoder, StoredVectors, open_vectors, vectors_of, vectors_path
+from search.index.vectors import (
+    PackedLight,
+    RowEncoder,
+    StoredVectors,
+    is_packed_light,
+    open_vectors,
+    vectors_of,
+    vectors_path,
+)
 from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, checked_parts, is_sentence_model, model_hash
 from search.retrieval.approximate import are_kept, clusters_path
 from search.retrieval.exact import VectorIndex, vector_index
@@ -27,8 +35,6 @@ def row_encoder(run: Path | None = None) -> RowEncoder:
     Raises:
         UserError: there is no model, or it is not a bi-encoder.
     """
-    from search.models.packed import PackedLight, is_packed_light
-
     folder = run or DEFAULT_BI_ENCODER
     check_bi_encoder(folder)
     if is_packed_light(folder):
@@ -75,8 +81,6 @@ def check_bi_encoder(folder: Path) -> None:
     """
     if is_sentence_model(folder):
         return
-    from search.models.packed import is_packed_light
-
     checked_parts(folder)
     if is_packed_light(folder):
         return

@@ -10,9 +10,8 @@ import torch
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from search.index.nearest import check_bi_encoder, row_encoder
-from search.index.vectors import BATCH
+from search.index.vectors import BATCH, PackedLight, is_packed_light
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
-from search.models.packed import PackedLight, is_packed_light
 from search.models.packed_model import pack
 from search.models.torch_models import TorchEncoder
 from training.checkpoint import save_weights
