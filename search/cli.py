@@ -131,7 +131,7 @@ def search(arguments: Sequence[str]) -> bool:
     typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
     words, options = parsed(typed, SearchOptions)
     if options.usages:
-        from search.terminal.usages import show_usages
+        from search.usages import show_usages
 
         return show_usages(
             words, options, options.top if any(re.match("--top(=|$)", each) for each in arguments) else 0
@@ -156,7 +156,7 @@ def _ask(asked: str, folder: Path | None, options: SearchOptions) -> bool:
     """Answer a question in words, or one at a cursor."""
     from search.engine.matching import Pattern
     from search.engine.question import words_of
-    from search.terminal.hits import Answer, show_answer
+    from search.hits import Answer, show_answer
 
     cursor = None
     if options.at:
@@ -226,10 +226,10 @@ def ready(
         engine = opened_list(named_path(options.list), model, near=near, tell=complain_about)
     else:
         from search.engine.engine import Engine
-        from search.models.reranker import reranker_of
+        from search.models.packed import reranker_maker
 
         found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
-        engine = Engine(found, reranker_of(found, model), retriever=retriever)
+        engine = Engine(found, reranker_maker(model, for_many=False)(found), retriever=retriever)
     check_answers(engine.index, options.path, languages)
     root = source.root if source else None
     return engine, root, languages, changed_files(engine.index, root) if options.changed else None

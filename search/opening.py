@@ -23,7 +23,8 @@ from experiments.terminal import console
 from search.index.code_index import Index, rows_of_files
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import Head, OtherVersionError, UnusableIndexError, open_index, read_head
-from search.index.vectors import maker_of, near_rows, update_vectors, vectors_path
+from search.index.nearest import near_rows, update_vectors
+from search.index.vectors import maker_of, vectors_path
 
 if TYPE_CHECKING:
     from search.engine.signals import Retriever

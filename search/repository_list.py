@@ -28,8 +28,9 @@ from search.engine.signals import Alignment, KnowsWords, Reranker
 from search.index.code_index import Index
 from search.index.index_file import UnusableIndexError, open_index, read_head
 from search.index.joint_index import JointIndex, Numbering
-from search.index.vectors import COUNT, DenseRetriever, near_rows, vectors_path
-from search.models.reranker import reranker_maker
+from search.index.nearest import COUNT, DenseRetriever, near_rows
+from search.index.vectors import vectors_path
+from search.models.packed import reranker_maker
 from search.opening import index_place
 
 EVERYBODY: Final = "*"
@@ -269,7 +270,7 @@ def opened_list(path: Path, model: str, *, near: bool, tell: Callable[[str, str]
         UserError: the list or the model cannot be used, or no repository has an index.
     """
     listed = read_list(path)
-    reranker_of: RerankerOf = (lambda _: None) if model == "none" else reranker_maker(model, for_many=False)
+    reranker_of = reranker_maker(model, for_many=False)
     members = []
     for each in listed:
         try:

@@ -12,12 +12,11 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Float32, Int64
 from search.engine.certainty import Certainty, Judge
-from search.engine.evidence import Hits
+from search.engine.evidence import Hits, Penalties, folded, without_doubles
 from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, files_of_languages, read_question
 from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
-from search.engine.penalties import Penalties, folded, without_doubles
 from search.engine.phrases import Phrases, gains_of_passages
 from search.engine.question import RankingSettings, Spelt, asked_words, asks_for_tests, read_by_models, words_of
 from search.engine.signals import (

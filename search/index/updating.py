@@ -26,8 +26,9 @@ from data_prep.worker_process import FILE, run_forked
 from search.index.build import lock_of, refresh
 from search.index.freshness import CURRENT, MOST_NAMED, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
+from search.index.nearest import update_vectors
 from search.index.read_part import Part, Task, read_part
-from search.index.vectors import maker_of, update_vectors
+from search.index.vectors import maker_of
 
 BUDGET: Final = 0.5
 """Seconds for which an answer waits for what has changed to be read."""
@@ -111,9 +112,10 @@ class _Child:
 
     def waited(self, known: Freshness, until: float) -> Freshness:
         """What is not read yet at the time ``until``; ``known``: what is known so far."""
-        from search.engine import engine, packed_reranker  # which the answer needs, while the child works
+        from search.engine import engine
+        from search.models import packed  # which the answer needs, while the child works
 
-        del engine, packed_reranker
+        del engine, packed
         said = b""
         try:
             while (left := until - time.monotonic()) > 0 and select.select([self._file], [], [], left)[0]:

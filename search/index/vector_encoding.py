@@ -16,11 +16,11 @@ from data_prep.errors import UserError
 from data_prep.store.arrays import Bool, Float16, UInt8
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.terminal.console import progress
-from search.index.encoders import RowEncoder
 from search.index.index_file import open_index, read_head
 from search.index.vectors import (
     BATCH,
     KEY,
+    RowEncoder,
     StoredVectors,
     VectorHead,
     open_vectors,

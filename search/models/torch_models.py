@@ -31,10 +31,10 @@ from modeling.base import BiEncoder, NeuralRanker
 from modeling.pool_ranker import RowScores
 from modeling.transformers.sentence_encoder import load_sentence_model
 from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_in
-from search.engine.packed_reranker import query_split, read_words
 from search.engine.signals import Alignment
 from search.index.vectors import BATCH
 from search.models.folder import DEFAULT_BI_ENCODER, is_sentence_model, model_hash
+from search.models.packed import query_split, read_words
 from search.models.packed_model import load_model
 
 _BATCH: Final = 32
@@ -113,7 +113,7 @@ class SentenceReranker:
 
 
 class TorchEncoder:
-    """A :class:`search.index.vector_encoding.RowEncoder` for any bi-encoder over words."""
+    """A :class:`search.index.vectors.RowEncoder` for any bi-encoder over words."""
 
     def __init__(self, run: Path | None = None) -> None:
         """Load the model of a finished run, or a packed one; None: the shipped one.
@@ -177,7 +177,7 @@ Encode = Callable[[Words], Float[Tensor, "batch dim"]]
 
 
 class TextEncoder:
-    """A :class:`search.index.encoders.RowEncoder` that reads source text."""
+    """A :class:`search.index.vectors.RowEncoder` that reads source text."""
 
     fields: tuple[str, ...] = ("code",)
 

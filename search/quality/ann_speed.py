@@ -48,14 +48,13 @@ from evaluation.speed import (
 )
 from experiments.recipes.run_folder import RECORD, TOKENIZER, WEIGHTS
 from experiments.terminal.console import say
-from search.index.encoders import row_encoder
 from search.index.index_file import open_index
+from search.index.nearest import row_encoder
 from search.index.vectors import open_vectors, vectors_path
 from search.quality.index_speed import of_java_base, update_index, update_vectors, write_sources
 from search.quality.questions import of_comments
+from search.retrieval.approximate import FaissVectors, MilvusVectors, installed
 from search.retrieval.exact import ExactVectors, VectorIndex
-from search.retrieval.faiss_index import FaissVectors, installed
-from search.retrieval.milvus import MilvusVectors
 from search.snippets.post_index import CANDIDATES, PostIndex, write_index
 from training.checkpoint import save_weights
 

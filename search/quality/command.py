@@ -21,7 +21,7 @@ from search.index.build import refresh
 from search.index.code_index import Index
 from search.index.index_file import open_index, save_index
 from search.making import build_vectors, checked_run, complain_about
-from search.models.reranker import check_model, reranker_maker
+from search.models.packed import check_model, reranker_maker
 from search.opening import opened
 from search.options import QualityOptions
 from search.quality.certainty_fit import Part, answers, certainty_lines, measure_certainty
@@ -104,7 +104,7 @@ def _by_comments(root: Path, run: str, options: QualityOptions, models: Mapping[
             save_index(without_documentation(whole), path)
         build_vectors(run, path)
         index, retriever = opened(path, "")
-    rerankers = {label: reranker_maker(name)(index) for label, name in models.items()}
+    rerankers = {label: each for label, name in models.items() if (each := reranker_maker(name)(index))}
     ranking = replace(options.ranking, comments=0 if hidden else options.comments)
     searched = with_comments(index, ranking.comments)
     if options.under:
@@ -136,7 +136,7 @@ def _by_typed_queries(root: Path, run: str, options: QualityOptions, models: Map
     _ = options.changed  # a bad setting is reported before anything is read
     index, retriever = _indexed(root / asked.root, run, (lambda _: None) if options.json else console.say)
     _complain_of_unmatched(asked, index)
-    rerankers = {label: reranker_maker(name)(index) for label, name in models.items()}
+    rerankers = {label: each for label, name in models.items() if (each := reranker_maker(name)(index))}
     engines = stages(index, rerankers, retriever, options.ranking)
     if options.change:
         engines[f"with {options.change}"] = Engine(index, rerankers[next(iter(rerankers))], options.changed, retriever)
@@ -156,11 +156,11 @@ def _by_fit(root: Path, options: QualityOptions) -> None:
     if options.model not in ("", "none"):
         check_model(options.model)
     run = checked_run(options.vectors)
-    maker = None if options.model == "none" else reranker_maker(options.model)
+    maker = reranker_maker(options.model)
     searched = {}
     for name, each in asked.items():
         index, retriever = _indexed(root / name / each.root, run, lambda _: None)
-        searched[name] = SearchProject(each, index, maker(index) if maker else None, retriever)
+        searched[name] = SearchProject(each, index, maker(index), retriever)
     _show_fit(searched, SEARCH, options)
 
 

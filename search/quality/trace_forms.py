@@ -61,10 +61,6 @@ def printed(calls: Sequence[Call]) -> str:
     return form.text.replace("FRAMES", "\n".join(frames[::-1] if language in INNERMOST_LAST else frames))
 
 
-def _python(_: int, call: Call) -> str:
-    return f'  File "{call.place}", line {call.line}, in {call.parts[1]}\n    {call.code}'
-
-
 def _java(_: int, call: Call) -> str:
     owner, method = call.parts
     file = call.path.rpartition("/")[2]
@@ -119,16 +115,8 @@ def _swift(number: int, call: Call) -> str:
     return f"    frame #{number}: 0x0000000100003f00 app`{name}() at {call.place}:{call.line}:5"
 
 
-def _lua(_: int, call: Call) -> str:
-    return f"\t{call.place}:{call.line}: in function '{call.parts[1]}'"
-
-
 def _elixir(_: int, call: Call) -> str:
     return f"    (app 0.1.0) {call.path}:{call.line}: {'.'.join(filter(None, call.parts))}/1"
-
-
-def _zig(_: int, call: Call) -> str:
-    return f"{call.place}:{call.line}:5: 0x1034a2 in {call.parts[1]} (app)\n    {call.code}\n    ^"
 
 
 _JVM: Final = TraceForm(
@@ -145,7 +133,7 @@ _C: Final = TraceForm(
 FORMS: Final[Mapping[str, TraceForm]] = {
     "python": TraceForm(
         "Traceback (most recent call last):\nFRAMES\nRuntimeError: failed",
-        _python,
+        lambda _, call: f'  File "{call.place}", line {call.line}, in {call.parts[1]}\n    {call.code}',
         '  File "/usr/lib/python3.11/decimal.py", line 1734, in __library__\n    raise error(explanation)',
     ),
     "java": _JVM,
@@ -183,14 +171,16 @@ FORMS: Final[Mapping[str, TraceForm]] = {
         "    frame #0: 0x00000001a0b0 libswiftCore.dylib`_assertionFailure() at /swift/stdlib/Assert.swift:144:5",
     ),
     "lua": TraceForm(
-        "lua: failed\nstack traceback:\nFRAMES", _lua, "\t/usr/share/lua/5.1/library.lua:12: in function 'check'"
+        "lua: failed\nstack traceback:\nFRAMES",
+        lambda _, call: f"\t{call.place}:{call.line}: in function '{call.parts[1]}'",
+        "\t/usr/share/lua/5.1/library.lua:12: in function 'check'",
     ),
     "elixir": TraceForm(
         "** (RuntimeError) failed\nFRAMES", _elixir, "    (elixir 1.15.0) lib/base.ex:12: Base.decode/1"
     ),
     "zig": TraceForm(
         "thread 4211 panic: failed\nFRAMES",
-        _zig,
+        lambda _, call: f"{call.place}:{call.line}:5: 0x1034a2 in {call.parts[1]} (app)\n    {call.code}\n    ^",
         "/usr/lib/zig/std/debug.zig:412:14: 0x1034a2 in assert (app)\n    if (!ok) unreachable;\n    ^",
     ),
 }

@@ -1,7 +1,7 @@
 """Nearest-neighbour search over the vectors of an index, by inner product.
 
 :class:`VectorIndex` has three implementations: :class:`ExactVectors` here, which scans every row, and the optional
-FAISS (``faiss_index.py``) and Milvus (``milvus.py``). They differ in how they find candidates; all of them rescore the
+FAISS and Milvus (``approximate.py``). They differ in how they find candidates; all of them rescore the
 candidates with the same sums over the same stored vectors, so they return the same scores, and rows with equal vectors
 tie wherever they are.
 """
@@ -281,13 +281,13 @@ def vector_index(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path, 
     Raises:
         UserError: ``how`` is something else, or its extra is not installed.
     """
-    from search.retrieval.faiss_index import WORTH_IT, clusters_path, installed, kept_faiss
+    from search.retrieval.approximate import WORTH_IT, clusters_path, installed, kept_faiss
 
     if how == "faiss" or (how == "" and len(vectors) >= WORTH_IT and installed()):
         return kept_faiss(vectors, name, clusters_path(path))
     if how in ("", "exact"):
         return ExactVectors(vectors)
-    from search.retrieval.milvus import MilvusVectors, is_milvus
+    from search.retrieval.approximate import MilvusVectors, is_milvus
 
     if is_milvus(how):
         return MilvusVectors(vectors, how)

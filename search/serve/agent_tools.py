@@ -32,8 +32,8 @@ from search.serve.agent_answers import (
 from search.serve.fresh_index import Current, FreshIndex
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
 from search.snippets.show import as_record
-from search.terminal.usages import as_record as usages_record
-from search.terminal.usages import certainty_of
+from search.usages import as_record as usages_record
+from search.usages import certainty_of
 
 CHARACTERS: Final = 4
 """Characters that count as a token."""

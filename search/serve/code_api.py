@@ -40,7 +40,7 @@ from search.serve.requests import (
 from search.serve.search_api import coloured
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
 from search.snippets.show import as_record
-from search.terminal.usages import as_record as as_used
+from search.usages import as_record as as_used
 
 LARGEST: Final = 2 << 20
 """Maximum number of bytes of a request."""

@@ -15,22 +15,21 @@ from data_prep.files.access import reason
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE
 from search.engine.engine import Engine
-from search.engine.packed_reranker import scored_without_torch
 from search.engine.signals import Reranker
 from search.files.walk import modified_at
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
-from search.index.partial_index import PartialIndex
+from search.index.nearest import update_vectors
 from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
-from search.index.vectors import maker_of, update_vectors
-from search.models import reranker
+from search.index.vectors import maker_of
 from search.models.folder import DEFAULT_MODEL
+from search.models.packed import reranker_maker, scored_without_torch
 from search.opening import check_way, index_place
-from search.serve.index_place import IndexPlace
-from search.serve.live_index import LiveIndex, Opened, reranker_maker
+from search.serve.live_index import LiveIndex, Opened
+from search.serve.partial_index import IndexPlace, PartialIndex
 
 PATIENCE: Final = 2.5
 """Seconds for which a question waits until files are read that are new or have changed."""
@@ -274,7 +273,7 @@ class FreshIndex:
         """What makes the reranker of a few files: none if it would have to be loaded for long."""
         if self._model or not scored_without_torch(DEFAULT_MODEL):
             return lambda _: None
-        return reranker.reranker_maker("", for_many=False)
+        return reranker_maker("", for_many=False)
 
     def _notice(self, now: _Round, read: int = 0) -> str:
         """Why answers may lack something or be old."""

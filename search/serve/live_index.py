@@ -13,9 +13,9 @@ from search.engine.signals import Reranker
 from search.index.code_index import Index
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
+from search.index.nearest import DenseRetriever, near_rows
 from search.index.updating import LOOKED, Updates
-from search.index.vectors import DenseRetriever, near_rows, vectors_path
-from search.models import reranker
+from search.index.vectors import vectors_path
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
@@ -200,17 +200,6 @@ class OpeningIndex:
             self._live = self._make()
         except Exception as error:  # whatever it is, nobody else would hear of it
             self._failed(error)
-
-
-def reranker_maker(model: str) -> Callable[[Index], Reranker | None]:
-    """A function that makes the reranker of an index, by the model that ``--model`` names, which is loaded once.
-
-    Raises:
-        ValueError: there is no such model.
-    """
-    if model == "none":
-        return lambda _: None
-    return reranker.reranker_maker(model)
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:

@@ -22,10 +22,11 @@ from search.index.code_index import rows_of_files
 from search.index.index_file import read_head
 from search.index.updating import Updates
 from search.making import complain_about
+from search.models.packed import reranker_maker
 from search.opening import judgements_place, source_of
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
-from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker
+from search.serve.live_index import LiveIndex, OpeningIndex
 from search.serve.live_list import LiveList
 from search.serve.web_app import Proxy, check_header, read_secret, web_app
 

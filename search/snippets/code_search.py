@@ -23,9 +23,9 @@ from data_prep.store.arrays import Bool, Float, Int64, Ragged
 from data_prep.store.split import Split, Texts
 from modeling.ranker import z_scores
 from search.engine.engine import Engine
-from search.engine.penalties import folded
+from search.engine.evidence import folded
 from search.engine.signals import Candidates
-from search.index.vectors import DenseRetriever
+from search.index.nearest import DenseRetriever
 from search.snippets.code_text import Copy, Tokens
 
 SHORTLIST: Final = 300

@@ -116,9 +116,9 @@ def _show(
     options: SearchOptions | RelatedOptions,
     source: "Source | None",
 ) -> bool:
+    from search.hits import View, show_list
     from search.snippets.answer import Wanted
     from search.snippets.show import as_json, as_text
-    from search.terminal.hits import View, show_list
 
     engine, root, languages, files = ready(
         options, source, nearest="none" if options.model == "none" else options.nearest

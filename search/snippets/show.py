@@ -9,13 +9,12 @@ from data_prep.errors import one_line
 from data_prep.traces.form import TracedError
 from search.engine.engine import Engine
 from search.engine.preview import signature
-from search.engine.show import result
+from search.engine.show import BOLD, CYAN, DIM, GREEN, cut, result
 from search.engine.signals import Hit, Stage
+from search.hits import View, found_line, hit_lines, scores_line
 from search.index.frame_locator import Located
 from search.snippets.answer import CodeAnswer
 from search.snippets.code_search import CodeHit
-from search.terminal.hits import View, found_line, hit_lines, scores_line
-from search.terminal.lines import BOLD, CYAN, DIM, GREEN, cut
 
 _NAMED: Final = 3
 """Frames outside of the index that the text names for each error."""

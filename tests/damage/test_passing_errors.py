@@ -28,9 +28,10 @@ from evaluation.evaluator import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
 from search.index.freshness import read_record, record_path
-from search.index.vectors import maker_of, up_to_date, vectors_path
+from search.index.nearest import up_to_date
+from search.index.vectors import maker_of, vectors_path
 from search.opening import index_place
-from search.retrieval.faiss_index import _read
+from search.retrieval.approximate import _read
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PASSING = (errno.EMFILE, errno.EIO, errno.ENOMEM, errno.EACCES)

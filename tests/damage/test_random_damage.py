@@ -30,8 +30,8 @@ from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.run_folder import RunFolder
 from search.index.build import refresh
-from search.index.encoders import row_encoder
 from search.index.index_file import UnusableIndexError, read_whole_head
+from search.index.nearest import row_encoder
 from search.index.vector_encoding import refresh_vectors
 from training.checkpoint import save_weights
 

@@ -20,11 +20,11 @@ from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.show import as_json
 from search.files.languages import language_names
+from search.hits import View, as_text
 from search.index.code_index import Origin
 from search.index.index_file import open_index
 from search.models.folder import DEFAULT_MODEL
 from search.opening import index_place
-from search.terminal.hits import View, as_text
 
 
 @pytest.fixture

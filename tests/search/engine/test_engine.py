@@ -10,11 +10,11 @@ from experiments.run.training import build_model
 from modeling.pool_ranker import RowScores
 from search.engine.engine import Engine
 from search.engine.file_ranking import FILES, file_ranking
-from search.engine.packed_reranker import query_split
 from search.engine.question import LONGEST_QUERY, Names, QueryError, RankingSettings
 from search.engine.signals import best_beside
 from search.index.build import refresh
 from search.index.index_file import open_index
+from search.models.packed import query_split
 from search.models.torch_models import ModelReranker
 from search.retrieval.word_index import Bm25Index
 

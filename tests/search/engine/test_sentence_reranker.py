@@ -6,7 +6,7 @@ import pytest
 
 from search.engine.engine import Engine
 from search.engine.question import RankingSettings
-from search.models.reranker import sentence_model
+from search.models.packed import sentence_model
 from search.models.torch_models import SentenceReranker
 
 

@@ -13,7 +13,7 @@ from search.engine.engine import Engine
 from search.engine.usages import find_usages
 from search.engine.using_file import _types
 from search.index.index_file import open_index as opened
-from search.terminal.usages import as_record, said
+from search.usages import as_record, said
 
 FILES = {
     "shop/till.py": (

@@ -26,21 +26,18 @@ from search.engine.question import WORD_VECTORS, RankingSettings
 from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
-from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
+from search.index.nearest import DenseRetriever, near_rows, row_encoder, up_to_date
 from search.index.vector_encoding import refresh_vectors
 from search.index.vectors import (
     BATCH,
     FORMAT,
     KEY,
-    DenseRetriever,
     StoredVectors,
     VectorHead,
     maker_of,
-    near_rows,
     open_vectors,
     save_vectors,
-    up_to_date,
     vectors_of,
     vectors_path,
 )
@@ -48,8 +45,8 @@ from search.models.torch_models import ModelReranker
 from search.opening import index_place
 from search.quality.measure import measure_quality
 from search.quality.questions import Questions
+from search.retrieval.approximate import FaissVectors, clusters_path
 from search.retrieval.exact import ExactVectors
-from search.retrieval.faiss_index import FaissVectors, clusters_path
 from search.serve.live_index import LiveIndex
 from training.checkpoint import save_weights
 
@@ -495,7 +492,7 @@ def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys
     assert made_by(f"--vectors={run}") == (str(run), True)
     (tree / "A.java").write_text("class A { void added() { } }")
     assert made_by() == (str(run), True)
-    monkeypatch.setattr("search.index.encoders.row_encoder", lambda _: pytest.fail("was loaded though nothing changed"))
+    monkeypatch.setattr("search.index.nearest.row_encoder", lambda _: pytest.fail("was loaded though nothing changed"))
     assert made_by() == (str(run), True)
     monkeypatch.undo()
     capsys.readouterr()
@@ -596,7 +593,7 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
         pytest.skip("faiss is not installed: bash run.sh install vectors")
-    monkeypatch.setattr("search.retrieval.faiss_index.WORTH_IT", 10)
+    monkeypatch.setattr("search.retrieval.approximate.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     path = indexed(tree, str(run))
     clusters = clusters_path(vectors_path(path))

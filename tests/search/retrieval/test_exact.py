@@ -13,10 +13,9 @@ from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run.training import build_model
 from search.index.code_index import WHOLE_FILE
-from search.retrieval import faiss_index as vector_faiss
+from search.retrieval import approximate as vector_faiss
+from search.retrieval.approximate import Clusters, FaissVectors, MilvusVectors, are_kept, is_milvus, kept_faiss
 from search.retrieval.exact import ExactVectors, VectorIndex, extra
-from search.retrieval.faiss_index import Clusters, FaissVectors, are_kept, kept_faiss
-from search.retrieval.milvus import MilvusVectors, is_milvus
 
 WAYS = ("exact", "exact by blocks", "faiss", "milvus")
 
@@ -310,7 +309,7 @@ def test_a_file_is_served_on_this_machine_only_and_until_it_is_closed(file):
 def test_a_milvus_that_cannot_be_used_is_one_line(tmp_path, uri, monkeypatch, caplog):
     needs("pymilvus")
     needs("milvus_lite")
-    monkeypatch.setattr("search.retrieval.milvus._SECONDS", 1.0)
+    monkeypatch.setattr("search.retrieval.approximate._SECONDS", 1.0)
     (tmp_path / "text.db").write_text("no database")
     with pytest.raises(ValueError, match=r"cannot be used|there is no folder") as error:
         MilvusVectors(halves(3, 0), uri.format(folder=tmp_path))

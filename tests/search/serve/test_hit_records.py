@@ -5,8 +5,9 @@ from repositories import write
 from serving import ask, index_of, post, running
 
 from search.index.freshness import CURRENT, Freshness
+from search.models.packed import reranker_maker
 from search.quality.questions import examples_of
-from search.serve.live_index import LiveIndex, reranker_maker
+from search.serve.live_index import LiveIndex
 
 JARS = '''class Jar:
     """A jar of cookies."""

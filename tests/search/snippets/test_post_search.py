@@ -13,7 +13,7 @@ from data_prep.posts.config import PostsConfig
 from data_prep.posts.store import prepare_posts
 from evaluation.speed import SpeedOptions
 from search.quality import ann_speed as speed
-from search.retrieval.faiss_index import FaissVectors
+from search.retrieval.approximate import FaissVectors
 from search.snippets import command
 from search.snippets.code_text import LONGEST_TEXT
 from search.snippets.post_index import PostIndex, best_rows, keyword_of, read_snippet, write_index
@@ -147,7 +147,7 @@ def test_the_speed_is_measured_over_as_many_posts_as_asked_for(monkeypatch, tmp_
 
 def test_the_clusters_of_many_posts_are_stored_beside_their_vectors(monkeypatch, tmp_path):
     pytest.importorskip("faiss")
-    monkeypatch.setattr("search.retrieval.faiss_index.WORTH_IT", 3)
+    monkeypatch.setattr("search.retrieval.approximate.WORTH_IT", 3)
     monkeypatch.setattr(speed, "LightConfig", lambda: LightConfig(dim=16, buckets=16))
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     posts = prepare_posts(PostsConfig((str(small_dump(tmp_path)),), root=str(tmp_path / "data")), command="", say=print)

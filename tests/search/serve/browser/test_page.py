@@ -9,8 +9,9 @@ import pytest
 from repositories import commit, run_git
 from serving import index_of, running
 
+from search.models.packed import reranker_maker
 from search.quality.query_file import Judgements
-from search.serve.live_index import LiveIndex, reranker_maker
+from search.serve.live_index import LiveIndex
 from search.snippets import command
 from tests.data_prep.posts.dumps import small_dump
 

@@ -1,6 +1,11 @@
-"""An index in memory of the files that were read so far, while the index of a folder is being made."""
+"""An index that is being made, in memory, of the files that were read so far; and where a server keeps its index."""
 
+import os
+import shutil
+import tempfile
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -8,6 +13,7 @@ from search.files.languages import indexed_suffixes
 from search.files.tree import checkout_of, found_files
 from search.index.build import index_of, watched
 from search.index.code_index import Index
+from search.index.freshness import record_path
 from search.index.read_part import Part, Watch
 
 _GROWN: Final = 2
@@ -71,3 +77,41 @@ class PartialIndex(Watch):
         for _ in watched(root, found, 1, self):
             if self.ended or self.read >= _ALONE:
                 return
+
+
+class IndexPlace:
+    """The file of an index."""
+
+    def __init__(self, path: Path) -> None:
+        """``path``: where the commands keep it."""
+        self.path, self.trouble = path, ""
+        self._own: Path | None = None
+
+    def settle(self, tell: Callable[[str, str], None]) -> None:
+        """Keep it in a folder of this process, if it cannot be written where it is; what it has is copied."""
+        folder = self.path.parent
+        if self._own or is_writable(folder):
+            return
+        try:
+            self._own = Path(tempfile.mkdtemp(prefix="galm-"))
+        except OSError:  # it is kept in memory, as far as it is read
+            return
+        mine = self._own / self.path.name
+        for each, copy in ((self.path, mine), (record_path(self.path), record_path(mine))):
+            with suppress(OSError):
+                shutil.copyfile(each, copy)
+        self.path = mine
+        self.trouble = "the index cannot be stored: it is kept until this server ends"
+        tell(str(folder), self.trouble)
+
+    def close(self) -> None:
+        """Remove what was kept for this process."""
+        if self._own:
+            shutil.rmtree(self._own, ignore_errors=True)
+            record_path(self.path).unlink(missing_ok=True)
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether a folder can be written to, or be made."""
+    nearest = next(each for each in (folder, *folder.parents) if each.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)

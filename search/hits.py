@@ -17,12 +17,7 @@ from search.engine.filters import read_question
 from search.engine.line_scores import rarities
 from search.engine.preview import signature
 from search.engine.question import asked_words
-from search.engine.show import aligned, as_json, explained, licence_of
-from search.engine.signals import Hit
-from search.files.unread import in_words
-from search.index.code_index import Index, rows_of_files
-from search.options import RelatedOptions, SearchOptions
-from search.terminal.lines import (
+from search.engine.show import (
     BOLD,
     CYAN,
     DIM,
@@ -30,12 +25,20 @@ from search.terminal.lines import (
     Line,
     Paint,
     Places,
+    aligned,
+    as_json,
     cut,
+    explained,
     file_lines,
+    licence_of,
     line_width,
     painter,
     unit_lines,
 )
+from search.engine.signals import Hit
+from search.files.unread import in_words
+from search.index.code_index import Index, rows_of_files
+from search.options import RelatedOptions, SearchOptions
 
 _SHOWN: Final = 3
 """Code words shown for a query word."""

@@ -13,11 +13,11 @@ from experiments.terminal import console
 from search.cli import freshness_of, question_and_folder, ready, source_for
 from search.engine.certainty import Certainty, shown_words
 from search.engine.preview import signature
+from search.engine.show import BOLD, CYAN, DIM, GREEN, cut
 from search.engine.usages import USUAL, Usages, UsedIn, find_usages
+from search.hits import View
 from search.index.code_index import Index
 from search.options import SearchOptions
-from search.terminal.hits import View
-from search.terminal.lines import BOLD, CYAN, DIM, GREEN, cut
 
 LONGEST: Final = 300
 """Characters of a line that are told."""

@@ -1,4 +1,4 @@
-"""The shipped model, or another packed one of its kind, over the rows of an index, without torch."""
+"""The packed model that scores rows, without torch, and the reranker that an option names."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -10,6 +10,7 @@ import numpy as np
 
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
+from data_prep.files.access import named_path
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CONTEXT_FIELD, WORD_FIELDS
 from data_prep.store.arrays import Float32, Int64, Ragged
@@ -17,9 +18,59 @@ from data_prep.store.split import Split, Texts
 from experiments.terminal.options import is_packed, stored_configuration
 from galm.config import GalmConfig
 from galm.fast.query_scorer import Codes, Graphs, QueryScorer, covers, shapes
-from search.engine.signals import Alignment, Rows, Scores
-from search.index.code_index import with_own_words
-from search.models.folder import CONFIG, read_packed, section_of
+from search.engine.signals import Alignment, Reranker, Rows, Scores
+from search.index.code_index import Index, with_own_words
+from search.models.folder import (
+    CONFIG,
+    DEFAULT_MODEL,
+    checked_parts,
+    no_model,
+    read_packed,
+    section_of,
+)
+
+
+def sentence_model(name: str) -> Path | None:
+    """The folder of the sentence-transformers model ``name``: a folder itself, or that in an installed package."""
+    from modeling.transformers.pretrained import model_folder
+
+    folder = model_folder(name)
+    return folder if folder and (folder / "modules.json").is_file() else None
+
+
+def check_model(name: str) -> None:
+    """Check that a model exists, before anything is read.
+
+    Raises:
+        UserError: the message names what is missing.
+    """
+    if not sentence_model(name):
+        checked_parts(named_path(name))
+
+
+def reranker_maker(model: str, *, for_many: bool = True) -> Callable[[Index], Reranker | None]:
+    """Load the model that ``--model`` names; the result makes a reranker over the rows of an index: None by ``none``.
+
+    ``for_many``: whether many queries will come, so that it is worth to prepare all rows for them.
+    """
+    if model == "none":
+        return lambda _: None
+    if model and (sentences := sentence_model(model)):
+        from search.models.torch_models import SentenceReranker
+
+        return lambda index: SentenceReranker(sentences, index.split)
+    folder = named_path(model) if model else DEFAULT_MODEL
+    if scored_without_torch(folder):
+        packed = PackedModel(folder)
+        return lambda index: PackedReranker(packed, index.split, for_many=for_many)
+    if not (folder / CONFIG).is_file():  # which is said before torch is imported
+        raise no_model(folder, CONFIG)
+    from search.models.packed_model import load_model
+    from search.models.torch_models import ModelReranker
+
+    ranker, tokenizer = load_model(folder)
+    return lambda index: ModelReranker(ranker, tokenizer, index.split)
+
 
 _NAMES: Final = ("galm", "galm_plus")
 AT_ONCE: Final = 512
