@@ -120,6 +120,10 @@ class Engine:
         hits = [found.hit(rank, place, copies, spelt.own, lines) for rank, (place, copies) in ranked]
         return Hits(hits, found, order, pattern.typed if pattern else "")
 
+    def prepare(self, file: int) -> None:
+        """Read what is needed of a file, the place of which is given, where a passage is in it."""
+        self._owners.of(file)
+
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
         found = hits if isinstance(hits, Hits) else Hits(hits)
@@ -187,11 +191,11 @@ class Engine:
         named = [row for row in [*self._also(spelt, lexical), *passages] if allowed[row]]
         also = [*also, *named, *best_of_files(self.index, of_files, lexical, allowed)]
         rows = self._shortlist(words, first, allowed, also, context)
+        scored = early(rows) if early and len(rows) else None  # meanwhile the rest is done
         files, neural, near, share = self._file_of(rows), None, None, read_by_models(words)
         lost = self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
         gained = gains_of_passages(self.index, passages, rows, files, ranking)
-        if early and len(rows):
-            scored = early(rows)
+        if scored:
             near = self.retriever.scores(known(words, self.retriever), rows, context) if self.retriever else None
             neural = scored()
         scores = fused(lexical[rows], neural, near, share * ranking.weight, share * ranking.weight_of(self.retriever))
@@ -204,9 +208,12 @@ class Engine:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
         scores += ranking.files * of_file + gained
-        named_more = np.array([spelt.gain(row) for row in rows.tolist()] if spelt.own or spelt.inside else 0.0)
-        scores += named_more
-        scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
+        beside = ranking.beside
+        if spelt.own or spelt.inside:
+            named_more = np.array([spelt.gain(row) for row in rows.tolist()])
+            scores += named_more
+            beside = beside * (named_more == 0)
+        scores -= beside * places_in_files(scores, files)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:
@@ -228,6 +235,8 @@ class Engine:
 
     def _also(self, spelt: Spelt, lexical: Float32[np.ndarray, " rows"]) -> list[int]:
         """The rows that the query names, and of those in the types or files that it names the best by BM25."""
+        if not spelt.inside:
+            return [*spelt.own]
         members = np.fromiter(spelt.inside, np.int64, len(spelt.inside))
         best = members[np.argsort(-lexical[members], kind="stable")[: 2 * self.ranking.shortlist]]
         return [*{*spelt.own, *best.tolist()}]
@@ -293,4 +302,4 @@ class Engine:
         return allowed_rows(self.index, path, self._speaking(frozenset(languages)) if languages else None, files)
 
     def _file_of(self, rows: Rows) -> Rows:
-        return np.searchsorted(self.index.file_edges, rows, side="right") - 1
+        return self.index.file_edges.searchsorted(rows, side="right") - 1

@@ -137,12 +137,10 @@ class FileRanking:
         of_term, files, counts = self._counted(terms, others)
         if not len(files):
             return np.zeros(size)
-        times = np.sum(
-            [number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments"], axis=0
-        )
+        times = sum(number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments")
         weights = idf(np.bincount(of_term[times > 0], minlength=len(terms)), size)
         total, weight = float(np.cumsum(weights)[-1]), weights[of_term]
-        found = np.bincount(files, gains(weight, times, np.full(len(times), own.k1)), size)
+        found = np.bincount(files, gains(weight, times, np.float64(own.k1)), size)
         found = found / (found.max(initial=0) or 1)
         has = {kind: np.minimum(counts[kind], 1.0) for kind in ("stem", "folders")}
         in_stem, in_folders = (np.bincount(files, weight * each, size) for each in has.values())
@@ -221,11 +219,11 @@ def best_of_files(
 ) -> list[int]:
     """The best row of each of the best files whose rows are ``allowed``, by BM25, the first of equal ones."""
     edges = index.file_edges
-    files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
+    files = np.flatnonzero((of_files > 0) & (edges[1:] > edges[:-1]))
     if not allowed.all():
         before, lexical = np.append(0, np.cumsum(allowed)), np.where(allowed, lexical, np.float32(-1))
         files = files[before[edges[files + 1]] > before[edges[files]]]
-    files = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
+    files = files[(-of_files[files]).argsort(kind="stable")[:FILES]]
     if not len(files):
         return []
     rows, starts = slices(edges, files)

@@ -162,7 +162,7 @@ def _read(text: str, most: int) -> ReadText:
     return ReadText(text[:most].rstrip() if most else text)
 
 
-_short, _long = lru_cache(maxsize=KEPT)(_read), lru_cache(maxsize=64)(_read)
+_short, _long = lru_cache(maxsize=KEPT)(_read), lru_cache(maxsize=256)(_read)
 
 
 def read_text(text: str, most: int = 0) -> ReadText:

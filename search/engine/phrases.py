@@ -55,7 +55,8 @@ _READ: Final = 20_000
 _USES: Final = 5
 """Functions that may name a message."""
 _NONE: Final = np.empty(0, np.int32)
-_FILE: Final = np.int64(1 << 32)
+_SHIFT: Final = 32
+_FILE: Final = np.int64(1 << _SHIFT)
 """Between the places of one file and those of the next."""
 
 
@@ -108,13 +109,15 @@ class Phrases:
             return []
         keys, chains = linked(telling, _GAP * total / len(telling))
         weights, firsts = chains.weights, chains.firsts
-        kept = np.flatnonzero((chains.lengths >= fewest) & (weights**3 >= _LEAST * _UNIT * total**2))
+        least = (_LEAST * _UNIT * total**2) ** (1 / 3) * (1 - 1e-9)  # of the weight, whose third power is compared
+        kept = np.flatnonzero((chains.lengths >= fewest) & (weights >= least))
         if not len(kept):
             return []
-        order = kept[np.argsort(-weights[kept], kind="stable")]
-        files = keys[order] // _FILE
-        best = weights[order[np.unique(files, return_index=True)[1]]]  # of each file
-        best.sort()
+        order = kept[(-weights[kept]).argsort(kind="stable")]
+        files = keys[order] >> _SHIFT
+        of_files = np.zeros(len(self.index.files))
+        of_files[files[::-1]] = weights[order[::-1]]  # the best of each file, which is the last one that is written
+        best = np.sort(of_files[of_files > 0])
         found: list[Passage] = []
         for place, file in zip(order[:_PASSAGES].tolist(), files.tolist(), strict=False):
             weight = float(weights[place])
@@ -229,7 +232,11 @@ def gains_of_passages(
     for row, weight in passages.items():
         file = index.file_number(row)
         of_files[file] = max(of_files[file], weight)
-        found[rows == row] = weight
+    if passages and len(rows):
+        own, weights = np.array([*passages]), np.array([*passages.values()])
+        places = rows.searchsorted(own)
+        there = rows.take(places, mode="clip") == own
+        found[places[there]] = weights[there]
     return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
 
 

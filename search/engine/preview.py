@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from search.engine.line_scores import places_of, read_text, word_places
+from search.engine.line_scores import KEPT, places_of, read_text, word_places
 
 LINES: Final = 6
 """Lines of a preview, at most."""
@@ -123,7 +123,7 @@ def preview(
     return Preview(start_line + first, start_line + best, shown, places, lost, "\n".join(shown), words)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=KEPT)
 def indentation(source: str, path: str, name: str = "") -> int:
     """How many characters the first line of a source has lost: its lines but the first are indented by so many more.
 
@@ -185,7 +185,7 @@ def _cut(line: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
-@lru_cache(maxsize=2048)  # a hit of one question is often one of another
+@lru_cache(maxsize=KEPT)  # a hit of one question is often one of another
 def signature(source: str, path: str) -> str:
     """A declaration up to its body, on one line, without leading annotations.
 

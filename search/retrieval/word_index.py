@@ -70,8 +70,8 @@ class Bm25Index(Postings):
         """The score of each row: the summed contributions of the terms of ``query``."""
         found = np.zeros(self.size, dtype=np.float32)
         for term in terms_of(query):
-            rows, gains = self.postings(term)
-            found[rows] += gains
+            part = self.part(term)
+            found[self.rows[part]] += self.gains[part]
         return found
 
     def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], Float32[np.ndarray, " found"]]:
@@ -246,7 +246,8 @@ class FileIndex(Postings):
 
     def line(self, file: int, place: int) -> int:
         """The line of a file, from 1, that a place is in."""
-        return int(np.searchsorted(self.lines[file], place >> 1, side="right")) + 1
+        first, end = self.lines.offsets[file : file + 2].tolist()
+        return int(self.lines.values[first:end].searchsorted(place >> 1, side="right")) + 1
 
     def words_of(self, file: int) -> Mapping[int, str]:
         """The number of each word of a file -> its stem."""

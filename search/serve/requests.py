@@ -28,7 +28,7 @@ GONE: Final = 499
 """The status of what nobody waits for any more."""
 MOST_HITS: Final = 100
 """Maximum number of hits in one answer."""
-_FEW: Final = 20_000
+FEW: Final = 20_000
 """Rows of an index that a question takes some milliseconds of."""
 LAST_LINE: Final = 1 << 31
 """More lines than a file has."""
@@ -215,7 +215,7 @@ class Turns:
             now, freshness = await self._looked(request, self.live.catch_up if not index else lambda: CURRENT)
         check_index(now, index, row)
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
-        told = await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= _FEW)
+        told = await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= FEW)
         return json_answer({"index": now.name, "notice": freshness.line or older, **told, **freshness.told})
 
     async def turn(self, request: Request, work: Callable[[], Done], *, brief: bool = False) -> Done:
