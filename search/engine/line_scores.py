@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Final
 
 from search.engine.question import asked_words
@@ -71,9 +71,8 @@ class ReadText:
         """``text``: a declaration or file."""
         self.text, self.lines = text, text.split("\n")
         self._all = _words_in(text)
-        self._words: dict[int, list[str]] = {}
-        self._having: dict[str, list[int]] = {}
-        self._shares: dict[int, float] = {}
+        self._known: dict[str, tuple[Collection[str], Sequence[int]]] = {}
+        self._shares: dict[str, dict[int, float]] = {}
         if len(_met[0].words) > _MANY:
             _met[0] = _Met()
         self._met, self._others = _met[0], _met[0].add(self._all)
@@ -89,38 +88,30 @@ class ReadText:
         """
         found: dict[int, float] = {}
         for stem, weight in rarity.items():
-            for place in self._lines_of(stem):
+            for place in self.of(stem)[1]:
                 found[place] = found.get(place, 0.0) + weight
-        shown = frozenset(_WORD.findall(sentence)) if found else ()
-        return {
-            place: 0.0 if shown and _repeats(self._words_of(place), shown) else said * self._share(place)
-            for place, said in found.items()
-        }
+        shares = self._shares.setdefault(sentence, {})
+        for place, said in found.items():
+            if place not in shares:
+                shares[place] = self._share(place, sentence)
+            found[place] = said * shares[place]
+        return found
 
-    def telling(self, stem: str) -> Collection[str]:
-        """The words that have a stem."""
-        known, others = self._met.by_stem.get(stem, ()), self._others.get(stem, ())
-        words = self._all.intersection(known) if known else ()
-        return {*words, *others} if others else words
+    def of(self, stem: str) -> tuple[Collection[str], Sequence[int]]:
+        """The words that have a stem, and the lines, from 0, with one of them."""
+        if stem not in self._known:
+            known, others = self._met.by_stem.get(stem, ()), self._others.get(stem, ())
+            words = self._all.intersection(known).union(others) if known or others else ()
+            self._known[stem] = words, sorted(_lines_with(words, self.text, whole=True)) if words else ()
+        return self._known[stem]
 
-    def _lines_of(self, stem: str) -> Sequence[int]:
-        """The lines, from 0, with a word that has this stem."""
-        if stem not in self._having:
-            self._having[stem] = sorted(_lines_with(self.telling(stem), self.text, whole=True))
-        return self._having[stem]
-
-    def _share(self, place: int) -> float:
-        """What the words of a line count."""
-        if place not in self._shares:
-            comment = place in self._quoted or self.lines[place].lstrip().startswith(_COMMENTS)
-            self._shares[place] = (_COMMENT if comment else 1.0) * (_PARAMETER if 0 < place <= self._parameters else 1.0)
-        return self._shares[place]
-
-    def _words_of(self, place: int) -> Sequence[str]:
-        """The words of a line, in order."""
-        if place not in self._words:
-            self._words[place] = _WORD.findall(self.lines[place])
-        return self._words[place]
+    def _share(self, place: int, sentence: str) -> float:
+        """What the words of a line count beside a sentence that is shown."""
+        line = self.lines[place]
+        if sentence and _repeats(_WORD.findall(line), sentence):
+            return 0.0
+        comment = place in self._quoted or line.lstrip().startswith(_COMMENTS)
+        return (_COMMENT if comment else 1.0) * (_PARAMETER if 0 < place <= self._parameters else 1.0)
 
     @cached_property
     def starts(self) -> Sequence[int]:
@@ -223,9 +214,10 @@ def _quoted(lines: Sequence[str], text: str) -> set[int]:
     return found.union(range(since, len(lines))) if open_quote else found
 
 
-def _repeats(words: Sequence[str], shown: frozenset[str]) -> bool:
-    """Whether a line says hardly more than the words of a sentence."""
-    return len(words) > 2 and len(shown.intersection(words)) >= _MOST_WORDS * len({*words})
+def _repeats(words: Sequence[str], sentence: str) -> bool:
+    """Whether a line says hardly more than a sentence."""
+    shown = {*_WORD.findall(sentence)} if len(words) > 2 else ()
+    return bool(shown) and len(shown.intersection(words)) >= _MOST_WORDS * len({*words})
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
@@ -254,4 +246,5 @@ def places_of(words: Iterable[str], text: str, start: int = 0) -> list[tuple[int
 
 def word_places(text: str, rarity: Mapping[str, float]) -> list[tuple[int, int]]:
     """The same of each that has one of a question's words."""
-    return places_of({*chain.from_iterable(map(read_text(text).telling, rarity))}, text)
+    read = read_text(text)
+    return places_of({word for stem in rarity for word in read.of(stem)[0]}, text)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 from data_prep.languages.registry import language_of
@@ -107,7 +106,7 @@ def preview(
     best = min((place for place in said if said[place] == most_said), default=0) if most_said else 0
     best = min(max(0, matched - start_line), len(lines) - 1) if matched else best
     first, end = _window(lines, best, most)
-    telling = {*chain.from_iterable(map(read.telling, rarity))} if said else ()
+    telling = {word for stem in rarity for word in read.of(stem)[0]} if said else ()
     shown, places, words, start, longest = [], [], list[tuple[int, int]](), 0, 0
     for place, begins in enumerate(read.starts[first:end], start=first):
         line = lines[place].removesuffix("\r")
