@@ -10,6 +10,7 @@ A passage has FEWEST words, or all of a shorter question.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -117,17 +118,18 @@ class Phrases:
         files = keys[order] >> _SHIFT
         of_files = np.zeros(len(self.index.files))
         of_files[files[::-1]] = weights[order[::-1]]  # the best of each file, which is the last one that is written
-        best = np.sort(of_files[of_files > 0])
+        best = np.sort(of_files[of_files > 0]).tolist()
         found: list[Passage] = []
-        for place, file in zip(order[:_PASSAGES].tolist(), files.tolist(), strict=False):
-            weight = float(weights[place])
-            having = len(best) - int(best.searchsorted(0.95 * weight))
-            if len(telling) < FEWEST and having > _SELDOM:
-                break
+        order = order[:_PASSAGES]
+        ends = (each[order] % _FILE << 1 for each in (firsts, keys))
+        parts = (weights[order], files[:_PASSAGES], *ends)
+        for weight, file, first, last in zip(*(each.tolist() for each in parts), strict=True):
+            having = len(best) - bisect_left(best, 0.95 * weight)
             value = (weight / total) ** 2 * weight / _UNIT / having**0.5
-            if value >= max(_LEAST, _SMALL * found[0].weight if found else 0.0):
-                first, last = (int(each[place] % _FILE) << 1 for each in (firsts, keys))
-                found.append(Passage(weight / total, value, file, first, last))
+            least = max(_LEAST, _SMALL * found[0].weight if found else 0.0)
+            if value < least or (len(telling) < FEWEST and having > _SELDOM):
+                break  # those that follow are worth less, and as many have as much
+            found.append(Passage(weight / total, value, file, first, last))
         return found
 
     def _telling(self, words: Sequence[str], *, comments: bool) -> list[Word]:
@@ -150,7 +152,7 @@ class Phrases:
         having, mass = np.bincount(held, minlength=size), np.bincount(held, np.repeat(weights, counts), size)
         mass[having < min(FEWEST, len(asked))] = 0.0
         kept = mass >= max(_SHARE * weights.sum(), 1e-9)
-        if kept.sum() > _FILES:
+        if np.count_nonzero(kept) > _FILES:
             kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
         files, places, begun = whole.occurrences_in(kept, [stem for _, _, stem in asked])
         keys = files * _FILE + (places >> 1)

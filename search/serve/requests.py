@@ -35,6 +35,8 @@ LAST_LINE: Final = 1 << 31
 GROUPS: Final = "visible.groups"
 """In a request's scope: what its user is in, if users are told apart."""
 
+_AS_JSON: Final = json.JSONEncoder(check_circular=False).encode
+
 Done = TypeVar("Done")
 
 
@@ -154,7 +156,7 @@ def check_index(now: Opened, name: str, row: int = -1) -> None:
 def json_answer(told: Mapping[str, Any], status: int = 200) -> Response:
     """An answer with one JSON object."""
     # ASCII only: paths may contain what UTF-8 cannot encode.
-    return Response(json.dumps(told), status, media_type="application/json")
+    return Response(_AS_JSON(told), status, media_type="application/json")
 
 
 def refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - starlette calls it so
