@@ -140,7 +140,7 @@ class FileRanking:
         times = sum(number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments")
         weights = idf(np.bincount(of_term[times > 0], minlength=len(terms)), size)
         total, weight = float(np.cumsum(weights)[-1]), weights[of_term]
-        found = np.bincount(files, gains(weight, times, np.float64(own.k1)), size)
+        found = np.bincount(files, gains(weight, times, np.full(len(times), own.k1)), size)
         found = found / (found.max(initial=0) or 1)
         has = {kind: np.minimum(counts[kind], 1.0) for kind in ("stem", "folders")}
         in_stem, in_folders = (np.bincount(files, weight * each, size) for each in has.values())
