@@ -59,7 +59,7 @@ class Engine:
         """
         self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
         self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
-        self._owners, self._asked = LineOwners(index), lru_cache(maxsize=16)(self._asked_of)  # asked for repeatedly
+        self.owners, self._asked = LineOwners(index), lru_cache(maxsize=16)(self._asked_of)  # asked for repeatedly
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
         """The same engine with other settings and scores of whole files; what is known of the index is shared."""
@@ -103,7 +103,7 @@ class Engine:
         words, spelt = self.asked(asked.text, alone=pattern is not None)
         if asked.quoted:
             allowed &= self._phrases.having(asked_words(asked.text), comments=self.ranking.comments > 0)
-        lines = pattern.lines(self.index, self._owners, allowed) if pattern else {}
+        lines = pattern.lines(self.index, self.owners, allowed) if pattern else {}
         allowed = np.isin(np.arange(len(allowed)), [*lines]) if pattern else allowed
         if words:
             also, tests = [*lines][: 2 * self.ranking.shortlist], asked.with_tests
@@ -119,10 +119,6 @@ class Engine:
         ranked = enumerate(groups, start=1)
         hits = [found.hit(rank, place, copies, spelt.own, lines) for rank, (place, copies) in ranked]
         return Hits(hits, found, order, pattern.typed if pattern else "")
-
-    def prepare(self, file: int) -> None:
-        """Read what is needed of a file, the place of which is given, where a passage is in it."""
-        self._owners.of(file)
 
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
@@ -208,12 +204,9 @@ class Engine:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
         scores += ranking.files * of_file + gained
-        beside = ranking.beside
-        if spelt.own or spelt.inside:
-            named_more = np.array([spelt.gain(row) for row in rows.tolist()])
-            scores += named_more
-            beside = beside * (named_more == 0)
-        scores -= beside * places_in_files(scores, files)
+        named_more = np.array([spelt.gain(row) for row in rows.tolist()] if spelt.own or spelt.inside else 0.0)
+        scores += named_more
+        scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:
@@ -279,7 +272,7 @@ class Engine:
 
     @cached_property
     def _phrases(self) -> Phrases:
-        return Phrases(self.index, self._owners)
+        return Phrases(self.index, self.owners)
 
     @cached_property
     def _penalties(self) -> Penalties:

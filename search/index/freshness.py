@@ -31,6 +31,7 @@ from search.retrieval.exact import given, search_loops
 
 _FORMAT: Final = "galm tree 2"
 _HOWS: Final[tuple[How, ...]] = ("itself", "target", "kind")
+_CHOICES: Final = ("documents", "submodules", "vectors", "everything")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +84,9 @@ class StoredTree:
     def of(cls, record: TreeRecord) -> "StoredTree":
         """A record as arrays."""
         names = [record.root, *(name for _, name in record.stamps), *(file.path for file in record.files)]
-        about = {
-            "index": record.index,
-            "stamps": len(record.stamps),
-            "files": len(record.files),
-            "documents": record.documents,
-            "submodules": record.submodules,
-            "vectors": record.vectors,
-            "everything": record.everything,
-        }
+        about = {"index": record.index, "stamps": len(record.stamps), "files": len(record.files)}
         return cls(
-            about,
+            {**about, **{name: getattr(record, name) for name in _CHOICES}},
             np.array([_HOWS.index(how) for how, _ in record.stamps], np.int64),
             np.array([*record.stamps.values()], np.int64).reshape(-1, len(Stamp._fields)),
             np.array([(file.size, file.modified) for file in record.files], np.int64).reshape(-1, 2),
@@ -105,14 +98,15 @@ class StoredTree:
         """What a file has.
 
         Raises:
-            UserError: its names are not so many as it says, or it is another error of what does not fit.
+            UserError, ValueError, KeyError: its parts do not fit together.
         """
         count, many, width = int(str(about["stamps"])), int(str(about["files"])), len(Stamp._fields)
         numbers = count * (1 + width) + 2 * many
         hows, stamps, files = np.split(content[: 8 * numbers].view(np.int64), [count, count * (1 + width)])
         names = content[8 * numbers :].tobytes() + b"\0"
-        if names.count(b"\0") != 1 + count + many:
-            raise UserError(f"expected {count + many:,} names, got {names.count(bytes(1)) - 1:,}")
+        known = {"index", *_CHOICES} <= about.keys() and not ((hows < 0) | (hows >= len(_HOWS))).any()
+        if not known or names.count(b"\0") != 1 + count + many:
+            raise UserError("the parts of the record do not fit together")
         return cls(about, hows, stamps.reshape(count, width), files.reshape(many, 2), names)
 
     @property
@@ -126,16 +120,9 @@ class StoredTree:
         about, count = self.about, len(self.hows)
         root, *names = self.names.decode("utf-8", "surrogateescape").split("\0")[:-1]
         keys = ((_HOWS[how], name) for how, name in zip(self.hows.tolist(), names[:count], strict=True))
-        return TreeRecord(
-            root,
-            str(about["index"]),
-            dict(zip(keys, map(Stamp._make, self.stamps.tolist()), strict=True)),
-            [*map(Found, names[count:], *self.files.T.tolist())],
-            about["documents"] is True,
-            about["submodules"] is True,
-            about["vectors"] is True,
-            about["everything"] is True,
-        )
+        stamps = dict(zip(keys, map(Stamp._make, self.stamps.tolist()), strict=True))
+        files = [*map(Found, names[count:], *self.files.T.tolist())]
+        return TreeRecord(root, str(about["index"]), stamps, files, *(about[name] is True for name in _CHOICES))
 
 
 def save_record(record: TreeRecord, index: Path) -> None:

@@ -117,7 +117,7 @@ def prepare(engine: Engine, read: Read, is_current: Callable[[], bool]) -> None:
             previewed(engine, words, [result(engine, "", hit, explain=False)], read)
         if index.is_whole_file(row):
             files += 1
-            engine.prepare(index.file_number(row))
+            engine.owners.of(index.file_number(row))
         time.sleep(_PAUSE)
         if not is_current():
             return
