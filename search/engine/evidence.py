@@ -121,9 +121,9 @@ def holds(index: Index, terms: Sequence[str], rows: Sequence[int], texts: Sequen
     """Which of ``rows``, whose lower-case texts are ``texts``, have which of the terms."""
     inside = [len(term) >= _SHORT or not term.isascii() for term in terms]
     found = np.array([[may and term in text for term, may in zip(terms, inside, strict=True)] for text in texts])
-    wanted, everywhere = np.array(rows), found.all(axis=0).tolist()
-    for column, term in enumerate(terms):
-        own = () if everywhere[column] else index.lexical.postings(term)[0]  # ascending
+    wanted = np.array(rows)
+    for column in np.flatnonzero(~found.all(axis=0)).tolist():
+        own = index.lexical.postings(terms[column])[0]  # ascending
         if len(own):
             found[:, column] |= own.take(own.searchsorted(wanted), mode="clip") == wanted
     return found

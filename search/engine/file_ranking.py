@@ -18,7 +18,7 @@ Tests then keep ``test_share`` of it, unless the question asks for them, and fil
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final
 
 import numpy as np
@@ -137,7 +137,8 @@ class FileRanking:
         of_term, files, counts = self._counted(terms, others)
         if not len(files):
             return np.zeros(size)
-        times = sum(number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments")
+        counted = (number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments")
+        times = reduce(np.add, counted)
         weights = idf(np.bincount(of_term[times > 0], minlength=len(terms)), size)
         total, weight = float(np.cumsum(weights)[-1]), weights[of_term]
         found = np.bincount(files, gains(weight, times, np.full(len(times), own.k1)), size)

@@ -216,7 +216,7 @@ def _quoted(lines: Sequence[str], text: str) -> set[int]:
 
 def _repeats(words: Sequence[str], sentence: str) -> bool:
     """Whether a line says hardly more than a sentence."""
-    shown = {*_WORD.findall(sentence)} if len(words) > 2 else ()
+    shown = frozenset[str](_WORD.findall(sentence) if len(words) > 2 else ())
     return bool(shown) and len(shown.intersection(words)) >= _MOST_WORDS * len({*words})
 
 

@@ -24,7 +24,7 @@ from data_prep.files.reading import raise_if_passing
 from data_prep.files.sealed import read_sealed, write_sealed
 from search.files.languages import indexed_suffixes
 from search.files.tree import Found, checkout_of, found_files, modified_at
-from search.files.tree_stamps import UNTRUSTED, How, Seen, Stamp, unchanged
+from search.files.tree_stamps import How, Seen, Stamp, unchanged
 from search.files.unread import Unread
 from search.index.index_file import read_head
 from search.retrieval.exact import given, search_loops
@@ -183,13 +183,11 @@ def changed_files(tree: StoredTree) -> list[str] | None:
         if library is None:
             record = tree.record
             return _differing(record.files, root) if unchanged(record.stamps, root) else None
-        if (tree.stamps[:, 0] == UNTRUSTED.mode).any():
-            return None
         hows = np.concatenate([tree.hows, np.zeros(len(tree.files), np.int64)])
         now = np.empty((len(hows), len(Stamp._fields)), np.int64)
         names = np.frombuffer(tree.names, np.uint8)[tree.names.index(0) + 1 :]
         library.take_stamps(*given(names, hows, now), ctypes.c_int64(len(hows)), ctypes.c_int(root))
-        if not np.array_equal(now[:count], tree.stamps):
+        if not np.array_equal(now[:count], tree.stamps):  # nor is one that is untrusted
             return None
         sizes, times = tree.files.T
         changed = np.flatnonzero((now[count:, 2] != sizes) | (now[count:, 3:].max(axis=1) != times)).tolist()
