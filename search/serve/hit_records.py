@@ -3,10 +3,12 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.line_scores import KEPT, rarities
 from search.engine.preview import preview
@@ -108,16 +110,15 @@ def prepare(engine: Engine, read: Read, is_current: Callable[[], bool]) -> None:
         read: as of :func:`previewed`.
         is_current: whether it is still asked; otherwise this ends.
     """
-    index = engine.index
-    files = 0
+    index, files = engine.index, 0
     for row in range(min(len(index), KEPT)):
-        words = asked_words(index.names[row])
-        if files < _FILES or not index.is_whole_file(row):
-            hit = Hit(1, row, 0.0, 0.0, None, None, 0.0, "words")
-            previewed(engine, words, [result(engine, "", hit, explain=False)], read)
-        if index.is_whole_file(row):
-            files += 1
-            engine.owners.of(index.file_number(row))
+        hit, words = Hit(1, row, 0.0, 0.0, None, None, 0.0, "words"), asked_words(index.names[row])
+        with suppress(UserError):  # a damaged row is told of where it is found
+            if files < _FILES or not index.is_whole_file(row):
+                previewed(engine, words, [result(engine, "", hit, explain=False)], read)
+            if index.is_whole_file(row):
+                files += 1
+                engine.owners.of(index.file_number(row))
         time.sleep(_PAUSE)
         if not is_current():
             return
