@@ -1,5 +1,6 @@
 """The command ``bash run.sh search``, and what its words mean: a question, and the folder that is searched."""
 
+import gc
 import os
 import re
 import time
@@ -124,6 +125,7 @@ def search(arguments: Sequence[str]) -> bool:
     """Answer a question; returns whether something was found."""
     from search.engine.filters import begins_with_filter
 
+    gc.set_threshold(50_000)  # one answer leaves hardly any circular garbage
     arguments = [*as_typed(arguments)]
     check_guesses(arguments)
     if "--regex=" in arguments:
@@ -202,12 +204,13 @@ def _engine(options: SearchOptions, folder: Path | None, start: Path | None) -> 
             raise UserError("--list names the folders: leave out DIR")
         near = options.model != "none" and options.nearest != "none"
         return opened_list(named_path(options.list), options.model, near=near, tell=complain_about), CURRENT, None
-    from search.engine.engine import Engine
     from search.first_use import source_of
-    from search.opening import opened, reranker_of
 
     nearest = "none" if options.model == "none" else options.nearest
     source = source_of(options.index, folder, start, vectors=nearest != "none")
+    from search.engine.engine import Engine  # perhaps loaded meanwhile
+    from search.opening import opened, reranker_of
+
     found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
     return Engine(found, reranker_of(found, options.model), retriever=retriever), source.freshness, source.root
 

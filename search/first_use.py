@@ -5,7 +5,9 @@ the same git checkout; if there is none, the whole checkout gets one.
 """
 
 import os
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,7 +124,7 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
     started, partly = time.perf_counter(), set[str]()
     tell = lambda where, _: partly.add(where)  # noqa: E731
     with sole_maker(path, console.complain):
-        done = refresh(root, path, processes=os.cpu_count() or 1, tell=tell)
+        done = refresh(root, path, processes=os.cpu_count() or 1, tell=tell, meanwhile=_load_ahead)
         try:
             if vectors:
                 update_vectors(maker_of(path) or "", path, tell)
@@ -131,6 +133,20 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
     said = f"indexed {root}: {rows_of_files(done.rows, done.files)}, {time.perf_counter() - started:.1f} s"
     more = f"; of {len(partly):,} more not all was read, see bash run.sh index {root}" if partly else ""
     console.complain(f"{said}{more}")
+
+
+def _load_ahead() -> None:
+    """Load what an answer needs in a thread, while other processes read."""
+
+    def load() -> None:
+        from search.engine import engine, packed_reranker
+        from search.index import encoders, vector_encoding
+
+        del engine, packed_reranker, vector_encoding
+        with suppress(UserError, OSError):  # which is told when it is used
+            encoders.loaded_encoder("")
+
+    threading.Thread(target=load, daemon=True, name="loading").start()
 
 
 def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None, Freshness]:
