@@ -38,8 +38,7 @@ def row_keys(ids: TokenizedPairs, names: Sequence[str]) -> UInt8[np.ndarray, "ro
     """A hash of a model's input for each row, which are the fields ``names``."""
     fields = [ids.fields[field] for field in names]
     lengths = np.stack([field.lengths for field in fields], axis=1)
-    lists = [Ragged(lengths.reshape(-1), np.arange(len(ids) + 1) * len(fields)), *fields]
-    rows = zip(*map(_as_bytes, lists), strict=True)
+    rows = zip(map(np.ndarray.tobytes, lengths), *map(_as_bytes, fields), strict=True)
     keys = b"".join(hashlib.blake2b(b"".join(read), digest_size=KEY).digest() for read in rows)
     return np.frombuffer(keys, np.uint8).reshape(len(ids), KEY)
 
