@@ -70,8 +70,8 @@ class Bm25Index(Postings):
         """The score of each row: the summed contributions of the terms of ``query``."""
         found = np.zeros(self.size, dtype=np.float32)
         for term in terms_of(query):
-            part = self.part(term)
-            found[self.rows[part]] += self.gains[part]
+            rows, gains = self.postings(term)
+            found[rows] += gains
         return found
 
     def postings(self, term: str) -> tuple[Int32[np.ndarray, " found"], Float32[np.ndarray, " found"]]:
