@@ -28,12 +28,11 @@ import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32, Int64
 
-from data_prep.bounds import check_bounds, real, whole
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, real, whole
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
+from data_prep.store.split import Split
 from modeling.ranker import Ranker, Scores
 
 _BLOCK_BYTES: Final = 1 << 25

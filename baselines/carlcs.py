@@ -28,10 +28,9 @@ from torch.nn.functional import pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from baselines.word_model import BaselineConfig, CoAttentionRanker, WordVectors
-from data_prep.bounds import WIDTH, check_bounds
-from data_prep.errors import UserError
+from data_prep.errors import WIDTH, UserError, check_bounds
 from data_prep.store.batching import Batch
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.tokenizing import Vocabularies
 from modeling.base import Encoded
 
 KERNELS: Final = (2, 3, 4)

@@ -22,9 +22,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from baselines.word_model import BaselineConfig, WordVectors
-from data_prep.bounds import WIDTH, check_bounds
+from data_prep.errors import WIDTH, check_bounds
 from data_prep.store.batching import Batch
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.tokenizing import Vocabularies
 from modeling.base import BiEncoder
 
 

@@ -27,9 +27,9 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from baselines.word_model import BaselineConfig, FieldRanker, WordVectors
-from data_prep.bounds import WIDTH, check_bounds
+from data_prep.errors import WIDTH, check_bounds
 from data_prep.store.batching import Batch
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.tokenizing import Vocabularies
 from modeling.base import Encoded
 from modeling.layers import PositionAttention, WordAttention, masked_softmax
 

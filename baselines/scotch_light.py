@@ -31,16 +31,14 @@ from jaxtyping import Float, Float32, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
 from data_prep.config import WordsConfig
-from data_prep.errors import UserError
+from data_prep.errors import SHARE, WIDTH, UserError, check_bounds, real, whole
 from data_prep.pipeline.contexts import Part
 from data_prep.records import CONTEXT_FIELD
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words, pad
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from data_prep.store.vocabulary import PAD, Vocabularies
+from data_prep.store.split import Split
+from data_prep.store.tokenizing import PAD, TokenizedPairs, Vocabularies, WordTokenizer
 from modeling.base import BiEncoder
 
 _GAINS: Final = {"name": 2.0, "tokens": 1.0, "api": 1.0}

@@ -35,20 +35,25 @@ from typing import Final, Literal
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, whole
 from data_prep.languages.registry import language_of
 from data_prep.pipeline.contexts import CONTEXT_LINES
 from data_prep.pipeline.extraction import plain_code
 from data_prep.store.batching import Batch, Words
-from data_prep.store.prepared_data import PairText, Split
+from data_prep.store.split import PairText, Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import BiEncoder, Encoded, one_word
 from modeling.transformers.bi_encoder import mean_state, pretrained_weights
-from modeling.transformers.joined_pairs import CHARACTERS_PER_TOKEN, between_marks, plain_tokens
 from modeling.transformers.pretrained import most_tokens
-from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
+from modeling.transformers.subword_pairs import (
+    CHARACTERS_PER_TOKEN,
+    Subwords,
+    SubwordTokenizer,
+    between_marks,
+    plain_tokens,
+    subwords_of,
+)
 
 CONTEXT_PROMPT: Final = "Code Context: "
 _MARKS: Final = 2  # the first token and the separator

@@ -22,7 +22,7 @@ from torch import nn
 
 from baselines.word_model import BaselineConfig, CoAttentionRanker, WordVectors
 from data_prep.store.batching import Batch
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.tokenizing import Vocabularies
 from modeling.base import Encoded
 from modeling.layers import PositionAttention, WordAttention
 

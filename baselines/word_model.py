@@ -15,10 +15,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from data_prep.bounds import LENGTH, SHARE, WIDTH, check_bounds
+from data_prep.errors import LENGTH, SHARE, WIDTH, check_bounds
 from data_prep.records import STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.batching import Batch, Words
-from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies
+from data_prep.store.tokenizing import FIRST_UNKNOWN, PAD, Vocabularies
 from modeling.base import Encoded, NeuralRanker
 from modeling.layers import CoAttention, shared_vectors
 
@@ -55,11 +55,7 @@ class BaselineConfig:
         return length
 
 
-_BOUNDS: Final = {
-    "dim": WIDTH,
-    "dropout": SHARE,
-    **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH),
-}
+_BOUNDS: Final = {"dim": WIDTH, "dropout": SHARE, **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH)}
 
 
 class WordVectors(nn.Module):

@@ -78,7 +78,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "[DIR] [--configure=CLIENT]",
         "an MCP server for coding agents, on its standard streams",
         "search.serve.mcp_server:mcp",
-        "search.options:McpOptions",
+        "search.serve.mcp_server:McpOptions",
     ),
     "quality": Command(
         "DIR [--queries=FILE.json]",
@@ -90,7 +90,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "[--remove=DIR|gone]",
         "list the indexes: folder, size, age; remove some",
         "search.upkeep:indexes",
-        "search.options:IndexesOptions",
+        "search.upkeep:IndexesOptions",
     ),
     "prepare": Command(
         "DATASET [--data.field=value ...]",
@@ -107,10 +107,7 @@ COMMANDS: Final[dict[str, Command]] = {
         ("data",),
     ),
     "corpus": Command(
-        "NAME [--data.field=value ...]",
-        "statistics of a corpus of source trees",
-        "cli.runs:corpus",
-        sections=("data",),
+        "NAME [--data.field=value ...]", "statistics of a corpus of source trees", "cli.runs:corpus", sections=("data",)
     ),
     "evaluate": Command(
         "RUN_DIR [--evaluate.field=value]",
@@ -158,7 +155,7 @@ COMMANDS: Final[dict[str, Command]] = {
             "turns": Command(
                 "DATASET MODEL [--section.field=value ...]",
                 "train and test with each source tree left out in turn",
-                "experiments.context.turns:turns",
+                "experiments.context.page:turns",
             ),
         },
     ),
@@ -186,39 +183,39 @@ COMMANDS: Final[dict[str, Command]] = {
     "gencodesearchnet": Command(
         "MODEL [...]|statistics|...",
         "rank and match its test sets; make such sets",
-        "cli.tables:gencodesearchnet",
+        "cli.papers:gencodesearchnet",
         f"{_GENCODESEARCHNET}.config:BenchmarkOptions",
         needs="`bash run.sh install sentences`, for models named by a folder or MiniLM",
         parts={
             "statistics": Command(
                 "",
                 "token counts and distances of its sets",
-                f"{_GENCODESEARCHNET}.cli:statistics",
+                "cli.papers:sizes_of_subsets",
                 f"{_GENCODESEARCHNET}.config:StatisticsOptions",
             ),
             "fine_tune": Command(
                 "BASE --out=FOLDER",
                 "fine-tune a cross-encoder, as its baselines",
-                f"{_GENCODESEARCHNET}.cli:fine_tuning",
+                "cli.papers:fine_tuning",
                 f"{_GENCODESEARCHNET}.config:FineTuneCommand",
                 needs="`bash run.sh install sentences`",
             ),
             "format_pairs": Command(
                 "FORM FILE [...] --out=FILE",
                 "convert source files to its raw form",
-                f"{_GENCODESEARCHNET}.cli:format_pairs",
+                "cli.papers:format_pairs",
                 f"{_GENCODESEARCHNET}.config:FormatOptions",
             ),
             "sample_pairs": Command(
                 "FILE --task=T --out=FILE",
                 "sample a ranking or matching file from a raw file",
-                f"{_GENCODESEARCHNET}.cli:sample_pairs",
+                "cli.papers:sample_pairs",
                 f"{_GENCODESEARCHNET}.config:SampleOptions",
             ),
             "r_pairs": Command(
                 "SOURCE [...] --out=FOLDER",
                 "extract comments and their code from R files or packages",
-                f"{_GENCODESEARCHNET}.cli:r_pairs",
+                "cli.papers:r_pairs",
                 f"{_GENCODESEARCHNET}.config:RPairsOptions",
             ),
         },
@@ -227,7 +224,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "posts": Command(
         "MODEL|index|search|...",
         "search posts by code and an error; train and test that",
-        "experiments.posts.cli:test_model",
+        "cli.papers:posts",
         names="experiments.posts.config:MODELS",
         named=(
             ("data", "data_prep.posts.config:PostsConfig"),
@@ -238,23 +235,23 @@ COMMANDS: Final[dict[str, Command]] = {
             "index": Command(
                 "DUMP",
                 "index the answered questions of a dump",
-                "search.posts.cli:index",
-                "search.posts.cli:PostsIndexOptions",
+                "search.snippets.command:index_posts",
+                "search.snippets.command:PostsIndexOptions",
             ),
             "search": Command(
                 "[--snippet=FILE]",
                 "search it by code and an error, from standard input or a file",
-                "search.posts.cli:search",
-                "search.posts.cli:PostsSearchOptions",
+                "search.snippets.command:search_posts",
+                "search.snippets.command:PostsSearchOptions",
             ),
-            "statistics": Command("--data.path=DUMP", "sizes of a dump's fields", "experiments.posts.cli:statistics"),
-            "tune": Command("--data.path=DUMP", "compare settings of BM25", "experiments.posts.cli:tune"),
-            "table": Command("", "write the tables of the saved results", "experiments.posts.cli:table"),
-            "sample": Command("MODEL", "the same on synthetic posts", "experiments.posts.cli:sample"),
+            "statistics": Command("--data.path=DUMP", "sizes of a dump's fields", "cli.papers:sizes_of_posts"),
+            "tune": Command("--data.path=DUMP", "compare settings of BM25", "cli.papers:tune_posts"),
+            "table": Command("", "write the tables of the saved results", "cli.papers:table_of_posts"),
+            "sample": Command("MODEL", "the same on synthetic posts", "cli.papers:sample_posts"),
             "from_tracker": Command(
                 "TICKETS --out=FOLDER",
                 "write a bug tracker as a dump of posts",
-                "experiments.posts.cli:from_tracker",
+                "cli.papers:from_tracker",
                 "experiments.posts.config:TrackerOptions",
             ),
         },

@@ -11,7 +11,7 @@ def run() -> int:
     import sys
 
     from cli.main import main
-    from data_prep.files.named_paths import absolute_path
+    from data_prep.files.access import absolute_path
 
     os.environ["PATH"] = absolute_path()
     arguments = sys.argv[1:]

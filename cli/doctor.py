@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import cache_folder, named_path
+from data_prep.files.access import cache_folder, named_path
 from data_prep.installation import DISTRIBUTION, IMPORT_ROOT, INSTALLED, program_version, workspace
 from experiments.terminal import console
 from modeling.c_library import c_compiler

@@ -9,7 +9,7 @@ from pkgutil import resolve_name
 from typing import Any, Final
 
 from cli.commands import COMMANDS, TRAIN, Command, usage_lines
-from data_prep.registry import DATASETS
+from data_prep.config import DATASETS
 from experiments.recipes.config import OUT, SECTIONS, section_types
 from experiments.recipes.models import MODELS, recipe_of, settings_of
 from experiments.terminal.options import Option, named_options, options_of, unknown
@@ -68,11 +68,7 @@ def _about(topic: str) -> list[str]:
         return [f"section {topic}: {_SECTIONS[topic]}", *_entries(_options(topic))]
     if parts := [(f"{name} {topic}", each.parts[topic]) for name, each in COMMANDS.items() if topic in each.parts]:
         return [line for name, part in parts for line in _about_command(name, part)]
-    raise unknown(
-        "command, data set, model or section",
-        topic,
-        [*COMMANDS, *DATASETS, *MODELS, *_SECTIONS, *_LISTS],
-    )
+    raise unknown("command, data set, model or section", topic, [*COMMANDS, *DATASETS, *MODELS, *_SECTIONS, *_LISTS])
 
 
 def _about_command(name: str, command: Command) -> list[str]:

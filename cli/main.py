@@ -3,7 +3,6 @@
 Nothing heavy is imported before the command line has been checked.
 """
 
-from data_prep.errors import FAULT, MISTAKE, NOTHING_FOUND, UserError
 from experiments.terminal.startup import end_silently, end_with_input, open_standard_streams, run_interruptibly
 
 if __name__ == "__main__":
@@ -21,10 +20,10 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cli.commands import COMMANDS, RENAMED, TRAIN
-from data_prep.files.named_paths import forget_relative_homes, named_path
-from data_prep.files.reading import FULL, MANY_OPEN
+from data_prep.config import DATASETS
+from data_prep.errors import FAULT, MISTAKE, NOTHING_FOUND, UserError
+from data_prep.files.access import FULL, MANY_OPEN, forget_relative_homes, named_path
 from data_prep.installation import IMPORT_ROOT
-from data_prep.registry import DATASETS
 from experiments.terminal import console
 from experiments.terminal.options import unknown
 

@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 
 from cli.weights import export_run
+from data_prep.config import DATASETS
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_replaceable_folder, named_path
-from data_prep.registry import DATASETS
+from data_prep.files.access import check_replaceable_folder, named_path
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
 from experiments.recipes.config import add_own_model, own_model_in
@@ -50,8 +50,8 @@ def train(arguments: Sequence[str]) -> None:
 
 def _sweep(dataset: str, model: str, typed: Mapping[str, str]) -> None:
     """Train and test a model with every combination of the values of ``--sweep.*``, and show the table."""
+    from experiments.tables.run_pages import sweep_table, write_sweep
     from experiments.tables.sweep import Sweep, run_sweep
-    from experiments.tables.sweep_table import sweep_table, write_sweep
 
     sweep = Sweep.of(dataset, model, typed)
     try:
@@ -105,11 +105,11 @@ def export(arguments: Sequence[str]) -> None:
     plan = config.resolve(words[0], "galm", typed)
     out = named_path(plan.out)
     check_replaceable_folder(out, "--out", BEIR_MARK)
-    from data_prep.registry import data_set
+    from data_prep.config import data_set
 
     if any(out.resolve() in path.resolve().parents for path in data_set(words[0], plan.data).inputs()):
         raise UserError(f"--out={out} has the data that are read, which would be lost: name another folder")
-    from data_prep.sources.beir_files import write_beir
+    from data_prep.sources.pair_files import write_beir
     from experiments.run.data import prepare_stage
 
     data = prepare_stage(words[0], plan.data, shlex.join(["bash", "run.sh", "export", *arguments]))
@@ -128,9 +128,9 @@ def corpus(arguments: Sequence[str]) -> None:
     if len(words) != 1 or words[0] not in CORPORA:
         raise UserError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
     _check_data_options("corpus", typed)
-    from data_prep.files.atomic import write_atomically
-    from data_prep.pipeline.triples import measured_lengths, statistics
-    from data_prep.registry import data_set
+    from data_prep.config import data_set
+    from data_prep.files.writing import write_atomically
+    from data_prep.pipeline.shards import measured_lengths, statistics
     from data_prep.worker_pool import processors
     from experiments.corpus_statistics import corpus_picture, corpus_tables
 

@@ -8,8 +8,8 @@ from time import strftime
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_writer
-from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.files.access import check_folder_place, named_path
+from data_prep.files.writing import sole_writer
 from experiments.recipes.config import REPOSITORY, split_run_arguments
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
@@ -28,28 +28,31 @@ CALIBRATION: Final = "calibration"
 _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "scoring": ("experiments.speed.scoring:measure_scoring", "GALM's fast form, plain form and the matrix product"),
     "pools": ("experiments.speed.scoring:measure_pools", "ranking whole pools of several sizes, and its memory"),
-    "models": ("experiments.speed.models:measure_models", "a question and a method read, by each model"),
+    "models": ("experiments.speed.scoring:measure_models", "a question and a method read, by each model"),
     "training": ("experiments.speed.jdk:measure_training", "a training step of GALM's fast and plain form"),
     "rows": ("experiments.speed.jdk:measure_rows", "training with rows of word tables that wait, or all move"),
     "selected": ("experiments.speed.jdk:measure_selected", "training with gradients of few scores, or of all"),
     "encoder": ("experiments.speed.jdk:measure_encoder", "training a transformer, attention in two forms"),
     "extraction": ("experiments.speed.jdk:measure_extraction", "methods by tree-sitter and by javalang"),
-    "search": ("search.speed.index:measure_index", "an index made, updated and asked, with and without the model"),
-    "question": ("search.speed.index:measure_question", "one question from the command line"),
+    "search": (
+        "search.quality.index_speed:measure_index",
+        "an index made, updated and asked, with and without the model",
+    ),
+    "question": ("search.quality.index_speed:measure_question", "one question from the command line"),
     "first": (
-        "search.speed.index:measure_first",
+        "search.quality.index_speed:measure_first",
         "the first question about a folder, whose index is made for it; PATH: the folder",
     ),
     "languages": (
-        "search.speed.languages:measure_languages",
+        "search.quality.index_speed:measure_languages",
         "reading the files of each language beside those of Java; PATH: a folder of sources",
     ),
     "serve": (
-        "search.speed.server:measure_server",
+        "search.quality.serve_speed:measure_server",
         "a server asked by one client and by several; PATH: an indexed folder",
     ),
-    "ann": ("search.speed.ann:measure_ann", "nearest-neighbour engines over many vectors"),
-    "posts": ("search.speed.ann:measure_posts", "the search for posts by its engines; PATH: a dump"),
+    "ann": ("search.quality.ann_speed:measure_ann", "nearest-neighbour engines over many vectors"),
+    "posts": ("search.quality.ann_speed:measure_posts", "the search for posts by its engines; PATH: a dump"),
 }
 """Name -> function from options to what was measured, and what it measures."""
 ABOUT: Final = {name: about for name, (_, about) in _MEASUREMENTS.items()}
@@ -81,17 +84,6 @@ def benchmark(arguments: Sequence[str]) -> None:
         _trained(language_cells(), NAME, typed, out, write_query_trees)
     else:
         _trained(CELLS[part], "main", typed, out)
-
-
-def gencodesearchnet(arguments: Sequence[str]) -> None:
-    """Rank and match GenCodeSearchNet's subsets by each model named, packed ones too.
-
-    Raises:
-        UserError: a model or the data are not available, or an option is wrong.
-    """
-    from experiments.gencodesearchnet.cli import benchmark as of_models
-
-    of_models(arguments, lambda folder: resolve_name("search.models.packed_model:load_packed")(folder))  # needs torch
 
 
 def ablate(arguments: Sequence[str]) -> None:
@@ -204,7 +196,7 @@ def compare(arguments: Sequence[str]) -> None:
     if not words:
         raise UserError("expected finished runs, the first is the reference: bash run.sh compare RUN RUN [...]")
     from experiments.tables.run_comparison import compared_runs
-    from experiments.tables.run_comparison_pages import comparison_table, write_comparison
+    from experiments.tables.run_pages import comparison_table, write_comparison
 
     out = named_path(options.out) if options.out else REPOSITORY / "runs" / "comparisons" / strftime("%Y%m%d-%H%M%S")
     check_folder_place(out, "--out")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, check_folder_place, named_path
+from data_prep.files.access import check_file_place, check_folder_place, named_path
 from experiments.recipes.config import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed
@@ -16,8 +16,8 @@ from experiments.terminal.options import parsed
 if TYPE_CHECKING:
     import numpy as np
 
-    from data_prep.array_types import Float32
-    from data_prep.store.prepared_data import Split
+    from data_prep.store.arrays import Float32
+    from data_prep.store.split import Split
     from data_prep.store.tokenizing import TokenizedPairs
     from modeling.base import BiEncoder
 
@@ -98,7 +98,7 @@ def export_run(arguments: Sequence[str]) -> None:
     check_folder_place(out, "--out")
     if options.model:
         add_own_model(options.model)
-    from data_prep.files.atomic import atomic_folder
+    from data_prep.files.writing import atomic_folder
     from experiments.recipes.config import Configuration
     from experiments.recipes.run_folder import RunFolder, load_run
     from modeling.transformers.sentence_encoder import export_model
@@ -172,9 +172,9 @@ def _of_files(files: Sequence[str], side: Side) -> "Split":
 
 def _questions(files: Sequence[str]) -> "Split":
     """The lines of text files, as pairs with the file and line in place of a function."""
-    from data_prep.files.reading import read_whole
+    from data_prep.files.access import read_whole
     from data_prep.records import Method, Pair
-    from data_prep.store.prepared_data import Split
+    from data_prep.store.split import Split
     from search.engine.question import asked_words
     from search.files.encodings import text_of
 
@@ -197,10 +197,11 @@ def _functions(files: Sequence[str]) -> "Split":
     """The functions of source files and of folders of them."""
     import numpy as np
 
-    from data_prep.store.derived_splits import joined
+    from data_prep.store.split import joined
     from data_prep.worker_pool import processors
     from search.files.languages import indexed_suffixes, known_suffixes
-    from search.files.tree import Found, checkout_of, found_files, modified_at
+    from search.files.tree import Found, checkout_of, found_files
+    from search.files.walk import modified_at
     from search.index.build import watched
     from search.index.code_index import UNIT_KINDS
     from search.making import complain_about
@@ -230,7 +231,7 @@ def _functions(files: Sequence[str]) -> "Split":
 
 def _under(folder: Path, rows: "Split") -> "Split":
     """Rows with paths that begin with the folder as it was typed."""
-    from data_prep.store.prepared_data import Texts
+    from data_prep.store.split import Texts
 
     texts = map(rows.text, range(len(rows)))
     return replace(rows, texts=Texts.of(replace(text, path=(folder / text.path).as_posix()) for text in texts))
@@ -253,7 +254,7 @@ def _described(rows: "Split", side: Side) -> Iterator[Mapping[str, Any]]:
 def _write(out: Path, vectors: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     import numpy as np
 
-    from data_prep.files.atomic import atomic_file, write_atomically
+    from data_prep.files.writing import atomic_file, write_atomically
 
     out.parent.mkdir(parents=True, exist_ok=True)
     if out.suffix == ".npy":

@@ -55,17 +55,10 @@ _PACKAGE: Final = f"{OUTER}data_prep"
 _NAMED: Final = re.compile(rf"{re.escape(_PACKAGE)}(?:\.\w+)+(?=:\w+$)")
 """The module of a "package.module:name" string."""
 _PARSERS: Final = ("javalang", "tree-sitter", "tree-sitter-java")
-_STORE: Final = "data_prep.store.written_data"
+_STORE: Final = "data_prep.store.prepared_data"
 """The module that writes pairs, for all data sets."""
 _WITHOUT_PART: Final = frozenset(
-    (
-        "data_prep.bounds",
-        "data_prep.config",
-        "data_prep.files.folder_lock",
-        "data_prep.files.named_paths",
-        "data_prep.installation",
-        "data_prep.sources.download",
-    )
+    ("data_prep.errors", "data_prep.config", "data_prep.installation", "data_prep.sources.download")
 )
 """Modules that do not affect the prepared data, or whose effect is reflected in the settings and inputs."""
 

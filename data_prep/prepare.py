@@ -9,18 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from data_prep.config import DataConfig
-from data_prep.files.folder_lock import sole_holder
+from data_prep.config import DataConfig, DataSet, OfLanguages, data_set
+from data_prep.files.access import check_folder_place, file_sha256, raise_if_passing, read_regular
 from data_prep.files.json_text import sorted_json
-from data_prep.files.named_paths import check_folder_place
-from data_prep.files.reading import file_sha256, raise_if_passing, read_regular
+from data_prep.files.writing import sole_holder
 from data_prep.installation import program_sha256
 from data_prep.records import SPLITS
-from data_prep.registry import DataSet, OfLanguages, data_set
 from data_prep.sources.archives import MAX_FILE_BYTES
-from data_prep.store.derived_splits import limit_pairs
-from data_prep.store.prepared_data import MANIFEST, DamagedStore, PreparedData, open_prepared
-from data_prep.store.written_data import write_prepared
+from data_prep.store.prepared_data import MANIFEST, PreparedData, limit_pairs, open_prepared, write_prepared
+from data_prep.store.split import DamagedStore
 
 _ELSEWHERE: Final = frozenset((
     "path", "mirror", "release", "limit", "train_limit", "root", "processes",
@@ -41,7 +38,7 @@ def prepare(
     prepared again, atomically.
 
     Args:
-        name: one of ``data_prep.registry.DATASETS``.
+        name: one of ``data_prep.config.DATASETS``.
         config: section ``data`` of the configuration.
         command: what the user typed, for the manifest.
         say: prints a line on why the data set is prepared, and then a line on the result.

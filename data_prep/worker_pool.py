@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from data_prep.files.reading import reason
+from data_prep.files.access import reason
 from data_prep.worker_process import FILE, TEXT, EndedByItemError, Limits, WorkerProcess, is_single, limited, resolve
 
 _AHEAD: Final = 2

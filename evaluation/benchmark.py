@@ -163,6 +163,7 @@ class MatchingResult:
     threshold: float
     threshold_from: str  # source of the threshold
     unanswered: int  # pairs without an answer of the model; they count as wrong
+    right: Sequence[int] = ()  # of each text: how many of its pairs were decided rightly; (): of an older result
 
     @classmethod
     def of(
@@ -188,6 +189,7 @@ class MatchingResult:
             threshold=threshold,
             threshold_from=threshold_from,
             unanswered=unanswered,
+            right=right.sum(axis=1).tolist(),
         )
 
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from data_prep.bounds import COUNT, PROCESSES, SEED, check_bounds, whole
 from data_prep.config import named_sets
-from data_prep.errors import UserError
+from data_prep.errors import COUNT, PROCESSES, SEED, UserError, check_bounds, whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from jaxtyping import Float, Float32, Float64, Int, Int64
 from tqdm import tqdm
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import remove_leftovers, write_atomically
-from data_prep.files.reading import ABSENT, read_whole
+from data_prep.files.access import ABSENT, read_whole
+from data_prep.files.writing import remove_leftovers, write_atomically
 from data_prep.records import CODE_FIELDS
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.config import EvaluateConfig
 from evaluation.metrics import ceiling_top1, count_better_and_tied
 from evaluation.reading import WHOLE, Sought, TestReading, pool_rows

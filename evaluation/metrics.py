@@ -14,8 +14,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from data_prep.array_types import Float, Int, Int64, Num
 from data_prep.errors import UserError
+from data_prep.store.arrays import Float, Int, Int64, Num
 
 Ranks = Num[np.ndarray, " queries"]  # 1-based; integers, or halves under the average tie rule
 

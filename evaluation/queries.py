@@ -19,7 +19,7 @@ from data_prep.installation import without_paths
 from data_prep.languages.identifiers import split_identifier
 from data_prep.pipeline.overlap import word_sets
 from data_prep.records import UNKNOWN
-from data_prep.store.prepared_data import Split, words_sha256
+from data_prep.store.split import Split, words_sha256
 from evaluation.comparison import Entry, Pool
 from evaluation.significance import Runs, compare_runs
 

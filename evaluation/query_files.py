@@ -22,11 +22,11 @@ import numpy as np
 from jaxtyping import Float32
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_file, write_atomically
+from data_prep.files.access import read_whole
 from data_prep.files.json_text import from_json, parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.writing import atomic_file, write_atomically
 from data_prep.installation import without_paths
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.evaluator import Evaluation
 from evaluation.queries import QueryFacts, query_facts
 
@@ -53,12 +53,7 @@ class QueryRank:
 
 
 def write_evaluation(
-    evaluation: Evaluation,
-    folder: Path,
-    *,
-    tag: str,
-    controls: Mapping[str, Evaluation],
-    seen: Collection[int] = (),
+    evaluation: Evaluation, folder: Path, *, tag: str, controls: Mapping[str, Evaluation], seen: Collection[int] = ()
 ) -> None:
     """Write the files of a test; each of ``controls`` has a run file and a column of its own.
 

@@ -15,7 +15,8 @@ from jaxtyping import Bool, Float, Float64, Int, Int64
 
 from data_prep.errors import UserError
 from data_prep.pipeline.overlap import copies_in
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 from evaluation.config import EvaluateConfig
 from evaluation.metrics import Measures, exact
 

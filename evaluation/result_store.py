@@ -20,16 +20,15 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.access import read_whole
 from data_prep.files.json_text import load_json, parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.writing import sole_holder, write_atomically
 
 ROWS: Final = "results.jsonl"
 LISTS: Final = "ranks.jsonl.gz"
 _LONG: Final = frozenset(
-    {"code_words", "distinct", "files", "groups", "history", "nearest", "queries", "ranks", "read", "shared", "stages"}
-    | {"texts", "threads", "trees", "words"}
+    {"code_words", "distinct", "files", "groups", "history", "nearest", "queries", "ranks", "read", "right", "shared"}
+    | {"stages", "texts", "threads", "trees", "words"}
     | {"code", "error", "both", "other_text"}  # kinds of queries of posts
 )
 """Fields whose lists are kept in LISTS."""

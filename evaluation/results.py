@@ -10,10 +10,9 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from data_prep.bounds import with_current_names
-from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.errors import UserError, with_current_names
 from data_prep.files.json_text import from_json, load_json, to_json
+from data_prep.files.writing import write_atomically
 from data_prep.installation import Machine, machine, peak_memory_mb, without_paths
 from evaluation import metrics
 from evaluation.evaluator import Evaluation

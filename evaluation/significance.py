@@ -30,8 +30,8 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Float, Int
 from data_prep.errors import UserError
+from data_prep.store.arrays import Float, Int
 
 _BLOCK: Final = 1 << 21
 """Draws in memory at a time."""

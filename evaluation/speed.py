@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 from tqdm import tqdm
 
-from data_prep.bounds import COUNT, SEED, check_bounds, whole
-from data_prep.errors import UserError
+from data_prep.errors import COUNT, SEED, UserError, check_bounds, whole
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

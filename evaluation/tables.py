@@ -1,8 +1,17 @@
-"""Results of runs as tables for the terminal: one row per ranker, one table per data set and pool."""
+"""Results of runs as tables for the terminal: one row per ranker, one table per data set and pool; and published ones.
+
+Of the published, bounds show which counting convention the papers used. The rows are those of GALM's Tables I and II,
+which take their baselines from the papers of TabCS (CodeSearchNet) and FcarCS (the Java corpus of Hu et al.). For the
+latter corpus, GALM's text gives other numbers than its Table II.
+
+The numbers of SearchBySnippet and SnippeR (arXiv 2305.11625v2, LREC-COLING 2024) are measured on Stack Overflow with
+models and data that were not released: reference only.
+"""
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from evaluation import metrics
@@ -18,7 +27,7 @@ PUBLISHED_MRR: Final[dict[tuple[str, int, int], tuple[tuple[str, float, str], ..
         ("CodeBERT", 0.676, _CSN),
         ("GraphCodeBERT", 0.691, _CSN),
         ("UniXcoder", 0.726, "UniXcoder (Guo et al. 2022, arXiv:2203.03850), table of code search"),
-    ),
+    )
 }
 """Our name of the test set, its queries and candidates -> model, MRR as printed, source; fine-tuned on its training
 split."""
@@ -116,3 +125,161 @@ def _grid(header: Row, rows: Sequence[Row]) -> str:
     texts = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
     exact = sum(width + 2 for width in widths[1 : 1 + len(short_columns())])
     return "\n".join([f"{'':{widths[0] + 2}}{'exact':{exact}}published convention", *texts])
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A row of a paper's table."""
+
+    data: str  # our name of the test set
+    model: str  # our name of the model
+    source: str
+    measures: Measures  # as printed, in the order of the paper's columns
+
+
+def _printed(top1: float, top5: float, top10: float, mrr: float) -> Measures:
+    return {"top1": top1, "top5": top5, "top10": top10, "mrr": mrr}
+
+
+_TABCS: Final = "TabCS paper, as quoted in GALM, Table I"
+_FCARCS: Final = "FcarCS paper, as quoted in GALM, Table II"
+
+PUBLISHED: Final = (
+    Published("csn_tabcs", "deepcs", _TABCS, _printed(0.294, 0.440, 0.529, 0.307)),
+    Published("csn_tabcs", "carlcs_cnn", _TABCS, _printed(0.413, 0.557, 0.633, 0.409)),
+    Published("csn_tabcs", "carlcs_ts", _TABCS, _printed(0.439, 0.580, 0.656, 0.426)),
+    Published("csn_tabcs", "unif", _TABCS, _printed(0.42, 0.556, 0.624, 0.419)),
+    Published("csn_tabcs", "tabcs_no_ast", _TABCS, _printed(0.508, 0.654, 0.724, 0.504)),
+    Published("csn_tabcs", "tabcs", _TABCS, _printed(0.547, 0.683, 0.748, 0.539)),
+    Published("csn_tabcs", "galm", "GALM, Table I", _printed(0.601, 0.781, 0.821, 0.677)),
+    Published("jcg_tabcs", "deepcs", _FCARCS, _printed(0.278, 0.434, 0.516, 0.282)),
+    Published("jcg_tabcs", "unif", _FCARCS, _printed(0.529, 0.682, 0.772, 0.525)),
+    Published("jcg_tabcs", "tabcs", _FCARCS, _printed(0.550, 0.719, 0.792, 0.544)),
+    Published("jcg_tabcs", "fcarcs_no_ast", _FCARCS, _printed(0.609, 0.757, 0.823, 0.593)),
+    Published("jcg_tabcs", "fcarcs", _FCARCS, _printed(0.628, 0.770, 0.830, 0.613)),
+    Published("jcg_tabcs", "galm", "GALM, Table II", _printed(0.671, 0.853, 0.894, 0.751)),
+    Published("jcg_tabcs", "galm", "GALM, text", _printed(0.702, 0.873, 0.908, 0.777)),
+)
+
+
+def mrr_bounds(measures: Measures) -> tuple[float, float]:
+    """Lower and upper bound of the MRR given exact Top@1, 5 and 10.
+
+    Golds at rank 1 contribute 1 each; those at ranks 2 to 5 contribute 1/5 to 1/2, those at ranks 6 to 10 contribute
+    1/10 to 1/6, and those below at most 1/11 each.
+    """
+    first, to_five, to_ten = measures["top1"], measures["top5"] - measures["top1"], measures["top10"] - measures["top5"]
+    least = first + to_five / 5 + to_ten / 10
+    return least, first + to_five / 2 + to_ten / 6 + (1 - measures["top10"]) / 11
+
+
+def shifted_mrr_bounds(measures: Measures, *, truncated: bool = True) -> tuple[float, float]:
+    """Bounds of the MRR if the printed Top@K are Top@(K + 1).
+
+    Golds at ranks 1 and 2 contribute 1/2 to 1; :func:`_below_two` the others.
+
+    Args:
+        measures: as printed.
+        truncated: whether the MRR is that of the first ten, MRR@10.
+    """
+    least, most = _below_two(measures, truncated=truncated)
+    return measures["top1"] / 2 + least, measures["top1"] + most
+
+
+def _below_two(measures: Measures, *, truncated: bool) -> tuple[float, float]:
+    """What golds below rank 2 contribute: at ranks 3 to 6 1/6 to 1/3, at ranks 7 to 11 1/11 to 1/7, below 0 to 1/12.
+
+    Truncated, those at rank 11 and below contribute nothing.
+    """
+    to_six, to_eleven = measures["top5"] - measures["top1"], measures["top10"] - measures["top5"]
+    most = to_six / 3 + to_eleven / 7
+    if truncated:
+        return to_six / 6, most
+    return to_six / 6 + to_eleven / 11, most + (1 - measures["top10"]) / 12
+
+
+def exact_top1_bounds(measures: Measures, *, truncated: bool = True) -> tuple[float, float]:
+    """Lower and upper bound of the exact Top@1 of a row that prints Top@(K + 1).
+
+    With a fraction t of the golds at rank 1, the first two ranks contribute t + (Top@2 - t) / 2; the golds below
+    contribute between the least and the most that their ranks allow.
+    """
+    rest_least, rest_most = _below_two(measures, truncated=truncated)
+    least = 2 * (measures["mrr"] - rest_most) - measures["top1"]
+    most = 2 * (measures["mrr"] - rest_least) - measures["top1"]
+    return max(0.0, least), min(measures["top1"], most)
+
+
+def exact_mrr_bounds(measures: Measures) -> tuple[float, float]:
+    """Lower and upper bound of the whole MRR of a row that prints Top@(K + 1) and MRR@10.
+
+    Golds below rank 10, of which there are at most 1 - Top@6, contribute at most 1/11 each.
+    """
+    return measures["mrr"], measures["mrr"] + (1 - measures["top5"]) / 11
+
+
+SNIPPER_COUNTS: Final[Mapping[str, int]] = {
+    "questions": 948_749,
+    "questions with code": 670_561,
+    "questions with error": 478_992,
+    "questions with code and error": 342_086,
+    "questions with code or error": 807_467,
+    "questions with best_answer": 337_797,
+    "evaluation queries": 1_369,
+}
+SNIPPER_PERCENTAGES: Final[Mapping[str, float]] = {
+    "questions with code": 70.68,
+    "questions with error": 50.49,
+    "questions with code and error": 36.06,
+    "questions with code or error": 85.11,
+    "questions with best_answer": 35.60,
+}
+"""Of all questions, as printed."""
+SNIPPER_SIZES: Final[Mapping[str, tuple[float, float, float]]] = {
+    "all posts": (1340.18, 1340.18, 100.0),
+    "with code": (1630.62, 576.26, 35.34),
+    "with error": (1981.50, 681.04, 34.37),
+    "with code and error": (2223.89, 1366.80, 61.46),
+    "with best_answer": (1297.66, 880.98, 67.89),
+}
+"""Subset -> total size, size of its fields, percentage as printed."""
+CSN_SIZES: Final[Mapping[str, float]] = {"code": 755.59, "python code": 1060.22, "documentation": 209.87}
+"""Mean characters of CodeSearchNet's fields."""
+NCS_ANSWER: Final = 159.75
+NCS_QUESTIONS: Final = 287
+CSN_FUNCTIONS: Final = 2_070_536
+"""Documented functions of CodeSearchNet."""
+
+SNIPPER_ERRORS: Final[Mapping[str, tuple[str, str]]] = {
+    "CodeSearchNet's size in percent of the data set": (
+        "200.18",
+        f"{100 * CSN_FUNCTIONS / SNIPPER_COUNTS['questions']:.2f}",
+    ),
+    "NeuralCodeSearch's size in percent": ("< 0.01", f"{100 * NCS_QUESTIONS / SNIPPER_COUNTS['questions']:.2f}"),
+    "times that NeuralCodeSearch is smaller": ("3500", f"{SNIPPER_COUNTS['questions'] / NCS_QUESTIONS:,.0f}"),
+    "CodeSearchNet's code in percent of code and error": (
+        "55.38",
+        f"{100 * CSN_SIZES['code'] / SNIPPER_SIZES['with code and error'][1]:.2f}",
+    ),
+    "NeuralCodeSearch's answer in percent of code and error": (
+        "11.59",
+        f"{100 * NCS_ANSWER / SNIPPER_SIZES['with code and error'][1]:.2f}",
+    ),
+}
+"""Quantity -> as printed, as computed from the paper's own numbers."""
+
+SCOTCH: Final = """\
+## Published, on other data: not comparable
+
+Pools of 5,000 of the paper's test set, which is not split by repository as far as it says, the last smaller.
+
+| MRR | python | javascript | java | go | mean | mixed |
+|---|---:|---:|---:|---:|---:|---:|
+| CodeBERT | 0.8828 | 0.7673 | 0.8872 | 0.9079 | 0.8613 | 0.9168 |
+| CodeBERT + context | 0.9535 | 0.9069 | 0.9726 | 0.9716 | 0.9511 | 0.9739 |
+
+| NDCG, variant not stated | python | javascript | java | go | mean |
+|---|---:|---:|---:|---:|---:|
+| CodeBERT | 0.8537 | 0.6898 | 0.7542 | 0.8977 | 0.7988 |
+| CodeBERT + context | 0.8374 | 0.6283 | 0.8107 | 0.8463 | 0.7807 |"""
+"""Numbers of Dahal et al. (DL4C at ICLR 2022); the means of MRR are truncated, not rounded."""

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from data_prep.store.batching import Batch, Words
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.tokenizing import Vocabularies
 from modeling.base import BiEncoder
 from modeling.transformers.bi_encoder import TransformerBiEncoder, TransformerConfig
 

@@ -5,7 +5,7 @@ python examples/rank_pool.py [QUESTION ...]
 
 import sys
 
-from neural_code_search import load_model
+from neural_code_search.scoring import load_model
 
 POOL = [
     """static List<String> readLines(Path file) throws IOException { return Files.readAllLines(file); }""",

@@ -5,7 +5,7 @@ python examples/score_pairs.py [RUN_DIR]
 
 import sys
 
-from neural_code_search import load_model
+from neural_code_search.scoring import load_model
 
 READ_LINES = """
 static List<String> readLines(Path file) throws IOException {

@@ -5,7 +5,7 @@ python examples/search_folder.py FOLDER [QUESTION ...]
 
 import sys
 
-from neural_code_search import index_folder
+from neural_code_search.folder_index import index_folder
 
 if len(sys.argv) < 2:
     sys.exit("usage: python examples/search_folder.py FOLDER [QUESTION ...]")

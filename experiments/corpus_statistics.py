@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from data_prep.errors import UserError
-from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
+from data_prep.gencodesearchnet.sets import find_fine_tuning
 from data_prep.gencodesearchnet.statistics import (
     SIDES,
     SubsetStatistics,
@@ -22,7 +22,7 @@ from data_prep.gencodesearchnet.statistics import (
     subset_statistics,
 )
 from data_prep.gencodesearchnet.subsets import find_subsets
-from data_prep.pipeline.triples import Lengths
+from data_prep.pipeline.shards import Lengths
 from evaluation.benchmark import COSQA
 from experiments.tables.comparison_pictures import as_png
 from experiments.tables.comparison_tables import markdown_table
@@ -45,7 +45,7 @@ def corpus_tables(name: str, found: Mapping[str, Mapping[str, Any]], lengths: Ma
 
     Args:
         name: of the data set.
-        found: as in ``data_prep.pipeline.triples.statistics``.
+        found: as in ``data_prep.pipeline.shards.statistics``.
         lengths: of the kept functions.
     """
     languages = [each for each, counts in found.items() if counts["trees"]]

@@ -6,8 +6,7 @@ The paper's values where it states them; else, of the readings that its text all
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from data_prep.bounds import SHARE, WIDTH, check_bounds, real, whole
-from data_prep.errors import UserError
+from data_prep.errors import SHARE, WIDTH, UserError, check_bounds, real, whole
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 
 Logits = Literal["raw", "scaled", "cosine"]

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from data_prep.bounds import check_bounds, real
+from data_prep.errors import check_bounds, real
 from data_prep.store.batching import Batch
 from galm.alignment_graph import (
     GlobalAlignment,

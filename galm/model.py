@@ -22,8 +22,7 @@ from torch.nn.functional import embedding, normalize
 
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 from data_prep.store.batching import Batch
-from data_prep.store.tokenizing import TokenizedPairs
-from data_prep.store.vocabulary import PAD, Vocabularies
+from data_prep.store.tokenizing import PAD, TokenizedPairs, Vocabularies
 from galm.alignment_graph import (
     GlobalAlignment,
     attention,

@@ -17,9 +17,8 @@ from torch.nn.functional import normalize
 
 from data_prep.config import WordsConfig
 from data_prep.store.batching import Batch
-from data_prep.store.prepared_data import Split
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.split import Split
+from data_prep.store.tokenizing import TokenizedPairs, Vocabularies, WordTokenizer
 
 Side = TypeVar("Side", bound="Encoded")
 

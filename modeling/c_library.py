@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import Final, cast
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import absolute_path, cache_folder, is_own_file, make_own_folder
-from data_prep.files.reading import read_regular
+from data_prep.files.access import absolute_path, cache_folder, is_own_file, make_own_folder, read_regular
+from data_prep.files.writing import write_atomically
 from data_prep.installation import IMPORT_ROOT
 
 FLAGS: Final = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-fno-math-errno", "-Wno-psabi", "-Wno-unknown-pragmas")

@@ -13,8 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, arange, nn
 from torch.nn.functional import normalize
 
-from data_prep.store.tokenizing import TokenizedPairs
-from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
+from data_prep.store.tokenizing import PAD, TokenizedPairs, Vocabularies, Vocabulary
 from modeling.base import Encoded
 
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Float32, Int, Int64
 
 from data_prep.store.batching import Batch
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import BiEncoder, Encoded, NeuralRanker, PairTokenizer
 from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores

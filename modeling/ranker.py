@@ -1,17 +1,21 @@
-"""The interface of everything that ranks code, trained or not; the evaluator, tables and fusion depend on it only.
+"""The interface of everything that ranks code, trained or not, and the fusion of two; all that tables need.
 
 BM25, a pretrained sentence encoder and a chat model implement it directly; :class:`modeling.pool_ranker.PoolRanker`
 wraps a :class:`modeling.base.NeuralRanker`.
+
+Fused, the scores of each ranker for a query are standardised over the pool to mean 0 and standard deviation 1, so that
+a cosine and a BM25 score can be added: score = weight * z of the first + (1 - weight) * z of the second.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Float, Float32, Int64
-from data_prep.store.prepared_data import Split
+from data_prep.store.arrays import Float, Float32, Int64
+from data_prep.store.split import Split
 
 SCORES_PER_BLOCK: Final = 1 << 22
 """Scores in memory at a time: 16 MiB in float32."""
@@ -74,3 +78,127 @@ def has_bfloat16() -> bool:
         return torch.cuda.is_bf16_supported(including_emulation=False)
     found = torch.cpu.get_capabilities()
     return best_device() == "cpu" and bool(found.get("amx_bf16") or found.get("avx512_bf16"))
+
+
+def z_scores(scores: Float[np.ndarray, "*some candidates"]) -> Float[np.ndarray, "*some candidates"]:
+    """The scores of each query standardised to mean 0 and standard deviation 1; 0 if all are equal.
+
+    The result has the precision of ``scores``.
+    """
+    if not scores.shape[-1]:
+        return scores
+    centred = scores - scores.mean(axis=-1, keepdims=True)
+    spread = centred.std(axis=-1, keepdims=True)
+    return np.asarray(centred / np.where(spread > 0, spread, 1))
+
+
+def weighted(
+    first: Float[np.ndarray, "*some candidates"], second: Float[np.ndarray, "*some candidates"], weight: float
+) -> Float[np.ndarray, "*some candidates"]:
+    """The weighted sum: ``weight`` of the first and ``1 - weight`` of the second."""
+    return weight * first + (1 - weight) * second
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A standardisation fitted on validation pairs (mean 0, standard deviation 1), then fixed for all queries."""
+
+    mean: float
+    spread: float
+
+    @classmethod
+    def of(cls, scores: Float[np.ndarray, "queries candidates"]) -> "Scale":
+        """Fit the scale to ``scores``."""
+        return cls(float(scores.mean()), float(scores.std()) or 1.0)
+
+    def __call__(self, scores: Float[np.ndarray, "block candidates"]) -> Float[np.ndarray, "block candidates"]:
+        """The standardised scores."""
+        return ((scores - self.mean) / self.spread).astype(np.float32)
+
+
+WEIGHTS: Final[tuple[float, ...]] = tuple(np.round(np.arange(21) * 0.05, 2).tolist())
+"""The fusion weights that :func:`best_weight` tries."""
+
+
+class FusedRanker(Ranker):
+    """The fusion of two rankers."""
+
+    def __init__(self, first: Ranker, second: Ranker, weight: float) -> None:
+        """``weight``: of the first, from 0 to 1."""
+        self.first, self.second, self.weight = first, second, weight
+
+    def over(self, queries: Split, corpus: Split) -> "FusedScores":
+        """The fused scores of both rankers over these splits."""
+        return FusedScores(self.first.over(queries, corpus), self.second.over(queries, corpus), self.weight)
+
+
+class FusedScores(Scores):
+    """The weighted sum of two rankers' scores, each standardised over all codes for each query."""
+
+    def __init__(self, first: Scores, second: Scores, weight: float) -> None:
+        """``weight``: of the first, from 0 to 1."""
+        super().__init__(first.queries, first.codes)
+        self._first, self._second, self._weight = first, second, weight
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The fused scores of the candidates; standardisation is over all codes."""
+        everything = np.tile(np.arange(self.codes, dtype=np.int64), (len(queries), 1))
+        one, other = (z_scores(scores(queries, everything)) for scores in (self._first, self._second))
+        fused = weighted(one, other, self._weight).astype(np.float32)
+        return np.take_along_axis(fused, candidates, axis=1)
+
+    def blocks(self) -> Iterator[Float[np.ndarray, "block codes"]]:
+        """Every query against every code, in the first ranker's blocks."""
+        for one, other in _standardised(self._first, self._second):
+            yield weighted(one, other, self._weight)
+
+
+def best_weight(
+    first: Ranker, second: Ranker, pool: Split, measure: Callable[[Float[np.ndarray, "block codes"], int], float]
+) -> float:
+    """The fusion weight of the first ranker that is best on ``pool``'s own queries; the largest of equal ones.
+
+    Args:
+        first: the ranker that ranks alone at weight 1.
+        second: the ranker that ranks alone at weight 0.
+        pool: queries and methods, with the gold of row i in column i.
+        measure: takes a block of scores and the row number of its first query in the pool; its sum is maximised.
+    """
+    return best_weight_of(first.over(pool, pool), second.over(pool, pool), measure)
+
+
+def best_weight_of(
+    first: Scores, second: Scores, measure: Callable[[Float[np.ndarray, "block codes"], int], float]
+) -> float:
+    """:func:`best_weight` of scores that were computed already; ``measure`` is given the number of the first query."""
+    sums, row = np.zeros(len(WEIGHTS)), 0
+    for one, other in _standardised(first, second):
+        sums += [measure(weighted(one, other, weight), row) for weight in WEIGHTS]
+        row += len(one)
+    return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(sums[::-1]))]
+
+
+def _standardised(
+    first: Scores, second: Scores
+) -> Iterator[tuple[Float32[np.ndarray, "block codes"], Float32[np.ndarray, "block codes"]]]:
+    """The standardised scores of both rankers, in the first ranker's blocks."""
+    for block, other in paired_blocks(first, second):
+        yield z_scores(block.astype(np.float32)), z_scores(other.astype(np.float32))
+
+
+def paired_blocks(
+    first: Scores, second: Scores
+) -> Iterator[tuple[Float[np.ndarray, "block codes"], Float[np.ndarray, "block codes"]]]:
+    """Every query against every code by two rankers, in the first one's blocks."""
+    waiting = second.blocks()
+    rest = np.empty((0, 0), dtype=np.float32)
+    for block in first.blocks():
+        parts, rows = [rest] if len(rest) else [], len(rest)
+        while rows < len(block):
+            parts.append(np.array(next(waiting)))
+            rows += len(parts[-1])
+        joined = np.concatenate(parts)
+        rest = joined[len(block) :]
+        yield block, joined[: len(block)]

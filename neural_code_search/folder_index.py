@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, named_path
+from data_prep.files.access import check_file_place, named_path
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.matching import Pattern
 from search.engine.show import result
 from search.engine.signals import Stage
+from search.engine.usages import USUAL, find_usages
 from search.index.build import refresh, sole_maker
 from search.index.freshness import read_record
 from search.index.index_file import OtherVersionError
 from search.index.updating import Updates
 from search.index.vectors import maker_of, update_vectors
-from search.opening import check_way, index_place, reranker_maker
+from search.models.reranker import reranker_maker
+from search.opening import check_way, index_place
 from search.serve.live_index import LiveIndex
-from search.usages.find import USUAL, find_usages
-from search.usages.show import as_record
+from search.terminal.usages import as_record
 
 if TYPE_CHECKING:
     from neural_code_search.scoring import CodeModel

@@ -12,17 +12,16 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int64
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.errors import UserError, shown
+from data_prep.files.access import named_path
 from data_prep.records import Pair, SourceFile
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import add_own_model
 from modeling.base import NeuralRanker
 from modeling.pool_ranker import AT_ONCE
 from search.engine.question import words_of
-from search.files.java import read_java
+from search.files.units import read_java
 from search.index.code_index import Index
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model as load_saved

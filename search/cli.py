@@ -6,20 +6,25 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path, raise_if_passing, read_regular
+from data_prep.sources.own_git import GitError
 from experiments.terminal import console
 from experiments.terminal.options import parsed
+from search.files.tree import blob_names, checkout_of
+from search.files.walk import modified_at
+from search.index.code_index import Index, IndexedFile
 from search.making import complain_about
-from search.options import SearchOptions
+from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
-    from search.cursor import Cursor
     from search.engine.engine import Engine
-    from search.index.freshness import Freshness
+    from search.opening import Source
 
+_LARGEST: Final = 64 << 20
+"""Bytes of a file whose content is compared with that of a commit."""
 _OF_FOLDER: Final = ("folder", "dir", "directory", "root", "in", "project", "repo", "repository")
 """Options that are tried for a folder."""
 _PATH: Final = re.compile(r"\.{1,2}|(?:\.{1,2}|~[^/]*)/.*|.*/", re.DOTALL)
@@ -74,7 +79,9 @@ def question_and_folder(words: Sequence[str], *, alone: bool = False) -> tuple[s
     from search.engine.filters import begins_with_filter
 
     if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last)):
-        raise UserError(_no_folder(last))
+        if os.path.isfile(os.path.expanduser(last)):  # noqa: PTH111, PTH113
+            raise UserError(f"{last} is a file: {_of_file(os.path.expanduser(last))} asks it alone")  # noqa: PTH111
+        raise UserError(f"there is no folder {last}: {_EXPECTED}, and quote a question of several words")
     question = " ".join(words)
     return question, None, f"asked {question!r}{_hint(words[0], before, last)}"
 
@@ -87,13 +94,6 @@ def _hint(first: str, before: Sequence[str], last: str) -> str:
         rest = " ".join([*before[1:], last])
         return f'; to ask that folder: bash run.sh search "{rest}" {first}'
     return ""
-
-
-def _no_folder(typed: str) -> str:
-    path = os.path.expanduser(typed)  # noqa: PTH111 - which knows no error
-    if os.path.isfile(path):  # noqa: PTH113
-        return f"{typed} is a file: {_of_file(path)} asks it alone"
-    return f"there is no folder {typed}: {_EXPECTED}, and quote a question of several words"
 
 
 def _of_file(path: str) -> str:
@@ -133,9 +133,11 @@ def search(arguments: Sequence[str]) -> bool:
     typed = [f" {each}" if each.startswith("-") and begins_with_filter(each) else each for each in arguments]
     words, options = parsed(typed, SearchOptions)
     if options.usages:
-        from search.usages.show import show_usages
+        from search.terminal.usages import show_usages
 
-        return show_usages(words, options, options.top if any(map(_says_top, arguments)) else 0)
+        return show_usages(
+            words, options, options.top if any(re.match("--top(=|$)", each) for each in arguments) else 0
+        )
     if words[:1] == ["-"] or (options.snippet and all(map(os.path.isdir, words[:1]))):
         from search.snippets.command import search_code
 
@@ -149,21 +151,27 @@ def search(arguments: Sequence[str]) -> bool:
     asked, folder, understood = question_and_folder(words, alone=bool(options.regex))
     if understood:
         console.complain(understood)
+    return _ask(asked, folder, options)
+
+
+def _ask(asked: str, folder: Path | None, options: SearchOptions) -> bool:
+    """Answer a question in words, or one at a cursor."""
     from search.engine.matching import Pattern
     from search.engine.question import words_of
-    from search.files.languages import chosen_languages
-    from search.opening import check_answers
-    from search.terminal.changed import changed_files
     from search.terminal.hits import Answer, show_answer
 
-    cursor = _cursor(options.at, asked) if options.at else None
+    cursor = None
+    if options.at:
+        from search.cursor import cursor_at
+
+        cursor = cursor_at(options.at, asked)
     question = cursor.query if cursor else asked
     pattern = Pattern(options.regex) if options.regex else None
     if question or not pattern:
         words_of(question)  # what is bad is reported before anything is opened
-    engine, freshness, root = _engine(options, folder, cursor.file.parent if cursor else None)
-    languages = chosen_languages(options.language or (cursor.language if cursor else ""))
-    check_answers(engine.index, options.path, languages)
+    nearest = "none" if options.model == "none" else options.nearest
+    source = source_for(options, folder, cursor.file.parent if cursor else None, vectors=nearest != "none")
+    engine, root, languages, files = ready(options, source, options.model, nearest, cursor.language if cursor else "")
     started = time.perf_counter()
     hits = engine.search(
         question,
@@ -172,50 +180,121 @@ def search(arguments: Sequence[str]) -> bool:
         languages=languages,
         by_file=options.files or options.by == "file",
         context=cursor.context if cursor else (),
-        files=changed_files(engine.index, root) if options.changed else None,
+        files=files,
         pattern=pattern and Pattern(options.regex, root),
     )
     seconds = time.perf_counter() - started
-    if freshness.line:
-        console.complain(freshness.line)
-    sure = engine.certainty(question, hits)
-    show_answer(Answer(engine, question, hits, sure, seconds, root, freshness.told), options)
+    told, sure = freshness_of(source), engine.certainty(question, hits)
+    show_answer(Answer(engine, question, hits, sure, seconds, root, told), options)
     return sure.level != "none"
 
 
-def _says_top(argument: str) -> bool:
-    return argument.partition("=")[0] == "--top"
+def source_for(
+    options: SearchOptions, folder: Path | None, start: Path | None = None, *, vectors: bool
+) -> "Source | None":
+    """The index that answers, as :func:`search.opening.source_of` finds it; None: those of a list do."""
+    from search.opening import source_of
+
+    if not options.list:
+        return source_of(options.index, folder, start, vectors=vectors)
+    if folder:
+        raise UserError("--list names the folders: leave out DIR")
+    return None
 
 
-def _engine(options: SearchOptions, folder: Path | None, start: Path | None) -> "tuple[Engine, Freshness, Path | None]":
-    """The engine that answers, which of its hits may be old, and the folder, if it is known and one.
+def ready(
+    options: "SearchOptions | RelatedOptions",
+    source: "Source | None",
+    model: str = "none",
+    nearest: str = "none",
+    language: str = "",
+) -> tuple["Engine", Path | None, frozenset[str], frozenset[str] | None]:
+    """The engine over an index or else a list, its folder if it is one, and languages and files that hits must be in.
+
+    ``model``, ``nearest`` and ``language`` are as options name them, the last if ``--language`` is empty.
+
+    Raises:
+        UserError: nothing of the index can be a hit, or something cannot be opened.
+    """
+    from search.files.languages import chosen_languages
+    from search.opening import check_answers, opened
+
+    languages = chosen_languages(options.language or language)
+    if source is None:
+        assert isinstance(options, SearchOptions)
+        from search.repository_list import opened_list
+
+        near = nearest != "none"
+        engine = opened_list(named_path(options.list), model, near=near, tell=complain_about)
+    else:
+        from search.engine.engine import Engine
+        from search.models.reranker import reranker_of
+
+        found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
+        engine = Engine(found, reranker_of(found, model), retriever=retriever)
+    check_answers(engine.index, options.path, languages)
+    root = source.root if source else None
+    return engine, root, languages, changed_files(engine.index, root) if options.changed else None
+
+
+def freshness_of(source: "Source | None") -> dict[str, Any]:
+    """What may be old of an answer, as JSON says it; it is also printed as a line."""
+    if source and source.freshness.line:
+        console.complain(source.freshness.line)
+    return source.freshness.told if source else {}
+
+
+def changed_files(index: Index, root: Path | None) -> frozenset[str]:
+    """The paths of the indexed files whose content the commit has not, as they are now.
+
+    Nothing that the repository names is run: its objects are read by a git of our own settings.
 
     Args:
-        options: as typed.
-        folder: the folder that is named; None: none is.
-        start: where the way up to an index begins; None: in the current folder.
+        index: of the folder.
+        root: the folder; None: not known, or those of several repositories.
+
+    Raises:
+        UserError: none is changed, the folder is in no git checkout, or that cannot be read.
     """
-    from search.index.freshness import CURRENT
+    from search.index.joint_index import JointIndex  # which takes a while to import
 
-    if options.list:
-        from search.joint.opening import opened_list
-
-        if folder:
-            raise UserError("--list names the folders: leave out DIR")
-        near = options.model != "none" and options.nearest != "none"
-        return opened_list(named_path(options.list), options.model, near=near, tell=complain_about), CURRENT, None
-    from search.first_use import source_of
-
-    nearest = "none" if options.model == "none" else options.nearest
-    source = source_of(options.index, folder, start, vectors=nearest != "none")
-    from search.engine.engine import Engine  # perhaps loaded meanwhile
-    from search.opening import opened, reranker_of
-
-    found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
-    return Engine(found, reranker_of(found, options.model), retriever=retriever), source.freshness, source.root
+    if isinstance(index, JointIndex):
+        parts = [(each.repository.name, _changed(each.index, each.repository.folder)) for each in index.members]
+        found = frozenset(f"{name}/{path}" for name, paths in parts for path in paths)
+    elif root is None:
+        raise UserError("--changed needs the indexed folder: ask in it, or leave out --index")
+    else:
+        found = _changed(index, root)
+    if not found:
+        raise UserError(f"--changed: git calls none of the {len(index.files):,} files changed")
+    return found
 
 
-def _cursor(typed: str, query: str = "") -> "Cursor":
-    from search.cursor import cursor_at
+def _changed(index: Index, root: Path) -> frozenset[str]:
+    """The paths inside of one folder."""
+    troubles: list[str] = []
+    checkout = checkout_of(root, lambda _, trouble: troubles.append(trouble))
+    if checkout is None:
+        raise UserError(f"--changed compares with git: {troubles[0] if troubles else f'{root} is in no git checkout'}")
+    try:
+        commit = checkout.repository.head()
+        committed = checkout.repository.blobs(commit, checkout.prefix) if commit else {}
+    except GitError as error:
+        raise UserError(f"--changed compares with git, which cannot read the commit of {root}: {error}") from error
+    return frozenset(
+        file.path
+        for file in index.files
+        if committed.get(os.fsencode(file.path), "-") not in _blobs(root, file).split()
+    )
 
-    return cursor_at(typed, query)
+
+def _blobs(root: Path, file: IndexedFile) -> str:
+    """The hashes of a file as it is now: those of the index, if it has not changed since."""
+    try:
+        status = os.lstat(root / file.path)
+        if file.blobs and (status.st_size, modified_at(status)) == (file.size, file.modified):
+            return file.blobs
+        return blob_names(read_regular(root / file.path, _LARGEST)[0])
+    except OSError as error:
+        raise_if_passing(error)
+        return ""

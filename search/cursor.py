@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path, named_places
-from data_prep.files.reading import read_regular, reason
+from data_prep.errors import UserError, shown
+from data_prep.files.access import named_path, read_regular, reason
 from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.contexts import context_words
+from data_prep.traces.form import named_places
 from data_prep.worker_pool import CALLS
 from data_prep.worker_process import EndedByItemError
 from search.files.embedded import embedded

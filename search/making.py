@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import check_file_place, named_path
-from data_prep.files.reading import reason
+from data_prep.files.access import check_file_place, named_path, reason
 from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
@@ -24,10 +23,9 @@ from search.options import IndexOptions
 _CHOICE: Final = {"true": True, "false": False, "": None}
 
 if TYPE_CHECKING:
-    from search.files.unread import Unread
     from search.index.build import Refreshed
     from search.index.code_index import Index
-    from search.joint.repository_list import Repository
+    from search.repository_list import Repository
 
 
 def index(arguments: Sequence[str]) -> None:
@@ -98,7 +96,8 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         build_vectors(run, path, vectors.append if options.json else say)
         if options.json:
             about = {"files_read": done.read, "changed": done.written, "seconds": round(seconds, 3)}
-            told_of = {**about, "vectors": vectors[-1] if vectors else None, **_not_read(done.unread)}
+            left = {"unread": dict(sorted(done.unread.kinds.items())), "not_entered": sorted(done.unread.folders)}
+            told_of = {**about, "vectors": vectors[-1] if vectors else None, **left}
             console.show(json.dumps({"folder": str(root), **_described(path, told), **told_of}, indent=1))
     for compiled in (one_thread_kernels, can_round):  # now, not at the first question
         compiled()
@@ -114,10 +113,6 @@ def said_of(done: "Refreshed") -> list[str]:
     if what := in_words(done.encodings):
         lines.append(f"not in UTF-8: {what}")
     return lines
-
-
-def _not_read(unread: "Unread") -> dict[str, Any]:
-    return {"unread": dict(sorted(unread.kinds.items())), "not_entered": sorted(unread.folders)}
 
 
 def checked_run(typed: str) -> str:
@@ -211,7 +206,7 @@ def index_listed(words: Sequence[str], options: IndexOptions) -> None:
     """
     if words or options.out or options.json:
         raise UserError("--list=FILE names the folders and their indexes: leave out DIR, --out and --json")
-    from search.joint.repository_list import read_list
+    from search.repository_list import read_list
 
     listed = read_list(named_path(options.list))
     run = checked_run(options.vectors)

@@ -1,4 +1,7 @@
-"""Where indexes are stored, and an index as the commands open it, with its vectors and the model that an option names.
+"""The index that answers a command: found, made at its first use or for this version, brought up to date, and opened.
+
+A folder that is named has an index of its own. Else it is that of the current folder or of the nearest one above it in
+the same git checkout; if there is none, the whole checkout gets one.
 
 Indexes are in the user's cache folder, by the indexed folder, out of reach of what is indexed: a folder from elsewhere
 may contain links, or an index made by somebody else. So nothing is written into it, and no index in it is used, unless
@@ -8,18 +11,158 @@ the user names a file there.
 import hashlib
 import os
 import re
+import threading
+import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import cache_folder, named_path, own_folder
+from data_prep.files.access import cache_folder, named_path, own_folder
 from experiments.terminal import console
+from search.index.code_index import Index, rows_of_files
+from search.index.freshness import CURRENT, Freshness, looked_at, read_record
+from search.index.index_file import Head, OtherVersionError, UnusableIndexError, open_index, read_head
+from search.index.vectors import maker_of, near_rows, update_vectors, vectors_path
 
 if TYPE_CHECKING:
-    from search.engine.signals import Reranker, Retriever
-    from search.index.code_index import Index
-    from search.index.index_file import Head
+    from search.engine.signals import Retriever
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An index, and what is known of its folder."""
+
+    path: Path
+    """The file of the index."""
+    root: Path | None
+    """The folder; None: not known."""
+    freshness: Freshness = CURRENT
+    """Which hits may be old."""
+
+    def tell(self, line: str) -> None:
+        """Print a line about vectors that cannot be used, unless they are still being made."""
+        if not self.freshness.line or self.freshness.trouble:
+            console.complain(line)
+
+
+def source_of(
+    typed: str, folder: Path | None = None, start: Path | None = None, *, vectors: bool = True, wait: bool = True
+) -> Source:
+    """The index that answers, of the files as they are, as far as they could be read in time.
+
+    Args:
+        typed: the value of ``--index``; "": none is named.
+        folder: the folder that is named; None: none is.
+        start: where the way up begins if neither is named; None: in the current folder.
+        vectors: whether vectors are made, if they are missing.
+        wait: whether to bring an index that exists up to date; else somebody else does.
+
+    Raises:
+        UserError: there is no such folder or file, no source file in it, or it may not be indexed without its name.
+        OSError: a missing index cannot be written.
+    """
+    if typed:
+        if folder:
+            raise UserError(f"--index names the index: leave out {folder}")
+        path = named_index(typed)
+        return Source(path, *_current(path, None, wait=wait))
+    root, path = _place(folder, start)
+    if _must_be_made(root, path, vectors=vectors):
+        make(root, path, vectors=vectors)
+        return Source(path, root)
+    return Source(path, *_current(path, root, wait=wait))
+
+
+def _place(folder: Path | None, start: Path | None) -> tuple[Path, Path]:
+    """The folder whose index answers, and its file, which may not exist yet."""
+    if folder:
+        return folder, index_place(folder)
+    here = start or named_path(".")
+    if found := indexed_above(here):
+        return found
+    root = tree_top(here)
+    _check_unnamed(root)
+    return root, index_place(root)
+
+
+def _check_unnamed(root: Path) -> None:
+    """Refuse to index what nobody has named and everything is in."""
+    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - which knows no error
+    real = Path(os.path.realpath(root))
+    if home.is_relative_to(real) or real == Path(real.anchor):
+        what = "your home folder" if real == home else "a folder with all of yours"
+        raise UserError(
+            f"{root} is {what}, which is indexed only if it is named: go into a project, or name a folder, "
+            'bash run.sh search "QUESTION" DIR'
+        )
+
+
+def _must_be_made(root: Path, path: Path, *, vectors: bool) -> bool:
+    """Whether there is no index that can be brought up to date; one of another version is told of."""
+    if not path.is_file():
+        return True
+    try:
+        read_head(path)
+    except OtherVersionError:
+        console.complain(f"the index of {root} is of another version of this program: it is made again")
+        return True
+    if not vectors or vectors_path(path).exists():
+        return False
+    record = read_record(path)
+    return record is None or record.vectors
+
+
+def make(root: Path, path: Path, *, vectors: bool) -> None:
+    """Make the index of a folder, with its progress and one line of what was done on standard error.
+
+    Args:
+        root: the folder.
+        path: the file of the index.
+        vectors: whether it gets vectors.
+
+    Raises:
+        UserError: there is no source file, or the index cannot be made.
+        OSError: it cannot be written.
+    """
+    from search.index.build import refresh, sole_maker
+
+    check_way(root, path)
+    started, partly = time.perf_counter(), set[str]()
+    tell = lambda where, _: partly.add(where)  # noqa: E731
+    ahead = threading.Thread(target=_load_ahead, daemon=True, name="loading")
+    with sole_maker(path, console.complain):
+        done = refresh(root, path, processes=os.cpu_count() or 1, tell=tell, meanwhile=ahead.start)
+        try:
+            if vectors:
+                update_vectors(maker_of(path) or "", path, tell)
+        except UserError as error:
+            console.complain(f"{error}; answered without vectors")
+    said = f"indexed {root}: {rows_of_files(done.rows, done.files)}, {time.perf_counter() - started:.1f} s"
+    more = f"; of {len(partly):,} more not all was read, see bash run.sh index {root}" if partly else ""
+    console.complain(f"{said}{more}")
+
+
+def _load_ahead() -> None:
+    """Load what an answer needs, while other processes read."""
+    from search.engine import engine, packed_reranker  # noqa: F401
+    from search.index import encoders, vector_encoding  # noqa: F401
+
+    with suppress(UserError, OSError):  # which is told when it is used
+        encoders.loaded_encoder("")
+
+
+def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None, Freshness]:
+    """The folder of an index, and what is not read of it yet."""
+    root, known = looked_at(path, root)
+    if root is None or known.trouble or known == CURRENT or not wait:
+        return root, known
+    from search.index.updating import brought_up_to_date
+
+    return root, brought_up_to_date(path, root, known)
+
 
 _INDEXES: Final = "indexes"
 _FILE: Final = "index"
@@ -94,27 +237,6 @@ def check_way(folder: Path, file: Path) -> None:
             raise UserError(f"{file} leads through the link {each}: name a file that no link leads to by --out=")
 
 
-def index_path(typed: str, folder: Path | None = None) -> Path:
-    """The index named by ``--index``, or that of a folder or of the nearest folder above it.
-
-    Args:
-        typed: the value of ``--index``.
-        folder: the folder; None: the current one.
-
-    Raises:
-        UserError: there is none.
-    """
-    if typed:
-        return named_index(typed)
-    here = folder or named_path(".")
-    if found := indexed_above(here):
-        return found[1]
-    raise UserError(
-        f"there is no index of {here} or of a folder above it: make one by `bash run.sh index DIR`, or name one by "
-        "--index="
-    )
-
-
 def named_index(typed: str) -> Path:
     """The file that ``--index`` names.
 
@@ -134,13 +256,9 @@ def opened(
 
     Vectors that cannot be used are told, as those that are being made; this is an error only if ``how`` asks for them.
     """
-    from search.index.vectors import vectors_path
-
     found, head = _opened_whole(path, mapped=mapped)
     if how == "none" or (how == "" and not vectors_path(path).exists()):
         return found, None
-    from search.index.vectors import near_rows
-
     try:
         return found, near_rows(path, head.content, len(found), how)
     except (UserError, OSError) as error:
@@ -150,10 +268,8 @@ def opened(
         return found, None
 
 
-def _opened_whole(path: Path, *, mapped: bool) -> "tuple[Index, Head]":
+def _opened_whole(path: Path, *, mapped: bool) -> tuple[Index, Head]:
     """An index and its head, which is that of the same file even if another one takes its place meanwhile."""
-    from search.index.index_file import UnusableIndexError, open_index, read_head
-
     for _ in range(_ATTEMPTS):
         head = read_head(path)
         found = open_index(path, mapped=mapped)
@@ -162,7 +278,7 @@ def _opened_whole(path: Path, *, mapped: bool) -> "tuple[Index, Head]":
     raise UnusableIndexError(f"the index {path} is replaced again and again: ask again")
 
 
-def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -> None:
+def check_answers(index: Index, paths: str, languages: Collection[str] = ()) -> None:
     """Refuse an empty index, or a pattern of paths or languages that none of its files has.
 
     Raises:
@@ -182,53 +298,3 @@ def check_answers(index: "Index", paths: str, languages: Collection[str] = ()) -
             f"--language={','.join(sorted(languages))} matches none of the index's {len(index.files):,} files, "
             f"which are of {', '.join(there)}"
         )
-
-
-def reranker_of(index: "Index", model: str) -> "Reranker | None":
-    """The reranker that ``--model`` names, over the rows of ``index``; None: BM25 alone."""
-    return None if model == "none" else reranker_maker(model, for_many=False)(index)
-
-
-def sentence_model(name: str) -> Path | None:
-    """The folder of the sentence-transformers model ``name``: a folder itself, or that in an installed package."""
-    from modeling.transformers.pretrained import model_folder
-
-    folder = model_folder(name)
-    return folder if folder and (folder / "modules.json").is_file() else None
-
-
-def check_model(name: str) -> None:
-    """Check that a model exists, before anything is read.
-
-    Raises:
-        UserError: the message names what is missing.
-    """
-    from search.models.folder import checked_parts
-
-    if not sentence_model(name):
-        checked_parts(named_path(name))
-
-
-def reranker_maker(model: str, *, for_many: bool = True) -> "Callable[[Index], Reranker]":
-    """Load the model that ``model`` names; the result makes a reranker over the rows of an index.
-
-    ``for_many``: whether many queries will come, so that it is worth to prepare all rows for them.
-    """
-    if model and (sentences := sentence_model(model)):
-        from search.models.torch_models import SentenceReranker
-
-        return lambda index: SentenceReranker(sentences, index.split)
-    from search.engine.packed_reranker import PackedModel, PackedReranker, scored_without_torch
-    from search.models.folder import CONFIG, DEFAULT_MODEL, no_model
-
-    folder = named_path(model) if model else DEFAULT_MODEL
-    if scored_without_torch(folder):
-        packed = PackedModel(folder)
-        return lambda index: PackedReranker(packed, index.split, for_many=for_many)
-    if not (folder / CONFIG).is_file():  # which is said before torch is imported
-        raise no_model(folder, CONFIG)
-    from search.models.packed_model import load_model
-    from search.models.torch_models import ModelReranker
-
-    ranker, tokenizer = load_model(folder)
-    return lambda index: ModelReranker(ranker, tokenizer, index.split)

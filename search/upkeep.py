@@ -10,10 +10,20 @@ from pathlib import Path
 from typing import Literal
 
 from data_prep.errors import UserError, one_line
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from experiments.terminal import console
 from experiments.terminal.options import parsed
-from search.options import IndexesOptions
+
+
+@dataclass(frozen=True, slots=True)
+class IndexesOptions:
+    """Options of ``indexes``."""
+
+    remove: str = ""
+    """Remove the index of this folder, which need not exist any more; or, by its name, one whose folder is not known;
+    gone: those of all folders that do not exist any more."""
+    json: bool = False
+    """Print one JSON object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def _has_axes_or_text(hint: object) -> bool:
 def _needs_jaxtyping(file: Path) -> bool:
     """Whether a module names axes, or has what beartype alone does not take: coroutines, types for mypy only."""
     text = file.read_text(encoding="utf-8")
-    names = ("jaxtyping", "array_types", "TYPE_CHECKING", "async def")
+    names = ("jaxtyping", "store.arrays", "TYPE_CHECKING", "async def")
     return any(name in text for name in names) or _has_text(ast.parse(text))
 
 

@@ -48,7 +48,7 @@ def one_thread_a_worker():
 @pytest.fixture(scope="session")
 def compiled() -> Callable[[Path], None]:
     """Copies the compiled kernels to a home of caches: each process that finds none there compiles for 20 seconds."""
-    from data_prep.files.named_paths import cache_folder, make_own_folder
+    from data_prep.files.access import cache_folder, make_own_folder
     from galm.fast.kernel_functions import torch_kernels
     from galm.fast.kernels import kernels_for
     from modeling.c_library import load_c

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from data_prep.gencodesearchnet.records import Example, as_split
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 
 
 def read(texts: Sequence[str], codes: Sequence[str]) -> tuple[Split, Split]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from data_prep.store.batching import Batch, Words
-from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
+from data_prep.store.tokenizing import PAD, Vocabularies, Vocabulary
 
 VOCABULARIES = Vocabularies(  # of 13, 21, 9 and 8 ids
     Vocabulary(tuple(f"q{number}" for number in range(11))),
@@ -67,3 +67,9 @@ def cosine(left: Sequence[float], right: Sequence[float]) -> float:
     product = sum(x * y for x, y in zip(left, right, strict=True))
     norms = sum(x * x for x in left) ** 0.5 * sum(y * y for y in right) ** 0.5
     return product / norms if norms else 0.0
+
+
+def counted(words, *, comments):
+    """How often each stem of a file's words occurs in its comments, or else outside of them."""
+    found = {stem: sum(place & 1 == comments for place in places) for stem, places in words.places.items()}
+    return {stem: count for stem, count in found.items() if count}

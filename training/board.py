@@ -14,7 +14,7 @@ from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import naming, write_atomically
+from data_prep.files.writing import naming, write_atomically
 from training.drawing import Figure, pixels
 
 EVERY: Final = 25

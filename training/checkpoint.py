@@ -20,9 +20,9 @@ from safetensors.torch import load, save
 from torch import Tensor, nn, uint8
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import remove_leftovers, write_atomically
+from data_prep.files.access import read_whole
 from data_prep.files.json_text import parse_json, sorted_json
-from data_prep.files.reading import read_whole
+from data_prep.files.writing import remove_leftovers, write_atomically
 
 _MAGIC: Final = b"training checkpoint 1\n"
 _DIGEST: Final = hashlib.sha256().digest_size

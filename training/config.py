@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
-from data_prep.bounds import COUNT, PROCESSES, SEED, SHARE, THREADS, check_bounds, real, whole
-from data_prep.errors import UserError
+from data_prep.errors import COUNT, PROCESSES, SEED, SHARE, THREADS, UserError, check_bounds, real, whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,80 @@
-"""The state of a run in progress: its random generators, its progress, and a checkpoint of all of it."""
+"""A run in progress: what it trains, its random generators, its progress, and a checkpoint of all of it.
+
+The trainer depends on :class:`TrainingTask` alone, and on no model.
+"""
 
 import math
 import os
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from torch import Tensor
+from jaxtyping import Float, Int
+from torch import Tensor, nn
 
 from data_prep.errors import UserError
 from training.checkpoint import check_finite, check_weights, load_checkpoint, put_weights, save_checkpoint, weights_copy
 from training.config import TrainConfig
 from training.optimiser import Optimiser
-from training.task import TrainingTask
+
+Rows = Int[np.ndarray, " rows"]
+"""Indices of the examples of a batch."""
+
+
+@runtime_checkable
+class TrainingTask(Protocol):
+    """A model, its training examples, the loss of a batch, and validation."""
+
+    @property
+    def model(self) -> nn.Module:
+        """The model to train, on its device."""
+        ...
+
+    @property
+    def fingerprint(self) -> int | str:
+        """A checksum of the examples: a run is only resumed on the same ones."""
+        ...
+
+    def __len__(self) -> int:
+        """Examples per epoch."""
+        ...
+
+    @property
+    def batch_count(self) -> int:
+        """Batches per epoch; the same in every epoch."""
+        ...
+
+    def batches(self, epoch: int) -> Sequence[Rows]:
+        """The batches of an epoch (0-based), in the order of training; deterministic for each epoch."""
+        ...
+
+    def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
+        """The loss of a whole batch, on every process.
+
+        Args:
+            rows: one of :meth:`batches`.
+            epochs: number of epochs so far, with fractions.
+            step: number of batches so far.
+        """
+        ...
+
+    def remark(self, epoch: int) -> str:
+        """Why the loss of a completed epoch (1-based) may be above that of the one before; "" if nothing is known."""
+        ...
+
+    def validate(self) -> Mapping[str, float]:
+        """Measures of the current model, in evaluation mode and without gradients.
+
+        The best epoch is selected by ``selection`` if there is such a measure, otherwise by ``mrr``.
+
+        Those named ``part/name`` describe the inside of the model: they are logged, not printed.
+        """
+        ...
+
 
 EpochRecord = dict[str, int | float]
 """Of a complete epoch: epoch (1-based), loss, learning_rate (of the last step), seconds (in steps since the run's

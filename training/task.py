@@ -1,18 +1,20 @@
-"""What is trained: the interface that the trainer depends on, and the task that ranks pairs.
+"""Training on pairs: batches, in which every query is ranked against all codes and hard negatives, and their loss.
 
-In that task, every query of a batch is ranked against all codes of the batch, and hard negatives if there are any.
+A loss is over a score matrix with the gold pairs on the diagonal; duplicates of a pair are never its negatives. There
+may be more codes than queries: the additional codes are hard negatives, for which no query is ranked.
 """
 
+import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from data_prep.errors import UserError
@@ -20,72 +22,95 @@ from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling import distributed as processes
 from modeling.base import Encoded, NeuralRanker, concatenated
-from training.config import TrainConfig
+from training.config import LossConfig, Negatives, TrainConfig
+from training.state import Rows
 
-Rows = Int[np.ndarray, " rows"]
-"""Indices of the examples of a batch."""
-Lengths = Int[np.ndarray, " pairs"]
-"""Words of each pair's side."""
-
-
-@runtime_checkable
-class TrainingTask(Protocol):
-    """A model, its training examples, the loss of a batch, and validation."""
-
-    @property
-    def model(self) -> nn.Module:
-        """The model to train, on its device."""
-        ...
-
-    @property
-    def fingerprint(self) -> int | str:
-        """A checksum of the examples: a run is only resumed on the same ones."""
-        ...
-
-    def __len__(self) -> int:
-        """Examples per epoch."""
-        ...
-
-    @property
-    def batch_count(self) -> int:
-        """Batches per epoch; the same in every epoch."""
-        ...
-
-    def batches(self, epoch: int) -> Sequence[Rows]:
-        """The batches of an epoch (0-based), in the order of training; deterministic for each epoch."""
-        ...
-
-    def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
-        """The loss of a whole batch, on every process.
-
-        Args:
-            rows: one of :meth:`batches`.
-            epochs: number of epochs so far, with fractions.
-            step: number of batches so far.
-        """
-        ...
-
-    def remark(self, epoch: int) -> str:
-        """Why the loss of a completed epoch (1-based) may be above that of the one before; "" if nothing is known."""
-        ...
-
-    def validate(self) -> Mapping[str, float]:
-        """Measures of the current model, in evaluation mode and without gradients.
-
-        The best epoch is selected by ``selection`` if there is such a measure, otherwise by ``mrr``.
-
-        Those named ``part/name`` describe the inside of the model: they are logged, not printed.
-        """
-        ...
-
-
-Loss = Callable[[Float[Tensor, "queries codes"], Bool[Tensor, "queries codes"], float], Float[Tensor, ""]]
-"""(scores, negatives, epochs so far) -> the batch's loss; query i's own code is code i."""
-
-Validate = Callable[[NeuralRanker], Mapping[str, float]]
-"""Model -> measures on validation pairs, including ``mrr``; higher is better."""
 CHUNK: Final = 64
 """Batches per chunk; pairs are sorted by length inside a chunk. Larger chunks have less padding and less shuffling."""
+Lengths = Int[np.ndarray, " pairs"]
+ComputeLoss = Callable[[Float[Tensor, "queries codes"], Bool[Tensor, "queries codes"], float], Float[Tensor, ""]]
+"""(scores, negatives, epochs so far) -> the batch's loss; query i's own code is code i."""
+Validate = Callable[[NeuralRanker], Mapping[str, float]]
+"""Model -> measures on validation pairs, including ``mrr``; higher is better."""
+
+
+def hinges(
+    scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], margin: float
+) -> tuple[Float[Tensor, "queries codes"], Float[Tensor, "queries queries"]]:
+    """Hinge loss of each negative for its row's query and for its column's code; 0 where there is no negative.
+
+    Row term: max(0, margin - s(q_i, c_i) + s(q_i, c_j)); column term: max(0, margin - s(q_j, c_j) + s(q_i, c_j)).
+    """
+    gold = scores.diagonal()
+    rows = (margin - gold[:, None] + scores).clamp(min=0).masked_fill(~negatives, 0.0)
+    own = slice(len(scores))  # the gold codes
+    columns = (margin - gold[None, :] + scores[:, own]).clamp(min=0).masked_fill(~negatives[:, own], 0.0)
+    return rows, columns
+
+
+def ranking_loss(
+    scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], margin: float, kind: Negatives
+) -> Float[Tensor, ""]:
+    """Bidirectional ranking loss, GALM eq. 14 with both terms hinged, averaged over the pairs of the batch."""
+    rows, columns = hinges(scores, negatives, margin)
+    if kind == "hardest":
+        return (rows.amax(1) + columns.amax(0)).mean()
+    if kind in ("random", "random_query"):
+        chance = torch.rand(negatives.shape, device=scores.device).masked_fill(~negatives, -1.0)
+        by_row, by_column = chance.argmax(1, keepdim=True), chance[:, : len(scores)].argmax(0, keepdim=True)
+        of_query, of_code = rows.gather(1, by_row).squeeze(1), columns.gather(0, by_column).squeeze(0)
+        return (of_code if kind == "random_query" else of_query + of_code).mean()
+    if kind == "sum":
+        return (rows.sum(1) + columns.sum(0)).mean()
+    of_queries, of_codes = negatives.sum(1), negatives[:, : len(scores)].sum(0)
+    return (rows.sum(1) / of_queries.clamp(min=1) + columns.sum(0) / of_codes.clamp(min=1)).mean()
+
+
+def cross_entropy(
+    scores: Float[Tensor, "queries codes"],
+    negatives: Bool[Tensor, "queries codes"],
+    temperature: float,
+    *,
+    both: bool = True,
+) -> Float[Tensor, ""]:
+    """-log softmax of the gold among itself and its negatives, over rows and, if ``both``, over columns, averaged."""
+    gold = torch.eye(*scores.shape, dtype=torch.bool, device=scores.device)
+    logits = (scores / temperature).masked_fill(~(negatives | gold), float("-inf"))
+    rows = logits.diagonal() - logits.logsumexp(1)
+    if not both:
+        return -rows.mean()
+    columns = logits.diagonal() - logits[:, : len(scores)].logsumexp(0)
+    return -(rows + columns).mean() / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The configured loss; call it with the scores, the negatives and the number of epochs so far."""
+
+    config: LossConfig
+
+    def __call__(
+        self, scores: Float[Tensor, "queries codes"], negatives: Bool[Tensor, "queries codes"], epoch: float
+    ) -> Float[Tensor, ""]:
+        """The loss at ``epoch`` (0 at the start, fractional within an epoch)."""
+        if self.config.kind == "cross_entropy":
+            both = self.config.directions == "both"
+            return cross_entropy(scores, negatives, self.config.temperature, both=both)
+        return ranking_loss(scores, negatives, self.config.margin, self._negatives(epoch))
+
+    def selects(self, epoch: float) -> bool:
+        """Whether the loss at ``epoch`` depends on a few scores only: those of the golds, and of one negative each."""
+        return self.config.kind == "ranking" and self._negatives(epoch) not in ("average", "sum")
+
+    def remark(self, epoch: int) -> str:
+        """What is said where the loss rises in an epoch (1-based), the first over the hardest negatives; else ""."""
+        before, now = self._negatives(epoch - 2.0), self._negatives(math.nextafter(epoch, 0))
+        is_switch = self.config.kind == "ranking" and before == "average" and now == "hardest"
+        return "higher, since it is now over the hardest negatives, not their average" if is_switch else ""
+
+    def _negatives(self, epoch: float) -> Negatives:
+        kind = self.config.negatives
+        return "average" if kind == "hardest" and epoch < self.config.warmup_epochs else kind
 
 
 @dataclass(frozen=True)
@@ -97,7 +122,7 @@ class PairTask:
     """
 
     model: NeuralRanker
-    compute_loss: Loss
+    compute_loss: ComputeLoss
     pairs: TokenizedPairs
     measure: Validate
     config: TrainConfig
@@ -127,11 +152,9 @@ class PairTask:
         return batch_count(len(self.pairs), self.config.batch_size, self.config.processes)
 
     def batches(self, epoch: int) -> Sequence[Rows]:
-        config = self.config
+        config, by_code = self.config, self.model.reads == "subwords"
         size, neighbours = config.batch_size, config.same_file_negatives
-        return epoch_batches(
-            self.pairs, size, config.seed, epoch, neighbours, config.processes, by_code=self.model.reads == "subwords"
-        )
+        return epoch_batches(self.pairs, size, config.seed, epoch, neighbours, config.processes, by_code=by_code)
 
     def loss(self, rows: Rows, epochs: float, step: int) -> Float[Tensor, ""]:
         codes = self._codes_of(rows, int(epochs))

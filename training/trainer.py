@@ -24,8 +24,7 @@ from training.board import Board
 from training.checkpoint import put_weights
 from training.config import TrainConfig
 from training.optimiser import learning_rate
-from training.state import EpochRecord, RunState
-from training.task import Rows, TrainingTask
+from training.state import EpochRecord, Rows, RunState, TrainingTask
 
 CHECKPOINT: Final = "checkpoint.pt"
 

@@ -25,13 +25,19 @@ from tqdm import tqdm
 
 from baselines.snipper.texts import EncoderConfig, QueryText, SnipperTransformerConfig, cut
 from data_prep.errors import UserError
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words, pad
-from data_prep.store.ragged_lists import Ragged
 from modeling.base import BiEncoder, Encoded, one_word
 from modeling.transformers.bi_encoder import mean_state, pretrained_weights
-from modeling.transformers.joined_pairs import CHARACTERS_PER_TOKEN, between_marks, plain_tokens
 from modeling.transformers.pretrained import most_tokens
-from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
+from modeling.transformers.subword_pairs import (
+    CHARACTERS_PER_TOKEN,
+    Subwords,
+    SubwordTokenizer,
+    between_marks,
+    plain_tokens,
+    subwords_of,
+)
 
 QUERY, DOCUMENT = 0, 1
 """The sides of a pair, as places of their towers."""

@@ -22,12 +22,12 @@ from torch.nn.functional import embedding_bag
 from baselines.snipper.encoder import SnippetEncoder
 from baselines.snipper.texts import LightConfig, QueryText, code_words, cut
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.access import read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.writing import write_atomically
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Words
-from data_prep.store.ragged_lists import Ragged
-from data_prep.store.vocabulary import PAD, Vocabulary
+from data_prep.store.tokenizing import PAD, Vocabulary
 
 
 @dataclass(frozen=True)

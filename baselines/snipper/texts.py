@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeVar
 
 import Stemmer
 
-from data_prep.bounds import check_bounds, real, whole
+from data_prep.errors import check_bounds, real, whole
 from data_prep.languages.identifiers import kept_if_short, split_identifier
 from data_prep.posts.sets import Post
 

@@ -18,12 +18,11 @@ from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_called, language_of
-from data_prep.pipeline.code_rows import CodeRow, read_rows
+from data_prep.pipeline.code_rows import CodeRow, code_row, read_rows
 from data_prep.pipeline.duplicates import Distinct, drop_duplicates
 from data_prep.pipeline.filters import Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import wrap
 from data_prep.pipeline.pairs import JavaSources
-from data_prep.pipeline.published_rows import code_row
 from data_prep.pipeline.stages import Extracted, MadePairs, raw_folder
 from data_prep.records import SPLITS, Pair, SourceFile
 from data_prep.sources.codesearchnet_rows import (

@@ -25,11 +25,11 @@ from typing import Any, ClassVar, Final
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.datasets.csn import Csn
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular
+from data_prep.files.access import open_regular
 from data_prep.files.text_rows import csv_rows
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import language as language_named
-from data_prep.pipeline.published_rows import PublishedRow, pairs_of_rows, placed
+from data_prep.pipeline.code_rows import PublishedRow, pairs_of_rows, placed
 from data_prep.pipeline.stages import MadePairs, Stopwatch, listed, raw_folder
 from data_prep.records import SPLITS, Pair, SplitName
 from data_prep.sources.codesearchnet_rows import Row

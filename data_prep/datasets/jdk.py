@@ -15,13 +15,12 @@ from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import raise_if_passing, read_regular
+from data_prep.files.access import named_path, raise_if_passing, read_regular
 from data_prep.pipeline.pairs import JavaSources
 from data_prep.records import SourceFile
 from data_prep.sources.archives import is_zip, read_java_files
 from data_prep.sources.download import DownloadError
-from data_prep.sources.jdk_sources import (
+from data_prep.sources.package_downloads import (
     HOW,
     NAME,
     RELEASE,

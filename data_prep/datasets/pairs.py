@@ -18,30 +18,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.array_types import Int
-from data_prep.bounds import shown
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
-from data_prep.errors import UserError, one_line
-from data_prep.files.named_paths import named_path
+from data_prep.errors import UserError, one_line, shown
+from data_prep.files.access import named_path
 from data_prep.files.text_rows import BLANK
 from data_prep.languages.pieces import languages_of
 from data_prep.languages.registry import LANGUAGES, language_called
 from data_prep.pipeline.code_rows import CodeRow, ReadPart, read_parts
-from data_prep.pipeline.pair_splits import Divided, SplitRow, divided_rows
+from data_prep.pipeline.copies import Divided, SplitRow, divided_rows
 from data_prep.pipeline.stages import MadePairs, Stopwatch, counted_reasons, listed
 from data_prep.records import SPLITS
-from data_prep.sources.beir_files import BeirSource, is_beir
-from data_prep.sources.pair_columns import UNKNOWN_LABEL, read_columns
-from data_prep.sources.pair_files import (
-    UNKNOWN_SPLIT,
-    PairRow,
-    PairSource,
-    named_files,
-    query_text,
-)
-from data_prep.store.derived_splits import Gathered
-from data_prep.store.prepared_data import PairText, Split
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.sources.pair_files import BeirSource, PairSource, is_beir, named_files
+from data_prep.sources.pair_rows import UNKNOWN_LABEL, UNKNOWN_SPLIT, PairRow, query_text, read_columns
+from data_prep.store.arrays import Int, Ragged, edges
+from data_prep.store.split import Gathered, PairText, Split
 
 SAMPLE: Final = 60
 """Rows without a language by which the languages of all are found."""

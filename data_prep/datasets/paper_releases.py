@@ -24,7 +24,7 @@ from data_prep.datasets.tabcs import (
     training_splits,
 )
 from data_prep.errors import UserError
-from data_prep.pipeline.published_rows import PublishedRow, pairs_of_rows
+from data_prep.pipeline.code_rows import PublishedRow, pairs_of_rows
 from data_prep.pipeline.stages import ReadyMade, papers_folder
 from data_prep.records import SPLITS, Pair, SplitName
 from data_prep.sources.paper_files import PARTS, deepcs_files, files_below, read_deepcs, where_to_get

@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import ClassVar, Final
 from urllib.parse import quote
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.errors import UserError, shown
+from data_prep.files.access import named_path
 from data_prep.languages.registry import LANGUAGES, language, language_called
 from data_prep.pipeline.corpus import Corpus, lines_of_list
 from data_prep.pipeline.extraction import TreeTask

@@ -23,7 +23,7 @@ import numpy as np
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.reading import read_whole
+from data_prep.files.access import read_whole
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.javalang_trees import parse_published, statement_trees
 from data_prep.pipeline.stages import ReadyMade, papers_folder

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from data_prep.errors import UserError
-from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular, read_whole
+from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular, read_whole
 from data_prep.files.text_rows import BLANK, LeftOut, repeated, utf8_lines, without_broken
 
 Record = TypeVar("Record")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from data_prep.errors import UserError
-from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular, reason
+from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular, reason
 
 T = TypeVar("T")
 LeftOut = Callable[[str, str], object]

@@ -24,10 +24,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_writer
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import MAX_RATIO, open_regular
+from data_prep.files.access import MAX_RATIO, named_path, open_regular
+from data_prep.files.writing import sole_writer, write_atomically
 from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
 from data_prep.sources.archives import MAX_FILE_BYTES, read_archive
 from data_prep.sources.package_downloads import run_program

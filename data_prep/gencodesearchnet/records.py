@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_file
 from data_prep.files.json_text import json_array, json_lines
 from data_prep.files.text_rows import LeftOut, csv_rows
+from data_prep.files.writing import atomic_file
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.records import Method, Pair
-from data_prep.sources.pair_columns import UNKNOWN_LABEL, of_label
-from data_prep.store.prepared_data import Split
+from data_prep.sources.pair_rows import UNKNOWN_LABEL, of_label
+from data_prep.store.split import Split
 
 T = TypeVar("T")
 SEPARATOR: Final = "[CODESPLIT]"

@@ -16,16 +16,7 @@ from typing import Final, Literal
 
 from data_prep.errors import UserError
 from data_prep.gencodesearchnet.advtest import advtest_drops, code_tokens, renamed
-from data_prep.gencodesearchnet.records import (
-    SEPARATOR,
-    Example,
-    RawFile,
-    Row,
-    example,
-    made_of,
-    read_raw,
-    source_rows,
-)
+from data_prep.gencodesearchnet.records import SEPARATOR, Example, RawFile, Row, example, made_of, read_raw, source_rows
 
 Generalisation = Literal["robustness", "cross-lingual", "domain"]
 

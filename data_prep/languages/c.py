@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.easing import Easing, Rule, eased, ended_calls, near, without, without_arguments, without_call
+from data_prep.languages.easing import (
+    OPEN,
+    Easing,
+    Rule,
+    eased,
+    ended_calls,
+    near,
+    without,
+    without_arguments,
+    without_call,
+)
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -25,19 +35,21 @@ from data_prep.languages.language import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NAME: Final = rb"\b(?:_*[A-Z][A-Z0-9_]*[A-Z0-9_]|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)\b"
-_LONG_NAME: Final = rb"\b(?:_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)\b"
+_NAME: Final = rb"(?:_*[A-Z][A-Z0-9_]*[A-Z0-9_]|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)"
+LONG_NAME: Final = rb"(?:_*[A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]\w*_[A-Z][A-Z0-9]*|__(?!\w+_TYPE__)\w+__)"
 _OWN_TYPES: Final = rb"(?!(?:SIZE_T|SSIZE_T|LARGE_INTEGER|ULONG_PTR|DWORD_PTR|LONG_PTR|UINT_PTR)\b)"
-_STORAGE: Final = (
-    rb"(?:static|inline|typedef|friend|explicit|virtual|extern(?:\s*\"+)?|\[\[\w+\]\]|template\s*<[^<>;{}]*>)"
+_BEGINS: Final = (
+    rb"(?:(?:static|inline|typedef|friend|explicit|virtual|extern(?:\s*\"+)?|\[\[\w+\]\]"
+    rb"|template(?:\s*<[^<>;{}]*>)?)\s+)*"
 )
+"""What may begin a declaration."""
 _KEYWORDS: Final = (
     rb"(?:static|inline|extern|constexpr|struct|class|enum|union|template|virtual|explicit|unsigned|signed|int|char"
-    rb"|void|bool|long|short|size_t|typedef|auto|friend|float|double)"
+    rb"|void|bool|long|short|size_t|typedef|auto|friend|float|double)\b"
 )
-_BEHIND: Final = rb"(?m)^[ \t]*(?:extern|virtual)\b[^;{}=]{0,500}?\)\s*(?:const\s*)?"
+_BEHIND: Final = rb"\n[ \t]*(?:extern|virtual)\b[^;{}=]{0,500}?\)\s*(?:const\s*)?"
 """A declaration without a body."""
-_NO_TYPE: Final = (
+NO_TYPE: Final = (
     rb"\b(?!(?:static|inline|extern|const|volatile|constexpr|virtual|explicit|friend|typedef|struct|class|enum|union|new"
     rb"|return|else|do|case|goto|throw|typename|using|namespace|unsigned|signed|delete|public|private|protected)\b)"
 )
@@ -46,14 +58,16 @@ _MACRO: Final = re.compile(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
 _MACRO_LINE: Final = re.compile(r"(?m)^[ \t]*[A-Z][A-Z0-9_]*[ \t]*$")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
 _WRAPPED: Final = re.compile(
-    rb"(?m)^(?:" + _STORAGE + rb"\s+)*(?P<name>" + _NAME + rb"[ \t]*\()"
+    rb"\n" + _BEGINS + rb"(?P<name>\b" + _NAME + rb"\b[ \t]*\()"
     rb"(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\(|[\w \t*:<>]+\)\s*[*&]*\w+\s*(?:\(|\[\]|;))"
 )
 _EXPORTED: Final = re.compile(
     rb"(?m)^([ \t]*(?:typedef\s+)?(?:class|struct|union)[ \t]+)([A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]*(?:API|EXPORT))"
     rb"(?=[ \t]+\w+\s*(?:final\s*)?(?::[^:;{}()][^;{}()]*)?\{)"
 )
-_ALONE: Final = re.compile(rb"(?m)^[ \t]*(?P<name>" + _OWN_TYPES + _NAME + rb")[ \t]*(?P<open>\(?)")
+_GOES_ON: Final = frozenset(map(bytes, zip(b",(=+-*/&|<?!^%[")))
+_IS_PART: Final = frozenset(map(bytes, zip(b"{=+-/&|<>?.,)]:")))
+"""What is before and behind a macro that is part of an expression or has a body."""
 _LINE_END: Final = re.compile(rb"[ \t]*(?:\n|\Z)")
 
 
@@ -71,47 +85,48 @@ def _unwrapped(easing: Easing) -> None:
 def _without_lines(easing: Easing) -> None:
     """Without macros alone in their lines, which are no part of an expression and have no body."""
     text = easing.text
-    for found in _ALONE.finditer(text):
-        end = easing.closing(found.end() - 1) + 1 if found["open"] else found.end("name")
-        is_macro = bool(end) and (b"_" in found["name"] or bool(found["open"])) and _LINE_END.match(text, end)
-        before, behind = near(text, found.start("name"), -1), near(text, end, 1)
-        if (
-            is_macro
-            and (not before or before not in b",(=+-*/&|<?!^%[")
-            and (not behind or behind not in b"{=+-/&|<>?.,)]:")
-        ):
-            easing.clear(found.start("name"), end)
+    for start, name_end in [*easing.macros(_OWN_TYPES + _NAME)]:
+        if text[text.rfind(b"\n", 0, start) : start].strip(b" \t") != b"\n":
+            continue
+        opened = OPEN.match(text, name_end)
+        end = easing.closing(opened.end() - 1) + 1 if opened else name_end
+        is_macro = bool(end) and (bool(opened) or b"_" in text[start:end]) and _LINE_END.match(text, end)
+        if is_macro and near(text, start, -1) not in _GOES_ON and near(text, end, 1) not in _IS_PART:
+            easing.clear(start, end)
 
 
 MACROS: Final[tuple[Rule, ...]] = (
     partial(
-        without, (rb"\b(__(?:ptr32|ptr64|stdcall|cdecl|fastcall|forceinline|restrict|extension__|inline|unaligned)\b)",)
+        without,
+        (rb"(__(?<!\w__)(?:ptr32|ptr64|stdcall|cdecl|fastcall|forceinline|restrict|extension__|inline|unaligned)\b)",),
     ),
-    partial(without_call, b"", b"", rb"\b(?:__declspec|__attribute__|__attribute)\b"),
-    partial(without_call, rb"(?m)^", rb"[ \t]+" + _NAME + rb"[ \t]*\([\w \t*]+\)\s*[*&]*\w+", _LONG_NAME),
+    partial(without_call, b"", b"", rb"__declspec|__attribute(?:__)?"),
+    partial(without_call, rb"\n", rb"[ \t]+" + _NAME + rb"\b[ \t]*\([\w \t*]+\)\s*[*&]*\w+", LONG_NAME),
     _unwrapped,
     _without_lines,
-    partial(without_call, rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*", rb"\s+" + _KEYWORDS + rb"\b", _NAME),
+    *[partial(without_call, rb"\n[ \t]*" + _BEGINS + rb"(?:" + _NAME + rb"\s+)*", rb"\s+" + _KEYWORDS, _NAME)] * 2,
+    partial(without_call, rb"[*&]\s*(?:const\s*)?", rb"\s*\w", rb"_*(?:[A-Z0-9]+_)*(?:RESTRICT|restrict)(?:__)?"),
     partial(
         without_call,
-        rb"(?m)^[ \t]*(?:" + _STORAGE + rb"\s+)*",
+        rb"\n[ \t]*" + _BEGINS,
         rb"\s+(?:const\b|~|[\w:]+(?:<[^<>;{}()]*>)?(?:[ \t\n]+[*&]*|[*&]+[ \t]*)"
         rb"(?:operator\s*(?:[^\s\w(]+|\(\))|[\w:~]+)\s*[(=;\[{])",
-        _OWN_TYPES + _LONG_NAME,
+        _OWN_TYPES + LONG_NAME,
     ),
-    partial(without_call, _NO_TYPE + rb"\w+(?:\s+[*&]*|[*&]+\s*)", rb"\s+[*&]*[\w:~]+\s*\(", _NAME),
-    partial(without_call, _NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", _LONG_NAME + rb"(?=[ \t]*\()"),
-    *[partial(without_call, _BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", rb"\b(?:__\w+|" + _NAME + rb")")] * 2,
-    partial(without_call, rb"\)\s*(?:const\s*)?", rb"\s*\{", _LONG_NAME),
-    partial(without_arguments, rb"(?m)^(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
+    partial(without_call, NO_TYPE + rb"\w+(?:\s+[*&]*|[*&]+\s*)", rb"\s+[*&]*[\w:~]+\s*\(", _NAME),
+    partial(without_call, NO_TYPE + rb"\w+[ \t]+", rb"\s*[=,}]", LONG_NAME, called=True),
+    *[partial(without_call, _BEHIND, rb"\s*(?:[;{=]|__|[A-Z])", rb"__\w+|" + _NAME, after=b")t")] * 2,
+    partial(without_call, rb"\)\s*(?:const\s*)?", rb"\s*\{", LONG_NAME),
+    partial(without_arguments, rb"\n(?!\w*TEST)[A-Z][A-Z0-9_]*[ \t]*\(\s*\w+(?=\s*,)"),
     partial(without_call, rb"\(\s*", rb"\s*\*\s*\w+\s*\)\s*\(", _NAME),
-    partial(without_call, rb"[({,=\"]\s*", rb"\s*\"", _NAME + rb"(?=[ \t]*\()"),
+    partial(without_call, rb"[({,=\"]\s*", rb"\s*\"", _NAME, called=True),
     partial(
         without_call, rb"\b(?:class|struct|union|enum)\s+", rb"\s+[\w:]+(?:\s*<[^<>{};]*>)?\s*(?:final\s*)?[:{]", _NAME
     ),
     partial(
         without,
         (
+            rb"\"(?!\")(?<!operator \"\")(?<!operator\"\")\s+([A-Z_]\w{2,})(?=\s*[\",;)}])",
             rb"[(,]\s*((?:struct|union|enum)\s+)(?=\w+\s*\**\s*[,)])",
             rb",\s*(?:const\s+)?\w+\s*(\*+)(?=\s*\))",
         ),
@@ -219,9 +234,7 @@ LANGUAGE: Final = Language(
         eased,
         (
             *MACROS,
-            partial(
-                ended_calls, rb"(?m)^[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("
-            ),
+            partial(ended_calls, rb"\n[ \t]+(?!(?:if|for|while|switch|catch|return|sizeof|else|do)\b|__)\w+[ \t]*\("),
         ),
     ),
     plain_doc=lambda doc: _BRIEF.sub("", doc),

@@ -19,6 +19,7 @@ _STRING: Final = (
 _CALLED: Final = (
     rb"[xf]?(?:it|specify)|tests?|should|scenario|property|prop|test_that|test(?:Case|Property)|example|bench(?:mark)?"
     rb"|It|Specify|Scenario|Run|TEST_CASE(?:_\w+)?|SCENARIO(?:_\w+)?"
+    rb"|(?:TEST_CASE|SCENARIO)_\w+[ \t]*\(\s*[\w:]+(?:<[^<>();{}]*>)?\s*,"
 )
 _BEFORE: Final = rb"(?m)^[ \t,\[]*(?P<start>(?:\w+\.)?(?:" + _CALLED + rb")(?:\.\w+)*"
 _GIVEN: Final = rb"[ \t]*\(?\s*(?P<name>" + _STRING + rb")"

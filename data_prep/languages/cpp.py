@@ -6,26 +6,32 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.c import LANGUAGE as C
-from data_prep.languages.c import MACROS, c_type, declarator, macro, made_by_macro
-from data_prep.languages.easing import Easing, Rule, eased, ended_calls, without, without_arguments, without_call
+from data_prep.languages.c import LONG_NAME, MACROS, NO_TYPE, c_type, declarator, macro, made_by_macro
+from data_prep.languages.easing import OPEN, Easing, Rule, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_OPERATOR: Final = re.compile(
-    rb"(?:->\s*|\.|\breturn\s+)operator(?P<sign>\s*(?:\(\)|\[\]|[-+*/%^&|~!=<>,]{1,3}))(?=\s*\()"
+_OPERATOR: Final = re.compile(rb"operator(?P<sign>\s*(?:\(\)|\[\]|[-+*/%^&|~!=<>,]{1,3}))(?=\s*\()")
+_OF_CALL: Final = re.compile(rb"(?:->\s*|\.|\breturn\s+|[;{}]\s*)\Z")
+_OF_EXPRESSION: Final = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
+_FAR: Final = 100
+"""Bytes before an operator that tell what it is."""
+_LAST_TYPE: Final = re.compile(
+    rb",\s*(?P<type>(?:const\s+)?(?:unsigned|int|bool|char|double|float|long|short|size_t)\b[\w\s*&]*)\Z"
 )
-_OF_EXPRESSION: Final = re.compile(rb"\bdecltype\s*\(")
-_COMMA: Final = re.compile(rb"->|[()\[\]{}<>,]")
+_COMMA: Final = re.compile(rb"->|<<|[()\[\]{}<>,]")
 _PARAMETERS: Final = words("parameter_declaration parameter_list function_declarator abstract_function_declarator")
 _OUTSIDE: Final = words("template_declaration friend_declaration")
 
 
 def _named_operators(easing: Easing) -> None:
     """``a.operator_ (b)`` of ``a.operator[](b)``."""
-    for found in _OPERATOR.finditer(easing.text):
-        easing.put(found.start("sign"), b"_".ljust(len(found["sign"])))
+    text = easing.text
+    for found in _OPERATOR.finditer(text):
+        if _OF_CALL.search(text, max(0, found.start() - _FAR), found.start()):
+            easing.put(found.start("sign"), b"_".ljust(len(found["sign"])))
 
 
 def _joined_types(easing: Easing) -> None:
@@ -39,25 +45,57 @@ def _joined_types(easing: Easing) -> None:
             depth += (each[0] in b"([{<") - (each[0] in b")]}>")
 
 
+def _values_of_types(easing: Easing) -> None:
+    """``THROWS_AS(f(), 0  )`` of ``THROWS_AS(f(), int)``, a macro that is given a type."""
+    text = easing.text
+    for _, end in [*easing.macros(LONG_NAME)]:
+        opened = OPEN.match(text, end)
+        last = easing.closing(opened.end() - 1) if opened else -1
+        if last > 0 and (found := _LAST_TYPE.search(text, max(end, last - _FAR), last)):
+            easing.put(found.start("type"), b"0".ljust(len(found["type"])))
+
+
 _EASED: Final[tuple[Rule, ...]] = (
     *MACROS,
     _named_operators,
     _joined_types,
-    partial(without_arguments, rb"(?m)^[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
-    partial(ended_calls, rb"(?m)^[ \t]+[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
-    partial(ended_calls, rb"(?mi)^[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\("),  # another call may be a constructor
-    partial(without_call, rb"(?m)^[ \t}]*", rb"\s*\{", rb"\b[A-Z][A-Z0-9_]*_(?:TRY|CATCH)\b"),
+    _values_of_types,
+    partial(
+        without_arguments,
+        rb"\n(?:[A-Z][A-Z0-9_]*|[ \t]+(?:[A-Z0-9]+_)*(?:TEST_CASE|SCENARIO)(?:_[A-Z_]+)?)[ \t]*\("
+        rb"(?=\s*(?:\"|[\w:]+(?:<[^<>();{}]*>)?\s*,\s*\"))",
+    ),
+    partial(ended_calls, rb"\n[ \t]+[A-Z][A-Z0-9_]*[ \t]*\((?=\s*\")"),
+    partial(ended_calls, rb"(?i)\n[ \t]+\w*(?:for_?each|forever)\w*[ \t]*\("),  # another call may be a constructor
+    partial(ended_calls, rb"\n[ \t}]+(?:[A-Z][A-Z0-9_]*_)?(?:SECTION|CHECKED_IF|CHECKED_ELSE)[ \t]*\("),
+    partial(without_call, rb"\n[ \t}]*", rb"\s*\{", rb"[A-Z][A-Z0-9_]*_(?:TRY|CATCH)(?:_[A-Z]+)?"),
+    partial(without_call, rb"\n[ \t]*", rb"\s*;", rb"MOCK_(?:CONST_)?METHOD\w*", called=True),
+    partial(
+        without_call,
+        rb"(?:[>*&](?:\s*const)?|" + NO_TYPE + rb"\w+)\s+[*&]*" + NO_TYPE + rb"\w+(?:\[\w*\])?\s+",
+        rb"\s*[;=]",
+        LONG_NAME,
+        called=True,
+    ),
     partial(
         without,
         (
-            rb"(?m)^[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]+:)(?=[ \t]*$)",
-            rb"\b(typename\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
+            rb"(?m)\n[ \t]*([A-Z][A-Z0-9]*_[A-Z0-9_]+:)(?=[ \t]*$)",
+            rb"(typename(?<!\wtypename)\s)(?=\s*[\w:]+(?:<[^<>;]*(?:<[^<>;]*>[^<>;]*)?>)?::\w+\s*[({])",
             rb"(=\s*\{[^{};]*\})(?=\s*[,)])",
+            rb"\*(?:\s*const)?\s+(=\s*\w+)(?=\s*[,)])",
+            rb"new(?<!\wnew)\s+(?:const\s+)?[\w:]+(?:<[^<>;]*>)?\s*(\*+)(?=\s*\[)",
+            rb"[(,?:]\s*(throw\s)(?=\s*[\w:])",
+            rb"[<,]\s*[A-Z][A-Z0-9_]*_IF\s*\((!+)",
+            rb"\n((?:export[ \t]+)?module\b[\w.: \t]*;)",
             rb">\s*(\*)\s*=\s*nullptr",
-            rb"\w\s*(\(\s*[\w:]+::\s*\*\s*\)\s*\([^();{}]*\)\s*(?:const\b\s*)?&{0,2})(?=\s*[,>])",
-            rb"->(\*)(?=\s*[\w(])",
+            rb"(\((?<=[\w\s]\()\s*[\w:]+::\s*\*\s*\)\s*\([^();{}]*\)\s*(?:const\b\s*)?&{0,2})(?=\s*[,>])",
+            rb"->(\*)(?=\s*\w)",
+            rb"(->)(?=\*\s*\()",
+            rb"using\s+(typename\s)",
+            rb"=\s*[\w:]+\s*(\([*&]\)\s*\[[^\[\]]*\])(?=\s*[,>])",
             rb"\(\s*((?:\w+(?:<[^<>()]*>)?::)+)(?=\s*\*\s*(?:const\s*)?\w+\s*\)\s*\()",
-            rb"\btypename\s+[A-Z][A-Z0-9_]*(\([^()]*\))(?=\s*\w+\s*;)",
+            rb"typename(?<!\wtypename)\s+[A-Z][A-Z0-9_]*(\([^()]*\))(?=\s*\w+\s*;)",
             rb",\s*(typename\s|const\s)(?=\s*[\w:]+\s*&+\s*\)\s*;)",
             rb",\s*[\w:]+\s*((?:const\s*)?&+)(?=\s*\)\s*;)",
         ),

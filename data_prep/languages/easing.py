@@ -4,7 +4,7 @@ Rules see the text without comments, strings and directives, so they change noth
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -14,17 +14,22 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LITERAL: Final = re.compile(
-    rb"(?s)(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|(?<!\$)\$*\"\"\".*?(?:\"{3,}|\Z)"
-    rb"|\bR\"(?P<end>[^()\\\s\"]{0,16})\(.*?(?:\)(?P=end)\"|\Z)|(?P<hashes>(?<!#)#+)\".*?(?:\"(?P=hashes)|\Z)"
-    rb"|@\$?\"(?:[^\"]|\"\")*\"?|(?<!\$)\$*\"(?:[^\"\\\n]|\\.)*\"?|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'?"
+    rb"(?s)//[^\n]*|/\*.*?(?:\*/|\Z)|\$(?<!\$\$)\$*\"\"\".*?(?:\"{3,}|\Z)|\"(?<!\$\")\"\".*?(?:\"{3,}|\Z)"
+    rb"|R(?<!\wR)\"(?P<end>[^()\\\s\"]{0,16})\(.*?(?:\)(?P=end)\"|\Z)"
+    rb"|#(?<!##)(?P<more>#*)\".*?(?:\"#(?P=more)|\Z)|@\$?\"(?:[^\"]|\"\")*\"?"
+    rb"|\$(?<!\$\$)\$*\"(?:[^\"\\\n]|\\.)*\"?|\"(?<!\$\")(?:[^\"\\\n]|\\.)*\"?"
+    rb"|'(?<![0-9a-fA-F]')(?:[^'\\\n]|\\.)*'?"
 )
-_DIRECTIVE: Final = re.compile(rb"(?sm)^[ \t]*#[ \t]*(?P<name>\w+)(?P<rest>(?:[^\n\\]|\\.)*)")
+"""A comment, which begins with a slash, or a text. Each form begins with a byte, so what has none is passed fast."""
+_DIRECTIVE: Final = re.compile(rb"(?s)\n[ \t]*#[ \t]*(?P<name>\w+)(?P<rest>(?:[^\n\\]|\\.)*)")
 _IS_ITSELF: Final = re.compile(rb"\s*(\w+)\s+\1\s*")
 """``#define A A``, which is found among the values of an ``enum``."""
 _BRACKET: Final = re.compile(rb"[()\[\]{}]")
 _PAREN: Final = re.compile(rb"[()]")
+_SPACE: Final = ord(" ")
 _GAP: Final = re.compile(rb"\s*(?=\{)")
-_CLEAR: Final = re.compile(rb"[^\n]")
+_BLANK, _QUOTED = (bytes(10 if each == 10 else ord(mark) for each in range(256)) for mark in (" ", '"'))
+"""What :meth:`bytes.translate` makes blanks or quotes by; line breaks stay."""
 _BEGIN: Final = (b"if", b"ifdef", b"ifndef")
 _GO_ON: Final = (b"elif", b"else", b"elseif", b"elifdef", b"elifndef", b"endif")
 _LEFT: Final = (b"define", b"include", b"pragma", b"undef", b"error", b"warning", b"line", b"import")
@@ -32,16 +37,29 @@ _LEFT: Final = (b"define", b"include", b"pragma", b"undef", b"error", b"warning"
 _DEEPEST: Final = 30
 """Nested conditions whose branches are looked at; each is read once more."""
 
+_MACRO: Final = re.compile(rb"[A-Z_](?<!\w[A-Z_])\w+")
+"""What the name of a macro looks like; rules say more."""
+OPEN: Final = re.compile(rb"[ \t]*\(")
+_FAR: Final = 600
+"""Bytes before a name that a rule looks at."""
 _TYPED_CALL: Final = re.compile(r"[^\s<>()]+<[\w.,?<>\[\] ]+>(?:\(| ?\{)")
 
 Rule: TypeAlias = Callable[["Easing"], None]
 
 
+_compiled: Final = cache(re.compile)
+"""A pattern, when it is first needed: most files have nothing that a grammar does not know."""
+
+
 class Easing:
-    """A text while blanks are put into it."""
+    """A text while blanks are put into it, with a line break before it: every line is behind one, as rules expect.
+
+    A pattern that begins with a byte is found much faster than one that begins with the start of a line or word.
+    """
 
     def __init__(self, data: bytes) -> None:
         """``data``: of which comments, strings and directives are hidden from the rules."""
+        data = b"\n" + data
         self.data = bytearray(data)
         self.strings: list[tuple[int, int]] = []
         self._comments: list[tuple[int, int]] = []
@@ -49,10 +67,15 @@ class Easing:
         self._comments_inside()
         self._conditions()
         self._closing: dict[int, int] | None = None
+        self._macros: dict[bytes, list[int]] = {}
+        for found in _MACRO.finditer(self._seen):
+            self._macros.setdefault(found[0], []).append(found.start())
+        self._places = cache(self._places_of)
 
     def _hidden(self, found: re.Match[bytes]) -> bytes:
-        (self._comments if found["comment"] else self.strings).append(found.span())
-        return _CLEAR.sub(b" " if found["comment"] else b'"', found[0])
+        is_comment = found[0].startswith(b"/")
+        (self._comments if is_comment else self.strings).append(found.span())
+        return found[0].translate(_BLANK if is_comment else _QUOTED)
 
     @property
     def text(self) -> bytes:
@@ -61,11 +84,22 @@ class Easing:
 
     def clear(self, start: int, end: int) -> None:
         """Put blanks from one place to another."""
-        self.put(start, _CLEAR.sub(b" ", self.data[start:end]))
+        self.put(start, bytes(self.data[start:end]).translate(_BLANK))
 
     def put(self, start: int, text: bytes) -> None:
         """Put a text in the place of another one of its length."""
         self.data[start : start + len(text)] = self._seen[start : start + len(text)] = text
+
+    def macros(self, name: bytes) -> Iterator[tuple[int, int]]:
+        """Where the names begin and end that match a pattern, and are not blank yet."""
+        for start, end in self._places(name):
+            if self._seen[start] != _SPACE:
+                yield start, end
+
+    def _places_of(self, name: bytes) -> list[tuple[int, int]]:
+        fits = _compiled(name).fullmatch
+        known = [(each, places) for each, places in self._macros.items() if fits(each)]
+        return sorted((start, start + len(each)) for each, places in known for start in places)
 
     def closing(self, start: int) -> int:
         """Where the parenthesis at a place is closed; -1 if it is not, or is none."""
@@ -94,7 +128,7 @@ class Easing:
                 else:
                     around[-1].append((found.end(), found.end(), is_never))
             if name in _LEFT and not _IS_ITSELF.fullmatch(found["rest"]):
-                self._seen[found.start() : found.end()] = _CLEAR.sub(b" ", found[0])
+                self._seen[found.start() : found.end()] = found[0].translate(_BLANK)
             else:
                 self.clear(*found.span())
 
@@ -143,11 +177,7 @@ def eased(rules: tuple[Rule, ...], data: bytes) -> bytes:
     easing = Easing(data)
     for rule in rules:
         rule(easing)
-    return bytes(easing.data)
-
-
-_compiled: Final = cache(re.compile)
-"""A pattern, when it is first needed: most files have nothing that a grammar does not know."""
+    return bytes(easing.data[1:])
 
 
 def without(patterns: Sequence[bytes], easing: Easing) -> None:
@@ -157,13 +187,28 @@ def without(patterns: Sequence[bytes], easing: Easing) -> None:
             easing.clear(*found.span(found.re.groups))
 
 
-def without_call(before: bytes, behind: bytes, name: bytes, easing: Easing) -> None:
-    """Blank a name, with the parentheses that follow it directly, where what is before and behind match."""
-    text, tail = easing.text, _compiled(behind)
-    for found in _compiled(before + rb"(?P<name>" + name + rb")(?P<open>[ \t]*\()?").finditer(text):
-        for end in (easing.closing(found.end() - 1) + 1 if found["open"] else 0, found.end("name")):
-            if end and tail.match(text, end):
-                easing.clear(found.start("name"), end)
+def without_call(
+    before: bytes, behind: bytes, name: bytes, easing: Easing, *, called: bool = False, after: bytes = b""
+) -> None:
+    """Blank a name, with the parentheses that follow it directly, where what is before and behind match.
+
+    Args:
+        before: a pattern.
+        behind: another one.
+        name: one of the name alone.
+        easing: the text.
+        called: only a name with parentheses.
+        after: what is before ends with one of these, blanks apart, which is looked at first; nothing: with anything.
+    """
+    text, head, tail = easing.text, _compiled(before + rb"\Z"), _compiled(behind)
+    for start, end in [*easing.macros(name)]:
+        opened = OPEN.match(text, end)
+        if (called and not opened) or (after and near(text, start, -1) not in after):
+            continue
+        for last in (easing.closing(opened.end() - 1) + 1 if opened else 0, end):
+            if last and tail.match(text, last):
+                if head.search(text, max(0, start - _FAR), start):
+                    easing.clear(start, last)
                 break
 
 
@@ -175,6 +220,8 @@ def ended_calls(head: bytes, easing: Easing) -> None:
         gap = _GAP.match(text, end) if end else None
         if gap and (place := text.find(b" ", *gap.span())) >= 0:
             easing.put(place, b";")
+        elif gap:  # there is no place for it
+            easing.clear(found.end() - len(found[0].lstrip(b"\n\t }")), end)
 
 
 def without_arguments(head: bytes, easing: Easing) -> None:

@@ -3,7 +3,7 @@
 They are those of ``data_prep.languages.java.functions``, with calls as they are written, since types are not known.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -39,16 +39,27 @@ def code_fields(name: str, type_name: str, parts: Parts, language: Language) -> 
     owner = type_name.rpartition(".")[2]
     start = whole.end_byte if body is None else body.start_byte
     bare_calls = language.bare_calls(whole)
-    for node, kind, leaving in _walk(whole, docstring, language):
-        if leaving:
-            called = (owner if word in language.self_names else word for word in _call(node, language))
-            calls += filter(None, called)
+    skipped = docstring.id if docstring is not None else None
+    identifiers, comments, called = language.identifiers, language.comments, language.calls
+    todo: list[Node | tuple[Node]] = [whole]  # or a call to be left
+    visited = 0
+    while todo and visited < _MOST_NODES:
+        node, visited = todo.pop(), visited + 1
+        if isinstance(node, tuple):
+            calls += _call(node[0], language, owner)
+            continue
+        kind = node.type
+        if kind in comments or (skipped is not None and node.id == skipped):
             continue
         shape.append(kind)
         if bare_calls and node.id in bare_calls:
             calls.append(_word(node.text))
-        if kind in language.identifiers and node.start_byte >= start:
+        if kind in identifiers and node.start_byte >= start:
             names[node.text] = None
+        if kind in called and language.is_one(node, "call"):
+            todo.append((node,))
+        if node.child_count:  # most nodes are leaves, of which reading none takes as long
+            todo += node.named_children[::-1]
     return {
         "name": split_identifier(name)[:LONGEST],
         "tokens": _tokens(names, language),
@@ -99,33 +110,12 @@ def distinct_words(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for word in words if len(word) > 1)
 
 
-def _walk(root: Node, docstring: Node | None, language: Language) -> Iterator[tuple[Node, str, bool]]:
-    """Every named node except comments and the docstring when entered, with its kind, and calls again when left."""
-    skipped = docstring.id if docstring is not None else None
-    comments, calls = language.comments, language.calls
-    todo: list[Node | tuple[Node]] = [root]  # or a call to be left
-    for _ in range(_MOST_NODES):
-        if not todo:
-            return
-        each = todo.pop()
-        if isinstance(each, tuple):
-            yield each[0], each[0].type, True
-            continue
-        kind = each.type
-        if kind in comments or (skipped is not None and each.id == skipped):
-            continue
-        yield each, kind, False
-        if kind in calls and language.is_one(each, "call"):
-            todo.append((each,))
-        if each.child_count:  # most nodes are leaves, of which reading none takes as long
-            todo += each.named_children[::-1]
-
-
-def _call(node: Node, language: Language) -> list[str]:
+def _call(node: Node, language: Language, owner: str) -> list[str]:
     places = language.calls[node.type]
     called = (part_of(node, place) for place in (places if isinstance(places, tuple) else (places,)))
     words = [word for each in called if each is not None for word in _names(each, language)]
-    return [*words[-1:], "new"] if words and node.type in language.creations else words
+    words = [*words[-1:], "new"] if words and node.type in language.creations else words
+    return [*filter(None, (owner if word in language.self_names else word for word in words))]
 
 
 def _names(node: Node, language: Language) -> list[str]:

@@ -167,7 +167,7 @@ else:
     TreeCursor = tree_sitter.TreeCursor | OwnCursor
 
 
-_MANY: Final = 50
+_MANY: Final = 12
 """Nodes in one that parses from which a query finds captures faster than a walk."""
 
 

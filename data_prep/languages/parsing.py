@@ -120,35 +120,34 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     query = None if is_own(grammar) else QueryCursor(_query(language, grammar)).captures
     captures = query(root) if query and not root.has_error else captures_of_broken(tree, _mark_of(language), query)
     comments = Comments(data, captures.get("comment", []), language.block_comment)
-    strings = [(node.start_byte, node.end_byte) for node in captures.get("doc", [])]
     nested = [*_nested(language, captures)]
     found, left_out = _functions(language, data, nested, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
-    spans = sorted({(node.start_byte, node.end_byte) for node in comments.nodes} | {*strings})
+    spans = sorted({(node.start_byte, node.end_byte) for node in (*comments.nodes, *captures.get("doc", ()))})
+    calls_of_tests = cache(lambda text: [*cases(root, text)] if language.cases else [])
 
-    calls_of_tests = cache(lambda: [*cases(root, full or data)] if language.cases else [])
-
-    def tests(*, damaged: bool = False) -> list[FoundFunction]:
-        """The tests, as far as they are nested and as many as functions may be."""
-        calls = calls_of_tests()
+    def tests(text: bytes = b"", *, damaged: bool = False) -> list[FoundFunction]:
+        """The tests, as far as they are nested and as many as functions may be; ``text``: what names them, as long."""
+        calls = calls_of_tests(text or full or data)
         named = {node.id: declared for node, declared in calls}
         placed = [*_nested(language, {**captures, "case": [node for node, _ in calls]})] if calls else []
         return _functions(language, data, placed, comments, inner=False, damaged=damaged, tests=named)[0]
+
+    def damaged() -> list[FoundFunction]:
+        own = _functions(language, data, nested, comments, inner=False, damaged=True)[0]
+        return [*own, *tests(damaged=True)]
 
     return ParsedSource(
         found,
         spans,
         first,
         left_out,
-        types=lambda: _types(language, data, nested, comments),
-        inner=lambda: _functions(language, data, nested, comments, inner=True)[0],
-        constants=lambda: _constants(language, data, root, comments),
-        handlers=lambda: _handlers(language, data, captures, comments),
+        types=cache(lambda: _types(language, data, nested, comments)),
+        inner=cache(lambda: _functions(language, data, nested, comments, inner=True)[0]),
+        constants=cache(lambda: _constants(language, data, root, comments)),
+        handlers=cache(lambda: _handlers(language, data, captures, comments)),
         cases=tests,
-        damaged=lambda: [
-            *_functions(language, data, nested, comments, inner=False, damaged=True)[0],
-            *tests(damaged=True),
-        ],
+        damaged=cache(lambda: damaged() if root.has_error else []),
         broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
     )
 

@@ -20,7 +20,6 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Float
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST, code_fields, distinct_words
 from data_prep.languages.identifiers import LONGEST_WORD
@@ -29,6 +28,7 @@ from data_prep.languages.own_tree import Tree
 from data_prep.languages.parsing import parse, syntax_tree
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import languages
+from data_prep.store.arrays import Float
 
 PLACE: Final = Path(__file__).with_name("pieces.json")
 NONE: Final = ""

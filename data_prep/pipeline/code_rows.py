@@ -1,28 +1,29 @@
 """Rows of a code and its query in any language -> pairs, in several processes: each function is parsed by itself.
 
-Code that its language's parser refuses, and code of no known language, has the words of its identifiers.
+Code that its language's parser refuses, and code of no known language, has the words of its identifiers. Of a published
+data set every row is a pair, whatever the filters say of it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from data_prep.config import DataConfig
+from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.languages.fields import LONGEST
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.language import Language
 from data_prep.languages.pieces import Piece, piece_among, plain_words
 from data_prep.languages.registry import language as language_named
-from data_prep.pipeline.duplicates import DIGITS, Fingerprint, identifiers
+from data_prep.pipeline.copies import DIGITS, Fingerprint, identifiers
+from data_prep.pipeline.java_extraction import LINE, java_method
 from data_prep.pipeline.shards import parts_between
 from data_prep.pipeline.stages import chunked, interned, mapped
-from data_prep.records import Method, Pair, SplitName
-from data_prep.store.derived_splits import Gathered
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.records import UNKNOWN, Method, Pair, SplitName
+from data_prep.store.arrays import Ragged
+from data_prep.store.split import Gathered, Split
 from data_prep.worker_pool import Guard
 from data_prep.worker_process import PAIRS, limited
 
@@ -63,10 +64,6 @@ class CodeChunk:
     origin: str
     among: tuple[str, ...]  # languages of rows that say none
     parsed: bool = True  # else only words are read
-
-    def divided(self) -> "list[CodeChunk]":
-        """One chunk a row."""
-        return [replace(self, rows=[row]) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +161,10 @@ def _digest(text: str) -> bytes:
     return blake2b(text.encode(), digest_size=16).digest()
 
 
-def _guard(read: Callable[[CodeChunk], list[Any]]) -> Guard:
+def _guard(read: Callable[[Any], list[Any]]) -> Guard:
+    """Of chunks of rows that are divided into one a row, and at last read without a parser."""
     return Guard(
-        divided=CodeChunk.divided,
+        divided=lambda chunk: [replace(chunk, rows=[row]) for row in chunk.rows],
         joined=lambda parts: [*chain.from_iterable(parts)],
         refused=lambda chunk: read(replace(chunk, parsed=False)),
         limits=PAIRS,
@@ -227,3 +225,74 @@ def _fingerprint(row: CodeRow, piece: Piece | None, language: Language | None) -
     if piece:
         code = b" ".join(parts_between(piece.text, piece.comments, piece.start, piece.end))
     return Fingerprint.of(code.translate(None, DIGITS), language.keywords if language else frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A row, the split that it is for, and whether its documentation is a query or it is only a candidate."""
+
+    fields: Mapping[str, str]
+    split: SplitName
+    is_query: bool = True
+    language: str = DEFAULT_LANGUAGE
+
+
+@dataclass(frozen=True, slots=True)
+class RowChunk:
+    """Rows to read together."""
+
+    rows: Sequence[PublishedRow]
+    origin: str
+    config: DataConfig
+    parsed: bool = True  # else each method is read word by word, as one that cannot be parsed
+
+
+def pairs_of_rows(
+    rows: Iterable[PublishedRow], origin: str, config: DataConfig, *, progress: bool
+) -> Iterator[tuple[SplitName, Pair, bool]]:
+    """The split and pair of each row, in order, and whether its code could be parsed."""
+    chunks = (RowChunk(each, origin, config) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
+    for part in mapped(f"{__name__}:pairs_of_chunk", chunks, config, _GUARD, unit="rows", size=len, progress=progress):
+        yield from part
+
+
+def pairs_of_chunk(chunk: RowChunk) -> list[tuple[SplitName, Pair, bool]]:
+    """The same of a chunk, in one process."""
+    return [(row.split, *_pair(row, chunk)) for row in chunk.rows]
+
+
+_GUARD: Final = _guard(pairs_of_chunk)
+
+
+def summary(docstring: str) -> str:
+    """What CodeSearchNet makes ``docstring_tokens`` of: the text before the first empty line, else before the first @.
+
+    function_parser/parsers/commentutils.py of github/CodeSearchNet.
+    """
+    return docstring.partition("\n\n" if "\n\n" in docstring else "@")[0]
+
+
+def _pair(row: PublishedRow, chunk: RowChunk) -> tuple[Pair, bool]:
+    text = " ".join(summary(row.fields["docstring"]).split())
+    query = query_words(text)[:LONGEST] or (UNKNOWN,) if row.is_query else ()
+    if row.language == DEFAULT_LANGUAGE:
+        config = chunk.config if chunk.parsed else None
+        method, is_parsed = java_method(row.fields, row.split, chunk.origin, config)
+    else:
+        code = code_row(row.fields, row.language, row.split, row.fields["docstring"])
+        with limited(len(code.code)):
+            method, is_parsed = method_of(code, chunk.origin, parsed=chunk.parsed)
+    return Pair(method, text, query), is_parsed
+
+
+def code_row(fields: Mapping[str, str], language: str, split: SplitName, query: str) -> CodeRow:
+    """The row of a language other than Java."""
+    place = LINE.search(fields.get("url", ""))
+    path, line = f"{fields['repo']}/{fields['path']}", int(place[1]) if place else 1
+    return CodeRow(query, fields["code"], language, split, path, line, fields["func_name"])
+
+
+def placed(pair: Pair) -> tuple[str, int, int, str, str]:
+    """Sort key by place, so that the order of rows does not matter."""
+    method = pair.method
+    return method.path, method.start_line, method.end_line, method.source, pair.query_text

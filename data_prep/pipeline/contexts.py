@@ -1,42 +1,110 @@
-"""Contexts as fields of the query side: the words of the text before a function, nearest last, or its lines.
+"""Contexts of functions: as triples cut out of a corpus's shards, and as fields of the query side, words or lines.
 
-Contexts are cut out of the shards when a model asks for them; prepared pairs do not have them, and neither have data
-sets without shards. A part of a context, its imports, the head of the type around the function or its nearest lines, is
-found by lines, since the text is of any language and perhaps broken.
+A triple is query, context and function, the record of Scotch's data set (row K-9), with its attribution. As a field, a
+context has the words of the text before a function, nearest last, or its lines. A part of it, its imports, the head of
+the type around the function or its nearest lines, is found by lines: the text is of any language and perhaps broken.
+Contexts are cut out when a model asks for them; prepared pairs do not have them, nor have data sets without shards.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 import numpy as np
 
-from data_prep.array_types import Int
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
-from data_prep.pipeline.triples import CONTEXT, triples
+from data_prep.pipeline.shards import CorpusFile, CorpusFunction, TreeName, link, read_files, read_head
 from data_prep.records import CONTEXT_FIELD, SPLITS, SplitName
-from data_prep.store.prepared_data import PreparedData, Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Int, Ragged
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 
+CONTEXT: Final = 4_000
+"""Characters of a context by default: more than a transformer of 512 subwords reads."""
 CONTEXT_LINES: Final = "context_lines"
 """The field that has their lines, each an entry of the lexicon, for models that read text."""
-
-Part = Literal["all", "imports", "type", "nearest", "heads"]
-PARTS: Final[tuple[Part, ...]] = get_args(Part)
 NEAREST: Final = 10
 """Lines of the part ``nearest``."""
-
 _MODIFIERS: Final = r"(?:(?:export|default|abstract|public|private|protected|static|final|sealed|declare|data)\s+)*"
 _TYPE: Final = re.compile(rf"\s*(?:@\w+\s+)*{_MODIFIERS}(?:class|interface|enum|record|struct|type|trait)\s+\w")
 _IMPORT: Final = re.compile(r"\s*(?:import|from|package|export\s.*\bfrom|(?:const|let|var)\s.*=\s*require\s*\()(?!\w)")
 _LONGEST_IMPORT: Final = 200
 """Lines of one import at most: a bracket that is never closed ends there."""
-
 _FIELDS: Final = frozenset((CONTEXT_FIELD, CONTEXT_LINES))
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A documented function and the text before it."""
+
+    repository_name: str
+    function_path: str
+    function_identifier: str  # "" if it has no name
+    language: str
+    function: str  # without comments, docstrings and blank lines
+    docstring: str
+    function_url: str
+    context: str  # the same of the text before the function, its end
+    license: str  # SPDX
+
+
+def triples(data: PreparedData, split: SplitName, shards: Path, *, limit: int = CONTEXT) -> Iterator[Triple]:
+    """The triples of a split's pairs, in its order.
+
+    Args:
+        data: as prepared from ``shards``, limited or not.
+        split: of it.
+        shards: the folder of the shards, ``data/raw/repositories/shards``.
+        limit: characters of a context, its last; 0: all.
+
+    Raises:
+        UserError: a shard is missing, or of another program than the pairs.
+    """
+    origin, tree, files = "", TreeName("", "", ""), dict[str, CorpusFile]()
+    for row in range(len(data.splits[split])):
+        text = data.splits[split].text(row)
+        if text.origin != origin:
+            origin = text.origin
+            tree, files = _shard_of(origin, shards)
+        functions = files[text.path].functions if text.path in files else ()
+        found = (each for each in functions if each.start_line == text.start_line and not each.reason)
+        function = next((each for each in found if each.name == text.method_name), None)
+        if function is None:
+            raise UserError(f"{text.path} of {origin} has other functions than the pairs: prepare them again")
+        yield _triple(tree, files[text.path], function, limit)
+
+
+def _shard_of(origin: str, shards: Path) -> tuple[TreeName, dict[str, CorpusFile]]:
+    """The source tree of an origin, NAME@REVISION, and its files by their paths."""
+    name, _, revision = origin.rpartition("@")
+    shard = shards / f"{TreeName(name, revision, '').slug}.jsonl.gz"
+    if not shard.is_file():
+        raise UserError(f"{shard} is missing: prepare the data set again")
+    return TreeName(**read_head(shard)["tree"]), {file.path: file for file in read_files(shard)}
+
+
+def _triple(tree: TreeName, file: CorpusFile, function: CorpusFunction, limit: int) -> Triple:
+    return Triple(
+        repository_name=tree.name,
+        function_path=file.path,
+        function_identifier=function.dotted,
+        language=file.language,
+        function=file.code(function),
+        docstring=function.doc,
+        function_url=link(tree, file.path, function),
+        context=file.context(function, limit),
+        license=file.licence,
+    )
+
+
+Part = Literal["all", "imports", "type", "nearest", "heads"]
+
+
+PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 
 def context_words(text: str, longest: int) -> tuple[str, ...]:

@@ -20,17 +20,14 @@ from tqdm import tqdm
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.access import ABSENT, named_path, read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import ABSENT, read_whole
+from data_prep.files.writing import sole_holder, write_atomically
 from data_prep.languages.registry import LANGUAGES
 from data_prep.pipeline.extraction import MadeShard, TreeTask, extraction_program, make_shard
 from data_prep.pipeline.pairs import languages_of, pairs_of_corpus
-from data_prep.pipeline.shards import read_head
+from data_prep.pipeline.shards import read_head, statistics
 from data_prep.pipeline.stages import MadePairs
-from data_prep.pipeline.triples import statistics
 from data_prep.worker_pool import Guard, map_ordered, processors
 from data_prep.worker_process import TREE
 

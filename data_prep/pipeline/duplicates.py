@@ -1,44 +1,135 @@
-"""Removal of exact and near-duplicates, so that no copy of a test function is in the training split.
+"""Candidates for near-duplicates by MinHash, and removal of duplicate methods: no copy of a test is in training.
 
-:func:`drop_duplicates` compares the methods of Java files by their words, :func:`find_duplicates` the functions of a
-corpus by their code. Both find candidates by MinHash, and compare these.
+Candidates are pairs of sets that share the values of a band, found in several threads.
+:func:`drop_duplicates` compares the methods of Java files by their words.
 """
 
-import hashlib
-from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import filterfalse, islice, repeat
 from typing import Final
-from zlib import crc32
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Int, UInt
 
-from data_prep.pipeline.minhash import candidates, distinct, of_identifiers, of_words
-from data_prep.pipeline.shards import alphanumeric_runs
 from data_prep.records import Pair
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.store.arrays import Ragged
+from data_prep.worker_pool import processors
 
+_BANDS: Final = 20
+_ROWS: Final = 5
+"""MinHash values per band: a pair of similarity s shares a band with probability 1 - (1 - s^5)^20, .9996 at .8."""
+_PRIME: Final = (1 << 31) - 1
 COMPARED_FIELDS: Final = ("name", "tokens", "api")
 """The fields of a method whose words are compared."""
-SET_SIMILARITY: Final = 0.8
-MULTISET_SIMILARITY: Final = 0.7
-DIGITS: Final = b"0123456789"
-LEAST_IDENTIFIERS: Final = 10
-"""Of functions that are compared."""
-
 _COMPARED_METHODS: Final = 100
 """Most methods of a band's group that each is compared with, the first ones."""
-_COMPARED_FUNCTIONS: Final = 50
-"""Most functions of a band's group that each is compared with, those just before it."""
-_MOST: Final = 1_000  # identifiers of a function that are compared
+
 
 _Words = frozenset[tuple[str, int]]
 """A multiset: the words, numbered by occurrence."""
-_encoded: Final = lru_cache(lambda words: frozenset(map(str.encode, words)))
+
+
+_Sets = Sequence[frozenset[tuple[str, int]]]
+
+
+def candidates(
+    signatures: Int[np.ndarray, "hashes sets"], most: int, *, first: bool, equal: Int[np.ndarray, " sets"] | None = None
+) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]:
+    """Pairs of rows (earlier, later) that share the MinHash values of a band, sorted, each pair once.
+
+    Args:
+        signatures: the MinHash values.
+        most: rows of a band's group that each is paired with.
+        first: whether these are the first of the group, or those just before the row.
+        equal: is to be the same in both as well.
+    """
+    count = signatures.shape[1]
+    factors = np.random.default_rng(1).integers(1, 1 << 62, _ROWS, np.int64) * 2 + 1
+
+    def of_band(band: Int[np.ndarray, "rows sets"]) -> Int[np.ndarray, " pairs"]:
+        key = np.zeros(count, np.int64)
+        for values, factor in zip(band, factors, strict=True):
+            key += values * factor  # 64 bits, of which one column is sorted sooner than five
+        return _equal_pairs([key, *([] if equal is None else [equal])], most, first=first)
+
+    codes = np.zeros(0, np.int64)  # one number per pair: a set of tuples takes 20 times the memory
+    with ThreadPoolExecutor(processors()) as threads:
+        for found in threads.map(of_band, np.split(signatures, _BANDS)):
+            codes = np.union1d(codes, found)
+    return codes // max(1, count), codes % max(1, count)
+
+
+def _equal_pairs(columns: Sequence[Int[np.ndarray, " sets"]], most: int, *, first: bool) -> Int[np.ndarray, " pairs"]:
+    """``earlier * sets + later`` of the rows that are equal in all columns."""
+    order = np.lexsort(columns)  # stable: in a group, rows rise
+    changes = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    starts = np.flatnonzero(np.concatenate(([True], changes)))
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))  # within the group
+    found, later = [np.zeros(0, np.int64)], np.arange(len(order))
+    for step in range(most):
+        later = later[place[later] > step]
+        if not len(later):
+            break
+        earlier = later - place[later] + step if first else later - step - 1
+        found.append(order[earlier] * len(order) + order[later])
+    return np.concatenate(found)
+
+
+def of_words(sets: _Sets) -> Int[np.ndarray, "hashes sets"]:
+    """Signatures by random permutations of all words."""
+    numbers: dict[tuple[str, int], int] = {}
+    flat = np.array([numbers.setdefault(word, len(numbers)) for each in sets for word in sorted(each)], np.int32)
+    random = np.random.default_rng(0)
+    lengths, number = np.fromiter(map(len, sets), int), len(numbers)
+    return _signatures(lengths, lambda _: random.permutation(number).astype(np.int32)[flat], threads=1)
+
+
+def distinct(lists: Ragged) -> tuple[UInt[np.ndarray, " items"], Int[np.ndarray, " sets"]]:
+    """The sets of sorted lists, none of them empty: their items one after the other, and their lengths."""
+    is_first = np.append(True, lists.values[1:] != lists.values[:-1])[: len(lists.values)]
+    is_first[lists.offsets[:-1]] = True
+    lengths = np.add.reduceat(is_first, lists.offsets[:-1], dtype=np.int64) if len(lists) else lists.lengths
+    return lists.values[is_first].view(np.uint32), lengths
+
+
+def of_identifiers(
+    flat: UInt[np.ndarray, " items"], lengths: Int[np.ndarray, " sets"]
+) -> Int[np.ndarray, "hashes sets"]:
+    """Signatures of sets, by linear hash functions."""
+    items, random = flat.astype(np.uint64) % _PRIME, np.random.default_rng(0)
+    factors = random.integers(1, _PRIME, (_BANDS * _ROWS, 2)).astype(np.uint64)
+
+    def hashed(number: int) -> UInt[np.ndarray, " items"]:
+        values = items * factors[number, 0]  # in place from here on: of a million functions they are large
+        values += factors[number, 1]
+        values %= np.uint64(_PRIME)
+        return values
+
+    return _signatures(lengths, hashed, processors())
+
+
+def _signatures(
+    lengths: Int[np.ndarray, " sets"], hashed: Callable[[int], np.ndarray], threads: int
+) -> Int[np.ndarray, "hashes sets"]:
+    """MinHash of each set: for each of a family of hash functions the least value over the set.
+
+    Args:
+        lengths: of the sets; an empty one has no minimum: 0.
+        hashed: the values of a function, by its number, at the items of all sets.
+        threads: that compute them, in order if it is one.
+    """
+    filled = np.flatnonzero(lengths)
+    starts = (np.cumsum(lengths) - lengths)[filled]
+    signatures = np.zeros((_BANDS * _ROWS, len(lengths)), np.int32)
+
+    def fill(number: int) -> None:
+        signatures[number, filled] = np.minimum.reduceat(hashed(number), starts)
+
+    with ThreadPoolExecutor(threads) as pool:
+        [*pool.map(fill, range(len(signatures) if len(filled) else 0))]
+    return signatures
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,129 +204,3 @@ def _multiset(pair: Pair) -> _Words:
     for field in COMPARED_FIELDS:
         counts.update(pair.words(field))
     return frozenset((word, time) for word, count in counts.items() for time in range(count))
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What of a function's code is compared."""
-
-    exact: bytes
-    identifiers: bytes  # sorted 32-bit hashes of the identifiers, each as often as it occurs
-
-    @classmethod
-    def of(cls, code: bytes, keywords: frozenset[str]) -> "Fingerprint":
-        """That of code without comments."""
-        runs = alphanumeric_runs(code)
-        names = filter(None, map(bytes.lstrip, runs.split(b" "), repeat(DIGITS)))
-        words = filterfalse(_encoded(keywords).__contains__, islice(names, _MOST))
-        digest = hashlib.blake2b(runs, digest_size=16).digest()
-        return cls(digest, array("I", sorted(map(crc32, words))).tobytes())
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicates:
-    """Which of a sequence of functions are left out."""
-
-    exact: Bool[np.ndarray, " functions"]
-    near: Bool[np.ndarray, " functions"]
-
-
-def find_duplicates(functions: Sequence[Fingerprint]) -> Duplicates:
-    """The functions that copy an earlier one; of each cluster the first is not among them.
-
-    Exact (row K-6, as in Code Clippy): the sequence of alphanumeric runs is the same. Near (CodeSearchNet's rule,
-    Allamanis 2019): functions of ten identifiers or more, language keywords aside, whose sets have a Jaccard similarity
-    of .8 or more and whose multisets one of .7 or more; of each transitive cluster one is kept.
-    """
-    exact = np.zeros(len(functions), bool)
-    seen: set[bytes] = set()
-    for row, function in enumerate(functions):
-        exact[row] = function.exact in seen
-        seen.add(function.exact)
-    rows = np.flatnonzero(~exact)
-    near = np.zeros(len(functions), bool)
-    near[rows] = _firsts(identifiers(functions).take(rows), LEAST_IDENTIFIERS) != np.arange(len(rows))
-    return Duplicates(exact, near)
-
-
-def identifiers(functions: Sequence[Fingerprint]) -> Ragged:
-    """The hashes of the identifiers of each function."""
-    lengths = np.array([len(each.identifiers) // 4 for each in functions], np.int64)
-    return Ragged(np.frombuffer(b"".join(each.identifiers for each in functions), np.int32), edges(lengths))
-
-
-def clusters(codes: Sequence[bytes], lists: Ragged, least: int) -> Int[np.ndarray, " functions"]:
-    """For each function the first of its cluster of exact and near copies, by the rules of :func:`find_duplicates`.
-
-    Args:
-        codes: what is ``exact`` of their fingerprints, in order.
-        lists: their :func:`identifiers`.
-        least: identifiers of functions that can be near copies.
-    """
-    firsts: dict[bytes, int] = {}
-    exact = np.array([firsts.setdefault(code, row) for row, code in enumerate(codes)], np.int64)
-    rows = np.unique(exact)
-    near = np.arange(len(codes))
-    near[rows] = rows[_firsts(lists.take(rows), least)]
-    return near[exact]
-
-
-def _firsts(lists: Ragged, least: int) -> Int[np.ndarray, " functions"]:
-    """The first of the cluster of near-duplicates of each function, itself if it is in none."""
-    long = np.flatnonzero(lists.lengths >= least)
-    kept = lists.take(long)
-    flat, lengths = distinct(kept)
-    earlier, later = candidates(of_identifiers(flat, lengths), _COMPARED_FUNCTIONS, first=False)
-    for sizes, similarity in ((lengths, SET_SIMILARITY), (kept.lengths, MULTISET_SIMILARITY)):
-        a, b = sizes[earlier], sizes[later]
-        may = np.minimum(a, b) >= similarity * np.maximum(a, b)
-        earlier, later = earlier[may], later[may]
-    groups, values, bounds = Groups(np.arange(len(long))), kept.values.data, kept.offsets.tolist()
-    for one, other in zip(earlier.tolist(), later.tolist(), strict=True):
-        if groups.first(one) != groups.first(other) and _alike(
-            values[bounds[one] : bounds[one + 1]], values[bounds[other] : bounds[other + 1]]
-        ):
-            groups.join(one, other)
-    firsts = np.arange(len(lists))
-    firsts[long] = long[groups.firsts()]
-    return firsts
-
-
-class Groups:
-    """Disjoint sets of rows, each named by its first one."""
-
-    def __init__(self, firsts: Int[np.ndarray, " rows"]) -> None:
-        """``firsts``: for each row the first of its set at the beginning."""
-        self._up = firsts.tolist()
-
-    def firsts(self) -> Int[np.ndarray, " rows"]:
-        """For each row the first one of its set."""
-        up = np.array(self._up, np.int64)
-        while (above := up[up]).tobytes() != up.tobytes():
-            up = above
-        return up
-
-    def first(self, row: int) -> int:
-        """The first row of the set that has ``row``."""
-        up = self._up
-        while up[row] != row:
-            up[row] = up[up[row]]
-            row = up[row]
-        return row
-
-    def join(self, one: int, other: int) -> None:
-        """Make one set of those that have two rows."""
-        a, b = self.first(one), self.first(other)
-        self._up[max(a, b)] = min(a, b)
-
-
-def _alike(one: memoryview, other: memoryview) -> bool:
-    """Whether two sorted lists of identifiers are those of near-duplicates."""
-    if one == other:
-        return True
-    a, b = Counter(one.tolist()), Counter(other.tolist())
-    shared = a.keys() & b.keys()
-    if len(shared) < SET_SIMILARITY * (len(a) + len(b) - len(shared)):
-        return False
-    together = sum(map(min, map(a.__getitem__, shared), map(b.__getitem__, shared)))
-    return together >= MULTISET_SIMILARITY * (len(one) + len(other) - together)

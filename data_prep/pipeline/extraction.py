@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from data_prep.errors import UserError
-from data_prep.files.reading import raise_if_passing
+from data_prep.files.access import raise_if_passing
 from data_prep.installation import program_sha256
 from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource, left_out_lines
 from data_prep.languages.registry import language as language_named

@@ -8,7 +8,8 @@ from typing import Final
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.languages.comments import javadoc_sentence
-from data_prep.languages.identifiers import query_words
+from data_prep.languages.fields import LONGEST
+from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
 from data_prep.languages.java.functions import clean_fields
 from data_prep.pipeline.filters import NOT_PARSED, Candidate, is_generated, reason_to_drop
@@ -19,6 +20,7 @@ from data_prep.worker_process import PAIRS, limited
 
 COSTLY: Final = "takes too much processor time or memory to parse"
 LINE: Final = re.compile(r"#L(\d+)")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_$][\w$]*")
 _EXTRACT: Final = f"{__name__}:extract"
 _CHUNK_BYTES: Final = 1 << 20
 """Of files that a process reads at once, for balanced work."""
@@ -161,3 +163,35 @@ def wrap(row: Mapping[str, str], split: SplitName, origin: str) -> SourceFile:
     before = (int(place[1]) if place else 1) - head.count("\n") - 1
     data = f"{head}{row['code']}\n}}\n".encode(errors="replace")
     return SourceFile(origin, f"{row['repo']}/{row['path']}", data, Excerpt(split, before))
+
+
+def java_method(
+    fields: Mapping[str, str], split: SplitName, origin: str, config: DataConfig | None
+) -> tuple[Method, bool]:
+    """The method of a row of a published data set, and whether it could be parsed; without ``config`` it is not."""
+    file = wrap(fields, split, origin)
+    with limited(len(file.data)):
+        method = _parsed(file, config) if config else None
+    return method or _spelled(file, fields, split), method is not None
+
+
+def _parsed(file: SourceFile, config: DataConfig) -> Method | None:
+    """The method of ``file``; None if it cannot be parsed."""
+    try:
+        found = next(find_methods(parse_java(file.data), documented_only=False), None)
+    except UserError:
+        return None
+    known = None if found is None else method_fields(found, config)[0]
+    return None if found is None or known is None else record(file, found, known)
+
+
+def _spelled(file: SourceFile, row: Mapping[str, str], split: SplitName) -> Method:
+    """A method whose words are those of its identifiers."""
+    type_name, _, name = row["func_name"].rpartition(".")
+    code = row["code"]
+    words = (word for identifier in _IDENTIFIER.findall(code) for word in split_identifier(identifier))
+    fields = {"name": tuple(split_identifier(name)[:LONGEST]), "tokens": tuple(dict.fromkeys(words))[:LONGEST]}
+    before = file.data[: file.data.index(b"\n*/\n")].count(b"\n") + 2  # lines of the class and the comment
+    line = before + 1 + (file.excerpt.lines_before if file.excerpt else 0)
+    place = (file.origin, file.path, line, line + code.count("\n"), type_name, name)
+    return Method(*place, kind="method", source=code, documentation="", fields=fields, split=split)

@@ -28,7 +28,7 @@ from bm25s.stopwords import STOPWORDS_EN_PLUS
 from jaxtyping import Int
 
 from data_prep.records import UNKNOWN
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 
 SIMILAR: Final = 0.8
 """Jaccard similarity of tokens from which methods of one name are copies."""

@@ -12,7 +12,8 @@ from data_prep.errors import UserError, one_line
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES, language, language_of
-from data_prep.pipeline.duplicates import Distinct, Fingerprint, drop_duplicates, find_duplicates
+from data_prep.pipeline.copies import Fingerprint, find_duplicates
+from data_prep.pipeline.duplicates import Distinct, drop_duplicates
 from data_prep.pipeline.filters import CORPUS_FILTERS, FILTERS, NOT_PARSED, Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import extract_all
 from data_prep.pipeline.shards import CorpusFile, CorpusFunction, read_files, read_head

@@ -3,6 +3,8 @@
 The first line describes the tree, with counts and the program that made it; then follows one line per file. The text of
 a file is stored once. A function is two offsets into it; its code, its source for display and its context, which is the
 text before it, are cut out when they are needed. Offsets are in bytes of UTF-8.
+
+Also what is counted and measured of all shards of a corpus.
 """
 
 import gzip
@@ -10,21 +12,26 @@ import io
 import json
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import json_lines
 from data_prep.languages.language import Function
+from data_prep.languages.registry import LANGUAGES
+from data_prep.pipeline.stages import Sums
+from data_prep.worker_pool import map_ordered
 
 FORMAT: Final = "corpus-shard-1"
 _LEVEL: Final = 4
 _BLANK_LINE: Final = re.compile(rb"(?m)^[ \t\f\r]*\n")
 _APART: Final = re.sub(rb"\W", b" ", bytes(range(256)))
 """Each byte, or a space where it is none of a word."""
-
 CODE_FIELDS: Final = ("name", "tokens", "api", "ast")
 """Code fields that are stored with a function."""
 
@@ -183,3 +190,84 @@ def _function(row: Sequence[Any]) -> CorpusFunction:
     return CorpusFunction(
         name, type_name, kind, start, end, start_line, end_line, doc, query, inside, annotations, reason, words
     )
+
+
+_MEASURE: Final = f"{__name__}:lengths_of_shard"
+
+
+def link(tree: TreeName, path: str, function: CorpusFunction) -> str:
+    """The address of a function's lines at the commit, or the URL of its package."""
+    if not tree.url.startswith("https://github.com/"):
+        return tree.url
+    return f"{tree.url}/blob/{tree.revision}/{quote(path)}#L{function.start_line}-L{function.end_line}"
+
+
+def statistics(shards: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """Of each language: source trees, bytes, files and functions by reason ("" kept), licences of kept functions."""
+    heads = [read_head(path) for path in shards]
+    parts = {name: [head["languages"][name] for head in heads if name in head["languages"]] for name in LANGUAGES}
+    return {name: _of_language(each) for name, each in parts.items()}
+
+
+def _of_language(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {"trees": 0, "trees_with_pairs": 0, "bytes": 0, "broken_functions": 0}
+    totals: dict[str, Counter[str]] = {name: Counter() for name in ("files", "functions", "licences")}
+    for each in counts:
+        found["trees"] += 1
+        found["trees_with_pairs"] += bool(each["functions"].get(""))
+        found["bytes"] += each["bytes"]
+        found["broken_functions"] += each["broken"]
+        for name, total in totals.items():
+            total.update(each[name])
+    return {**found, **{name: dict(total.most_common()) for name, total in totals.items()}}
+
+
+@dataclass(slots=True)
+class Lengths(Sums):
+    """Sums over the kept functions of a language."""
+
+    functions: int = 0
+    doc_words: int = 0  # of the whole documentation, between spaces
+    query_words: int = 0  # of its first sentence
+    code_words: int = 0  # alphanumeric runs of the code without comments
+    code_lines: int = 0
+    context_lines: int = 0  # before the function, without comments and blank lines
+
+    def mean(self, name: str) -> float:
+        """The mean of a length."""
+        return float(getattr(self, name)) / max(1, self.functions)
+
+
+def lengths_of_shard(path: Path) -> dict[str, Lengths]:
+    """The lengths of a shard's kept functions by language."""
+    found: dict[str, Lengths] = {}
+    for file in read_files(path):
+        for function in file.functions:
+            if function.reason:
+                continue
+            code, context = file.stripped(function.start, function.end), file.context(function)
+            own = Lengths(
+                1,
+                len(function.doc.split()),
+                len(function.query.split()),
+                len(alphanumeric_runs(code).split()),
+                len(code.splitlines()),
+                len(context.splitlines()),
+            )
+            found.setdefault(file.language, Lengths()).add(own)
+    return found
+
+
+def measured_lengths(shards: Sequence[Path], processes: int) -> dict[str, Lengths]:
+    """The lengths of all kept functions by language.
+
+    Raises:
+        UserError: a shard is damaged.
+        OSError: one cannot be read, or a process was killed.
+    """
+    whole: dict[str, Lengths] = {}
+    with closing(map_ordered(_MEASURE, shards, processes)) as parts:
+        for part in parts:
+            for name, lengths in part.items():
+                whole.setdefault(name, Lengths()).add(lengths)
+    return whole

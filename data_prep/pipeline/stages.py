@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from data_prep.config import DataConfig
 from data_prep.errors import one_line
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from data_prep.records import Pair, SplitName
 from data_prep.worker_pool import Guard, map_ordered, processors
 

@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from data_prep.bounds import SEED, check_bounds, real, whole
-from data_prep.errors import UserError
+from data_prep.errors import SEED, UserError, check_bounds, real, whole
 
 ErrorRule = Literal["faithful", "strict"]
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
+from data_prep.files.access import MAX_RATIO, open_regular, read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import MAX_RATIO, open_regular, read_whole
 
 Feed = Callable[[bytes], None]
 

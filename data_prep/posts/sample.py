@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.writing import write_atomically
 
 MODULES: Final = (
     "numpy", "numpy.linalg", "numpy.ma", "numpy.char", "numpy.polynomial.polynomial", "scipy.stats", "scipy.linalg",

@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_folder
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.access import check_folder_place, named_path, read_whole
 from data_prep.files.json_text import json_lines, parse_json
-from data_prep.files.named_paths import check_folder_place, named_path
-from data_prep.files.reading import read_whole
+from data_prep.files.writing import atomic_folder, sole_holder
 from data_prep.installation import program_sha256
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump, find_dump

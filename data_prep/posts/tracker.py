@@ -16,9 +16,9 @@ from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_folder
 from data_prep.files.json_text import json_lines
 from data_prep.files.text_rows import LeftOut
+from data_prep.files.writing import atomic_folder
 from data_prep.posts.dump_files import SITE
 
 _FENCE: Final = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})")

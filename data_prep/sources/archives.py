@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.reading import ABSENT, MAX_RATIO, open_regular, raise_if_passing, read_regular, reading, reason
+from data_prep.files.access import ABSENT, MAX_RATIO, open_regular, raise_if_passing, read_regular, reading, reason
 from data_prep.records import SourceFile
 
 Skipped = Callable[[str, str], None]

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from data_prep.config import DEFAULT_LANGUAGE
 from data_prep.errors import UserError
+from data_prep.files.access import ABSENT, open_regular, read_whole
 from data_prep.files.json_text import file_lines, json_objects, numbered_lines, parse_json
-from data_prep.files.reading import ABSENT, open_regular, read_whole
 from data_prep.files.text_rows import LeftOut, parquet_texts, without_broken
 from data_prep.records import SPLITS, SplitName
 from data_prep.sources.download import RECORD, Place, Remote

@@ -19,10 +19,9 @@ from typing import Any, Final
 from tqdm import tqdm
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.access import ABSENT, file_sha256, read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import ABSENT, file_sha256, read_whole
+from data_prep.files.writing import sole_holder, write_atomically
 from data_prep.sources.package_downloads import complaint, run_program
 
 HOW: Final = (

@@ -27,10 +27,9 @@ from typing import Any, Final
 from tqdm import tqdm
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import naming, write_atomically
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.access import ABSENT, file_sha256, open_regular, read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import ABSENT, file_sha256, open_regular, read_whole
+from data_prep.files.writing import naming, sole_holder, write_atomically
 
 RECORD: Final = "fetched.json"
 """The file beside the fetched ones that records their place."""

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from data_prep.files.reading import raise_if_passing, read_regular
+from data_prep.files.access import raise_if_passing, read_regular
 from data_prep.sources.own_git import GitError, git_says, own_repository
 
 _TRANSPORT: Final = "https"

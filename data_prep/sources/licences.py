@@ -11,8 +11,8 @@ from typing import Final
 from xml.parsers import expat
 
 from data_prep.errors import UserError
+from data_prep.files.access import raise_if_passing, read_regular
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import raise_if_passing, read_regular
 from data_prep.sources.licence_texts import of_comment, of_file, of_name, spdx_tag
 
 PERMITTED: Final = ("MIT", "Apache-2.0", "BSD-3-Clause", "BSD-2-Clause", "ISC")

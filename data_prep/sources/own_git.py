@@ -17,8 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from data_prep.files.named_paths import absolute_path
-from data_prep.files.reading import raise_if_passing
+from data_prep.files.access import absolute_path, raise_if_passing
 
 OLDEST: Final = (2, 20)
 """Minimum version of git: it supports all settings of :func:`_environment`."""

@@ -1,22 +1,28 @@
-"""Downloads pinned packages by the ordinary clients of their registries, pip and npm, without running their code.
+"""Downloads by the ordinary clients of package registries: pinned packages of pip and npm, and the JDK's sources.
 
-Such programs are run with English messages and no input, and without an exception if one is missing or hangs.
+No code of a package is run. Programs are run with English messages and no input, and without an exception if one is
+missing or hangs. Where no sources of a JDK are installed, they are Debian's package of them, or OpenJDK 17's archive.
 """
 
+import logging
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_holder
-from data_prep.files.reading import file_sha256
+from data_prep.files.access import file_sha256, raise_if_passing
+from data_prep.files.writing import atomic_folder, sole_holder
+from data_prep.sources.archives import is_zip
+from data_prep.sources.download import Remote, download
 
 REGISTRIES: Final = ("pypi", "npm", "debian")
 _PLATFORMS: Final = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
@@ -112,3 +118,141 @@ def complaint(done: subprocess.CompletedProcess[str]) -> str:
     lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
     errors = (line for line in lines if re.match(r"E:|Err\b|.*(?:ERROR|ERR!|error)", line))
     return next(errors, lines[-1] if lines else f"exit {done.returncode}") if done.returncode else ""
+
+
+RELEASE: Final = "17.0.19"
+TAG: Final = f"jdk-{RELEASE}-ga"
+NAME: Final = f"{TAG}.tar.gz"
+ARCHIVE: Final = Remote(
+    f"https://github.com/openjdk/jdk17u/archive/refs/tags/{NAME}",
+    sha256="b165f0dd120f4455904b76cf87dd9352fd23f88c2e9a33c2532fabacc3cca962",
+)
+_SOURCE: Final = re.compile(r"[^/]+/src/(?P<module>[^/]+)/(?:share|unix|linux)/classes/(?P<path>.+)")
+_RELEASE: Final = re.compile(r"jdk-(\d+(?:\.\d+)*)")
+_TRIES: Final = 4
+SOURCE_PACKAGES: Final = ("openjdk-17-source", "openjdk-21-source", "openjdk-25-source")
+"""The first one that the machine's distribution has is used."""
+
+HOW: Final = (
+    "install a JDK with its sources (Debian, Ubuntu: apt-get install openjdk-17-source) "
+    "or give --data.path=, a src.zip, an openjdk-17-source .deb, a JDK's home or a source archive of OpenJDK"
+)
+_MAX_BYTES: Final = 1 << 30  # maximum size of a src.zip
+_logger = logging.getLogger(__name__)
+
+
+def fetch_archive(kept: Path, mirror: str = "") -> Path:
+    """The archive in the folder ``kept``, downloaded if missing, from below the address ``mirror`` if it is given.
+
+    Raises:
+        DownloadError: it cannot be had, or has another checksum.
+    """
+    target = kept / NAME
+    if not target.is_file():
+        remote = Remote(f"{mirror.rstrip('/')}/{NAME}", sha256=ARCHIVE.sha256) if mirror else ARCHIVE
+        _logger.info("fetching the sources of OpenJDK %s from %s", RELEASE, remote.url)
+        download(remote, target, tries=_TRIES)
+    return target
+
+
+def is_archive(path: Path) -> bool:
+    """Whether ``path`` is named like a tag's archive, jdk-17.0.19-ga.tar.gz or jdk17u-jdk-17.0.19-ga.tar.gz."""
+    return path.name.endswith((".tar.gz", ".tgz")) and path.is_file()
+
+
+def release_in_name(path: Path) -> str:
+    """The release of a tag's archive by its name, "" if there is none."""
+    found = _RELEASE.search(path.name)
+    return found[1] if found else ""
+
+
+def place_in_src_zip(name: str) -> str | None:
+    """The name in a Linux JDK's ``src.zip`` of the archive's member ``name``; None if it is not part of it."""
+    found = _SOURCE.fullmatch(name)
+    return f"{found['module']}/{found['path']}" if found else None
+
+
+def fetch_package(kept: Path, packages: Sequence[str] = SOURCE_PACKAGES) -> Path:
+    """Download Debian's source package by apt-get and unpack it below the folder ``kept``, like a JDK's home.
+
+    Args:
+        kept: where it is unpacked.
+        packages: the first that the machine's distribution has is used.
+
+    Raises:
+        UserError: that is not possible on this machine.
+    """
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+        raise UserError(f"no JDK on this machine has a lib/src.zip; {HOW}")
+    kept.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept, prefix=".package.") as name:
+        folder = Path(name)
+        if os.geteuid() == 0:
+            _apt_get(folder, "update")  # a stale list names deleted files; if this fails, the list may still work
+        problem = ""
+        for package in packages:
+            _logger.info("no JDK here has a lib/src.zip: fetching Debian's package %s", package)
+            problem = _apt_get(folder, "download", package)
+            files = sorted(folder.glob(f"{package}_*.deb"))
+            if files and not problem:
+                return unpack_package(files[0], kept)
+            if "locate package" not in problem and "candidate" not in problem:
+                break
+    raise UserError(f"no JDK here has a lib/src.zip, and apt-get download {package} says: {problem}; {HOW}")
+
+
+def unpack_package(package: Path, kept: Path) -> Path:
+    """Extract ``lib/src.zip`` from a Debian package, without root, to a home below ``kept``, with a ``release`` file.
+
+    Raises:
+        UserError: the file is not a Debian package or contains no ``src.zip``.
+    """
+    if not package.is_file():  # dpkg-deb would block on a pipe
+        raise UserError(f"{package} is no file; {HOW}")
+    if not shutil.which("dpkg-deb"):
+        raise UserError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
+    about = run_program(["dpkg-deb", "--field", str(package), "Package", "Version"])
+    if about.returncode:
+        raise UserError(f"{package} is no Debian package: {complaint(about)}; {HOW}")
+    fields = dict(line.split(": ", 1) for line in about.stdout.splitlines() if ": " in line)
+    name, version = fields.get("Package", package.stem), fields.get("Version", "")
+    release = re.split(r"[^0-9.]", version.split(":")[-1])[0]  # 17.0.21+9-1~deb12u1 is of 17.0.21
+    home = kept / re.sub(r"[^\w.+~-]", "_", f"{name}_{version}")
+    if not is_zip(home / "src.zip"):
+        with atomic_folder(home) as new:
+            _copy_src_zip(package, new / "src.zip")
+            (new / "release").write_text(f'JAVA_VERSION="{release}"\nPACKAGE="{name} {version}"\n', encoding="utf-8")
+    return home
+
+
+def _apt_get(folder: Path, *arguments: str) -> str:
+    """Run apt-get in ``folder``; returns the last line of its error, "" on success."""
+    options = ["-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30"]
+    return complaint(run_program(["apt-get", *options, *arguments], folder))
+
+
+def _copy_src_zip(package: Path, target: Path) -> None:
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as unpacking:
+        assert unpacking.stdout is not None
+        try:
+            copied = _copy_member(unpacking.stdout, target)
+        except (tarfile.TarError, OSError, EOFError) as error:
+            raise_if_passing(error)
+            raise UserError(f"{package} cannot be unpacked: {error}") from error
+        finally:
+            unpacking.kill()
+    if not copied or not zipfile.is_zipfile(target):
+        raise UserError(f"{package} contains no lib/src.zip; {HOW}")
+
+
+def _copy_member(stream: IO[bytes], target: Path) -> bool:
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            if member.isreg() and member.name.endswith("/lib/src.zip") and member.size <= _MAX_BYTES:
+                content = archive.extractfile(member)
+                assert content is not None
+                with target.open("wb") as file:
+                    shutil.copyfileobj(content, file)
+                return True
+    return False

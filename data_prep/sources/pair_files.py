@@ -1,53 +1,28 @@
-"""Rows of pairs as people have them: JSON Lines, JSON, CSV, TSV and Parquet, under the names that the field uses."""
+"""Files of pairs: rows of one's own in any place, and the form of BEIR and CoIR."""
 
+import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from data_prep.errors import UserError, printable
-from data_prep.files.json_text import json_array, json_lines
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import open_regular
-from data_prep.files.text_rows import LeftOut, csv_rows, parquet_columns, parquet_rows
-from data_prep.records import SplitName
-from data_prep.sources.pair_columns import check_columns, chosen_columns, unusable
+from data_prep.errors import UserError
+from data_prep.files.access import named_path, open_regular
+from data_prep.files.json_text import json_lines
+from data_prep.files.text_rows import LeftOut
+from data_prep.files.writing import atomic_folder
+from data_prep.records import SPLITS, SplitName
+from data_prep.sources.pair_rows import SPLIT_WORDS, PairRow, bounded, chosen_columns, pair_row, rows_of, split_in
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import PairText, Split
 
-LONGEST_CODE: Final = 1 << 18
-"""Characters of a code; the longest of CodeSearchNet's six languages are shorter."""
-LONGEST_QUERY: Final = 10_000
-"""Characters of a query that are read."""
-UNKNOWN_SPLIT: Final = "unknown split"
-SPLIT_WORDS: Final[Mapping[str, SplitName]] = MappingProxyType({
-    "train": "train", "training": "train", "valid": "valid", "validation": "valid", "dev": "valid", "val": "valid",
-    "development": "valid", "test": "test", "testing": "test", "eval": "test", "evaluation": "test",
-})  # fmt: skip
 FORMS: Final = (".jsonl", ".jsonl.gz", ".json", ".ndjson", ".csv", ".tsv", ".parquet")
-_SEPARATOR: Final = "[CODESPLIT]"  # of GenCodeSearchNet's raw records
-_START: Final = 1 << 10
-_WORDS: Final = re.compile(r"[a-z]+")
-_LINE: Final = re.compile(r"#L(\d{1,9})")
-_TEXTS: Final = ("language", "split", "group", "path", "name", "url", "licence", "id")
-
-
-class PairRow(NamedTuple):  # which is made sooner than a dataclass
-    """A code with its query, as a file has them."""
-
-    where: str  # file:line
-    query: str  # "": the code is a candidate only
-    code: str
-    split: SplitName | None = None
-    language: str = ""  # as it is written
-    group: str = ""
-    path: str = ""
-    line: int = 1  # of the code in its file
-    name: str = ""
-    licence: str = ""
-    id: str = ""  # of the row, unless its file says none
-    code_id: str = ""  # by which codes are told apart; "": by their text
+_PARTS: Final = ("corpus", "queries")
+_ENDINGS: Final = (".jsonl", ".jsonl.gz")
+_LONGEST: Final = 1 << 16  # characters of a line of qrels
+_TOLD: Final = ("language", "group", "name", "licence")
 
 
 @dataclass(slots=True)
@@ -73,7 +48,7 @@ class PairSource:
             UserError: a file cannot be read as what its name says, or lacks a column.
         """
         for file in self.files:
-            for where, row in _rows_of(file.path, left_out, self.columns):
+            for where, row in rows_of(file.path, left_out, self.columns):
                 found = pair_row(row, where, file.split, self.columns, has_splits=self.has_splits)
                 if isinstance(found, str):
                     left_out(where, found)
@@ -95,7 +70,7 @@ def named_files(text: str) -> list[PairFile]:
         place = named_path(name)
         for path in _files_at(place):
             found.append(PairFile(path, SPLIT_WORDS.get(split)))
-            told.append(_split_in(path.relative_to(place) if place.is_dir() else Path(path.name)))
+            told.append(split_in(path.relative_to(place) if place.is_dir() else Path(path.name)))
     names = {own for own, file in zip(told, found, strict=True) if not file.split}
     if len(names) > 1 or names == {"test"}:
         for own, file in zip(told, found, strict=True):
@@ -133,108 +108,180 @@ def _files_at(path: Path) -> list[Path]:
     return found
 
 
-def _split_in(path: Path) -> SplitName | None:
-    """The split that the words of a file's name say, else those of its folder's."""
-    for text in reversed(path.parts):
-        named = {SPLIT_WORDS[word] for word in _WORDS.findall(text.lower()) if word in SPLIT_WORDS}
-        if len(named) == 1:
-            return named.pop()
-    return None
+_Texts = Mapping[str, Mapping[str, Any]]
 
 
-def _rows_of(path: Path, left_out: LeftOut, columns: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The place and the cells of each row."""
-    if path.suffix == ".parquet":
-        wanted = {name for names in chosen_columns(parquet_columns(path), columns).values() for name in names}
-        check_columns(path, wanted, columns)
-        if not wanted:
-            left_out(f"{path}:1", "no query")
-        rows: Iterable[tuple[int, Mapping[str, Any]]] = enumerate(parquet_rows(path, sorted(wanted)), 1)
-    elif path.suffix in (".csv", ".tsv"):
-        rows = csv_rows(
-            path, left_out, [*filter(None, columns.values())], delimiter="\t" if path.suffix == ".tsv" else ","
-        )
-    elif path.suffix == ".json" and _begins_array(path):
-        rows = json_array(path, left_out)
-    else:
-        rows = json_lines(path, left_out)
-    return ((f"{path}:{number}", row) for number, row in rows)
+def is_beir(place: Path) -> bool:
+    """Whether a folder has a corpus, and queries or what is sought."""
+    has_corpus, has_queries = (_found(place, part) is not None for part in _PARTS)
+    return has_corpus and (has_queries or (place / "qrels").is_dir())
 
 
-def _begins_array(path: Path) -> bool:
+def _found(place: Path, part: str) -> Path | None:
+    return next((path for end in _ENDINGS if (path := place / f"{part}{end}").is_file()), None)
+
+
+@dataclass(slots=True)
+class BeirSource:
+    """A folder of such files."""
+
+    place: Path
+    columns: Mapping[str, str] = field(default_factory=dict)  # field of a pair -> column of the corpus
+
+    @property
+    def files(self) -> list[PairFile]:
+        """The files.
+
+        Raises:
+            UserError: there are no queries, or none says what is sought.
+        """
+        found = [path for part in _PARTS if (path := _found(self.place, part))]
+        if len(found) < len(_PARTS):
+            raise UserError(f"--data.path={self.place} has {found[0].name}, but no queries.jsonl: add it")
+        qrels = sorted((self.place / "qrels").glob("*.tsv")) or sorted(self.place.glob("qrels*.tsv"))
+        if not qrels:
+            raise UserError(f"--data.path={self.place} has a corpus and queries, but no qrels/*.tsv: add them")
+        return [*(PairFile(path) for path in found), *(PairFile(path, SPLIT_WORDS.get(path.stem)) for path in qrels)]
+
+    def rows(self, left_out: LeftOut) -> Iterator[PairRow]:
+        """A row for each query and code that it seeks, then the other codes of the test.
+
+        Raises:
+            UserError: a file is damaged.
+        """
+        corpus, queries, *qrels = self.files
+        codes, texts = _by_id(corpus.path, left_out), _by_id(queries.path, left_out)
+        sought: dict[SplitName | None, set[str]] = {}
+        for file in qrels:
+            lines = [*_qrels(file.path, left_out)]
+            if not lines:
+                left_out(f"{file.path}:1", "no code is sought by any line")
+            for where, query, code in lines:
+                if query not in texts or code not in codes:
+                    what = f"query of {queries.path.name}" if query not in texts else f"code of {corpus.path.name}"
+                    left_out(where, f"no such {what}: {query if query not in texts else code:.40}")
+                    continue
+                found = self._row(codes[code], code, where, file.split, _text_of(texts[query]))
+                if isinstance(found, str):
+                    left_out(where, found)
+                else:
+                    sought.setdefault(file.split, set()).add(code)
+                    yield found
+        yield from self._candidates(codes, sought.get("test", set()), f"{corpus.path}", left_out)
+
+    def _candidates(self, codes: _Texts, sought: set[str], where: str, left_out: LeftOut) -> Iterator[PairRow]:
+        for number, (name, row) in enumerate(codes.items(), 1):
+            splits = row.get("splits")
+            if name in sought or (isinstance(splits, list) and "test" not in splits):
+                continue
+            found = self._row(row, name, f"{where}:{number}", "test", "")
+            if isinstance(found, str):
+                left_out(f"{where}:{number}", found)
+            else:
+                yield found
+
+    def _row(
+        self, code: Mapping[str, Any], name: str, where: str, split: SplitName | None, query: str
+    ) -> PairRow | str:
+        more = code.get("metadata") if isinstance(code.get("metadata"), dict) else {}
+        fields = {**more, **code} if more else code
+        named = chosen_columns(fields, self.columns)
+        told = {each: next((str(fields[column]) for column in named[each] if fields[column]), "") for each in _TOLD}
+        text = _text_of(code)
+        if not text.strip():
+            return "no code"
+        return bounded(PairRow(
+            where, query, text, split, told["language"], told["group"], name, 1, told["name"] or _title(code),
+            told["licence"], code_id=name,
+        ))  # fmt: skip
+
+
+def _title(code: Mapping[str, Any]) -> str:
+    """The title, if it may be the name of a function."""
+    title = code.get("title")
+    return title if isinstance(title, str) and title.replace(".", "").replace("_", "").isalnum() else ""
+
+
+def _text_of(row: Mapping[str, Any]) -> str:
+    text = row.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _by_id(path: Path, left_out: LeftOut) -> dict[str, Mapping[str, Any]]:
+    found: dict[str, Mapping[str, Any]] = {}
+    for number, row in json_lines(path, left_out):
+        name = row.get("_id", row.get("id"))
+        if not isinstance(name, str | int):
+            left_out(f"{path}:{number}", "no _id")
+        elif not _text_of(row).strip():
+            left_out(f"{path}:{number}", "no text")
+        elif found.setdefault(str(name), row) is not row:
+            left_out(f"{path}:{number}", "an _id of an earlier line")
+    return found
+
+
+def _qrels(path: Path, left_out: LeftOut) -> Iterator[tuple[str, str, str]]:
+    """The place, query and code of each line about a code that is sought."""
     with open_regular(path) as file:
-        return file.read(_START).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        number = 0
+        while line := file.readline(_LONGEST):
+            number += 1
+            cells = line.decode("utf-8-sig", "replace").split("\t" if b"\t" in line else None)
+            cells = [cell.strip() for cell in cells]
+            if not any(cells) or (number == 1 and not _is_number(cells[-1])):
+                continue
+            where = f"{path}:{number}"
+            if len(cells) not in (3, 4) or not _is_number(cells[-1]):
+                left_out(where, "no line of qrels: expected query, code and a number, separated by tabs")
+            elif float(cells[-1]) > 0:
+                yield where, cells[0], cells[-2]
 
 
-def pair_row(
-    row: Mapping[str, Any],
-    where: str,
-    split: SplitName | None,
-    columns: Mapping[str, str],
-    *,
-    has_splits: bool = True,
-) -> PairRow | str:
-    """The pair of a row, or why it is none."""
-    named = chosen_columns(row, columns)
-    if not named["code"] and isinstance(row.get("input"), str) and _SEPARATOR in row["input"]:
-        text, _, code = row["input"].partition(_SEPARATOR)
-        return pair_row(
-            {**row, "input": None, "query": text, "code": code.strip()}, where, split, columns, has_splits=has_splits
-        )
-    if reason := unusable(row, columns):
-        return reason
-    query, code = (_first_text(row, named[each]) for each in ("query", "code"))
-    for each, text in (("query", query), ("code", code)):
-        if not isinstance(text, str) or not text.strip():
-            return f"no {each}" if text in ("", None) or isinstance(text, str) else f"the {each} is no text"
-    more = {each: _plain(_first_text(row, named[each])) if named[each] else "" for each in _TEXTS}
-    if more["split"] and has_splits:
-        split = SPLIT_WORDS.get(more["split"].lower())
-        if split is None:
-            return f"{UNKNOWN_SPLIT}: {more['split']:.40}"
-    return bounded(PairRow(
-        where, query, code, split, more["language"], more["group"], more["path"] or more["url"],
-        _line_of(more["url"]), more["name"], more["licence"], more["id"],
-    ))  # fmt: skip
-
-
-def bounded(row: PairRow) -> PairRow | str:
-    """``row``, or why it is none: its texts are too long or cannot be stored."""
-    if len(row.code) > LONGEST_CODE:
-        return f"code of more than {LONGEST_CODE:,} characters"
+def _is_number(text: str) -> bool:
     try:
-        "".join((row.query, row.code, row.path, row.group, row.name, row.licence, row.language, row.code_id)).encode()
-    except UnicodeEncodeError:
-        return "half a surrogate pair"
-    return row
+        return not math.isnan(float(text))
+    except ValueError:
+        return False
 
 
-def query_text(text: str) -> str:
-    """The text of a query in one line, for display."""
-    return printable(" ".join(text[:LONGEST_QUERY].split()))
+def write_beir(data: PreparedData, folder: Path) -> dict[str, int]:
+    """Write a prepared data set in this form; the numbers of codes, queries and lines of qrels.
+
+    Equal queries of a split are one, and so are codes of the same place and text.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    codes: dict[tuple[str, ...], dict[str, Any]] = {}
+    queries: dict[tuple[str, str], dict[str, str]] = {}
+    lines: dict[SplitName, dict[tuple[str, str], None]] = {}
+    for name in SPLITS:
+        split = data.splits[name]
+        for row, text in enumerate(map(split.text, range(len(split)))):
+            code = codes.setdefault(text.code_key, _code(text, split, row, f"c{len(codes)}"))
+            code["splits"] = sorted({*code["splits"], name})
+            if text.query_text and len(split.words["query"][row]):
+                query = queries.setdefault(
+                    (name, text.query_text), {"_id": f"q{len(queries)}", "text": text.query_text}
+                )
+                lines.setdefault(name, {})[query["_id"], code["_id"]] = None
+    with atomic_folder(folder) as new:
+        (new / "qrels").mkdir()
+        _write(new / "corpus.jsonl", map(json.dumps, codes.values()))
+        _write(new / "queries.jsonl", map(json.dumps, queries.values()))
+        for name, pairs in lines.items():
+            head = ["query-id\tcorpus-id\tscore"]
+            _write(new / "qrels" / f"{name}.tsv", chain(head, (f"{query}\t{code}\t1" for query, code in pairs)))
+    return {"codes": len(codes), "queries": len(queries), "qrels": sum(map(len, lines.values()))}
 
 
-def _first_text(row: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """The first text among some columns, tokens joined by spaces; else the first value that is none."""
-    if len(names) == 1:
-        return _text(row[names[0]])
-    values = [_text(row[name]) for name in names]
-    texts = (value for value in values if isinstance(value, str) and value.strip())
-    return next(texts, next((value for value in values if value not in ("", None)), ""))
+def _code(text: PairText, split: Split, row: int, name: str) -> dict[str, Any]:
+    title = f"{text.type_name}.{text.method_name}" if text.type_name else text.method_name
+    words = " ".join(split.word_list("tokens", row))
+    metadata = {"path": text.path, "licence": text.licence} if text.licence else {"path": text.path}
+    return {"_id": name, "title": title, "text": text.source or words, "metadata": metadata, "splits": []}
 
 
-def _text(value: Any) -> Any:
-    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-        return " ".join(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return ""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _plain(value: Any) -> str:
-    return printable(" ".join(value.split()))[:1000] if isinstance(value, str) else ""
-
-
-def _line_of(url: str) -> int:
-    place = _LINE.search(url)
-    return int(place[1]) if place else 1
+def _write(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)

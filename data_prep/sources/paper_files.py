@@ -27,11 +27,11 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.reading import MAX_RATIO, RATIO_FROM, open_regular
+from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular
 from data_prep.files.text_rows import utf8_lines
 from data_prep.records import UNKNOWN
 from data_prep.sources.tabcs_release import ReleasedSplit, load_plain
-from data_prep.store.ragged_lists import Ragged, edges, spread
+from data_prep.store.arrays import Ragged, edges, spread
 
 CLONES: Final = {
     "deepcs_example": "guxd/deep-code-search",

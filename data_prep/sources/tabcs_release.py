@@ -22,9 +22,9 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular
+from data_prep.files.access import open_regular
 from data_prep.records import UNKNOWN, Method, Pair, SplitName
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
 
 FILE_FIELDS: Final = {"query": "desc", "name": "methodname", "tokens": "tokens", "api": "apiseq", "ast": "sbt"}
 """Field -> the release's name. It has no statement trees: FcarCS's release of them is not available."""

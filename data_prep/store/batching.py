@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from data_prep.store.ragged_lists import Ragged
-from data_prep.store.vocabulary import PAD
+from data_prep.store.arrays import Ragged
+from data_prep.store.tokenizing import PAD
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The prepared data set on disk: memory-mapped arrays, one lexicon, texts as JSON Lines, and a manifest.
+"""The prepared data set on disk: mapped arrays, one lexicon, texts as JSON Lines, and a manifest; and parts of it.
 
 Layout of a folder: ``manifest.json`` (what the data are, with size and sha256 of every other file), ``lexicon.json``
 (all distinct words of all splits, sorted: string interning, not a model's vocabulary), and for each split
@@ -10,148 +10,30 @@ The manifest's checksums are the one check of a folder: content whose checksum i
 
 import hashlib
 import json
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
-from data_prep.array_types import Int, Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.files.json_text import checked_record, parse_json, sorted_json
-from data_prep.files.reading import ABSENT, file_sha256, read_whole, reason
+from data_prep.files.access import ABSENT, file_sha256, read_whole, reason
+from data_prep.files.json_text import parse_json, sorted_json
+from data_prep.files.writing import atomic_folder
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
-from data_prep.store.ragged_lists import Ragged, edges
+from data_prep.store.arrays import Int, Int64, Ragged, edges
+from data_prep.store.split import DamagedStore, Split, Texts, joined, tree_of
 
 FORMAT_VERSION: Final = 1
 """Incremented when the layout changes; a store of another version is rebuilt."""
 MANIFEST: Final = "manifest.json"
 LEXICON: Final = "lexicon.json"
-_CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")  # that always exist, unlike statement trees
-
-
-class DamagedStore(UserError):  # noqa: N818 - names a state
-    """A prepared data set that cannot be used; the message states why."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairText:
-    """The display text of a pair: the method's location, the query's sentence and the source."""
-
-    origin: str
-    path: str
-    start_line: int  # 1-based
-    end_line: int  # 1-based, inclusive
-    type_name: str
-    method_name: str
-    query_text: str
-    source: str
-    licence: str = ""  # SPDX, "" if it is not known
-
-    @property
-    def code_key(self) -> tuple[str, ...]:
-        """What tells its code from others: its place and its text."""
-        return self.origin, self.path, str(self.start_line), self.source
-
-
-_TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
-
-
-def text_line(text: PairText) -> bytes:
-    """The line of a text in JSON; an encoder of objects takes twice as long."""
-    values = ((name, getattr(text, name)) for name in _TEXT_FIELDS if name != "licence" or text.licence)
-    parts = (
-        f'"{name}":{encode_basestring_ascii(value) if isinstance(value, str) else value}' for name, value in values
-    )
-    return f"{{{','.join(parts)}}}\n".encode()
-
-
-def read_text(line: bytes) -> PairText:
-    """Parse a ``line`` of texts, which was not validated when its file was opened.
-
-    Raises:
-        DamagedStore: it is invalid.
-    """
-    try:
-        return checked_record(PairText, parse_json(line))
-    except UserError as error:
-        raise DamagedStore(f"the text of a method is damaged ({error}): make anew what it is read from") from error
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Texts:
-    """The texts of a split, decoded on access."""
-
-    data: UInt8[np.ndarray, " bytes"]  # JSON Lines
-    offsets: Int64[np.ndarray, " edges"]
-    rows: Int64[np.ndarray, " rows"]  # line of each row
-
-    @classmethod
-    def of(cls, texts: Iterable[PairText]) -> "Texts":
-        """Encode texts as JSON Lines."""
-        data, lengths = bytearray(), array("q")  # a list of lines would take as much again
-        for text in texts:
-            data += (line := text_line(text))
-            lengths.append(len(line))
-        offsets = edges(np.array(lengths, np.int64))
-        return cls(np.frombuffer(data, dtype=np.uint8), offsets, np.arange(len(lengths)))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, row: int) -> PairText:
-        return read_text(self.line(row))
-
-    def line(self, row: int) -> bytes:
-        """The text of a row as JSON."""
-        line = self.rows[row]
-        return self.data[self.offsets[line] : self.offsets[line + 1]].tobytes()
-
-    def take(self, rows: Int[np.ndarray, " rows"]) -> "Texts":
-        """The texts of ``rows``, in that order."""
-        return replace(self, rows=self.rows[rows])
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Pairs in a fixed order: row i's query is the description of row i's method."""
-
-    name: str
-    lexicon: Sequence[str]
-    words: Mapping[str, Ragged]  # WORD_FIELDS -> lexicon ids
-    texts: Texts
-
-    @classmethod
-    def of(cls, name: str, pairs: Sequence[Pair]) -> "Split":
-        """A split in memory; its lexicon has exactly its words, sorted."""
-        lexicon = sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
-        place = {word: number for number, word in enumerate(lexicon)}
-        words = {field: _numbers([pair.words(field) for pair in pairs], place) for field in WORD_FIELDS}
-        return cls(name, lexicon, words, Texts.of(map(text_of, pairs)))
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def take(self, rows: Int[np.ndarray, " rows"]) -> "Split":
-        """The pairs ``rows``, in that order."""
-        words = {field: lists.take(rows) for field, lists in self.words.items()}
-        return replace(self, words=words, texts=self.texts.take(rows))
-
-    def text(self, row: int) -> PairText:
-        """The display text of pair ``row``."""
-        return self.texts[row]
-
-    def has(self, row: int, part: bytes) -> bool:
-        """Whether the text of pair ``row`` has a part of JSON, as it is stored: decoding it takes much longer."""
-        return part in self.texts.line(row)
-
-    def word_list(self, field: str, row: int) -> list[str]:
-        """The words of ``field`` (one of WORD_FIELDS) of pair ``row``."""
-        return [self.lexicon[number] for number in self.words[field][row]]
+_SHOWN: Final = 12
+"""Names of source trees that a message lists."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -161,24 +43,6 @@ class PreparedData:
     folder: Path
     manifest: dict[str, Any]
     splits: Mapping[SplitName, Split]
-
-
-def _numbers(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged:
-    """The numbers of the words of each list."""
-    offsets = edges(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
-    values = map(place.__getitem__, chain.from_iterable(lists))
-    return Ragged(np.fromiter(values, dtype=np.int32, count=int(offsets[-1])), offsets)
-
-
-def sealed_file(path: Path) -> dict[str, str | int]:
-    """The seal of a file: its name, size and checksum."""
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
-
-
-def manifest_sha256(manifest: Mapping[str, Any]) -> str:
-    """The checksum of the rest of a manifest."""
-    rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
-    return hashlib.sha256(sorted_json(rest)).hexdigest()
 
 
 def open_prepared(folder: Path) -> PreparedData:
@@ -226,22 +90,6 @@ def _check_file(path: Path, seal: Mapping[str, Any]) -> None:
         raise DamagedStore(f"{path} was changed: its sha256 is not the manifest's")
 
 
-def words_sha256(split: Split) -> str:
-    """The sha256 of the words of a split's pairs, in order, without statement trees."""
-    digest = hashlib.sha256()
-    for row in range(len(split)):
-        fields = (" ".join(split.word_list(field, row)) for field in _CHECKED_FIELDS)
-        digest.update("\t".join(fields).encode(errors="surrogatepass") + b"\n")
-    return digest.hexdigest()
-
-
-def text_of(pair: Pair) -> PairText:
-    """What is shown of a pair."""
-    method = pair.method
-    place = (method.origin, method.path, method.start_line, method.end_line, method.type_name, method.name)
-    return PairText(*place, query_text=pair.query_text, source=method.source, licence=method.licence)
-
-
 def _open_split(folder: Path, name: str, lexicon: Sequence[str]) -> Split:
     words = {
         field: Ragged(_mapped(folder / f"{name}-{field}-values.npy"), _mapped(folder / f"{name}-{field}-offsets.npy"))
@@ -255,3 +103,144 @@ def _open_split(folder: Path, name: str, lexicon: Sequence[str]) -> Split:
 
 def _mapped(path: Path) -> np.ndarray:
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def sealed_file(path: Path) -> dict[str, str | int]:
+    """The seal of a file: its name, size and checksum."""
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+
+
+def manifest_sha256(manifest: Mapping[str, Any]) -> str:
+    """The checksum of the rest of a manifest."""
+    rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    return hashlib.sha256(sorted_json(rest)).hexdigest()
+
+
+def write_prepared(
+    folder: Path, splits: Mapping[SplitName, Split | Sequence[Pair]], manifest: Mapping[str, Any]
+) -> None:
+    """Write pairs and ``manifest`` to ``folder`` atomically; an older folder of that name is replaced.
+
+    Added to the manifest: ``format_version``, ``split_sizes``, ``files`` (name, bytes, sha256) and its own sha256.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    found = {name: splits.get(name, ()) for name in SPLITS}
+    made = {name: each if isinstance(each, Split) else Split.of(name, each) for name, each in found.items()}
+    used = {name: _used(each) for name, each in made.items()}
+    lexicon = sorted(set(chain.from_iterable(used.values())))
+    place = {word: number for number, word in enumerate(lexicon)}
+    with atomic_folder(folder) as new:
+        (new / LEXICON).write_text(json.dumps(lexicon), encoding="utf-8")
+        for name, split in made.items():
+            numbers = np.zeros(len(split.lexicon), np.int32)
+            numbers[[*used[name].values()]] = [place[word] for word in used[name]]
+            _save_split(new, name, split, numbers)
+        whole = {
+            **manifest,
+            "format_version": FORMAT_VERSION,
+            "split_sizes": {name: len(each) for name, each in found.items()},
+            "files": [sealed_file(new / name) for name in _file_names()],
+        }
+        whole["manifest_sha256"] = manifest_sha256(whole)
+        (new / MANIFEST).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+def _used(split: Split) -> dict[str, int]:
+    """The words of a split with their numbers: those of its lexicon that its pairs have."""
+    has = np.zeros(len(split.lexicon), bool)
+    for lists in split.words.values():
+        has[lists.values] = True
+    return {split.lexicon[number]: number for number in np.flatnonzero(has).tolist()}
+
+
+def _file_names() -> list[str]:
+    arrays = [f"{field}-{part}.npy" for field in WORD_FIELDS for part in ("values", "offsets")]
+    return [LEXICON, *(f"{name}-{each}" for name in SPLITS for each in (*arrays, "texts.jsonl", "texts-offsets.npy"))]
+
+
+def _save_split(folder: Path, name: str, split: Split, numbers: Int[np.ndarray, " lexicon"]) -> None:
+    """``numbers``: the number of each word of the split's lexicon in that of the folder."""
+    for field, lists in split.words.items():
+        _save_array(folder / f"{name}-{field}-values.npy", numbers[lists.values])
+        _save_array(folder / f"{name}-{field}-offsets.npy", lists.offsets)
+    data, starts, ends = split.texts.data.data, *(split.texts.offsets[split.texts.rows + end] for end in (0, 1))
+    with (folder / f"{name}-texts.jsonl").open("wb") as file:
+        file.writelines(data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
+    _save_array(folder / f"{name}-texts-offsets.npy", edges(ends - starts))
+
+
+def _save_array(path: Path, array: np.ndarray) -> None:
+    """Write the bytes of ``np.save``, which hides the system's error if the disk is full."""
+    array = np.ascontiguousarray(array)
+    with path.open("wb") as file:
+        write_array_header_1_0(file, header_data_from_array_1_0(array))
+        file.write(array.data)
+
+
+def limit_pairs(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
+    """At most ``limit`` pairs (0: all), sampled with ``seed``; rows remain in order.
+
+    Splits are limited in proportion to their sizes, to at least one pair each.
+
+    Raises:
+        UserError: ``limit`` is smaller than the number of splits.
+    """
+    sizes = np.array([len(data.splits[name]) for name in SPLITS])
+    if limit == 0 or limit >= sizes.sum():
+        return data
+    if limit < np.count_nonzero(sizes):
+        least = np.count_nonzero(sizes)
+        raise UserError(f"--data.limit takes 0 (all) or at least {least}, one per split, not {limit}")
+    splits = {}
+    for place, (name, share) in enumerate(zip(SPLITS, _shares(sizes, limit), strict=True)):
+        splits[name] = _sampled(data.splits[name], share, [seed, place])
+    return replace(data, splits=splits)
+
+
+def limit_training(data: PreparedData, limit: int, seed: int = 0) -> PreparedData:
+    """At most ``limit`` training pairs (0: all), sampled with ``seed``; the other splits remain whole."""
+    train = data.splits["train"]
+    if limit == 0 or limit >= len(train):
+        return data
+    return replace(data, splits={**data.splits, "train": _sampled(train, limit, [seed, SPLITS.index("train")])})
+
+
+def _sampled(split: Split, size: int, seed: Sequence[int]) -> Split:
+    drawn = np.random.default_rng(seed).choice(len(split), size=size, replace=False)
+    return split.take(np.sort(drawn))
+
+
+def _shares(sizes: Int[np.ndarray, " splits"], limit: int) -> list[int]:
+    """``limit`` divided in proportion to ``sizes``, at least 1 for non-empty ones: largest remainders first."""
+    exact = sizes * limit / sizes.sum()
+    shares = np.maximum(np.floor(exact).astype(np.int64), (sizes > 0).astype(np.int64))
+    while shares.sum() < limit:
+        shares[np.argmax(exact - shares)] += 1
+    while shares.sum() > limit:
+        shares[np.argmax(shares - exact - 2 * limit * (shares <= 1))] -= 1
+    return [int(share) for share in shares]
+
+
+def held_out(data: PreparedData, tree: str) -> PreparedData:
+    """``data`` whose test split is all pairs of ``tree``; the pairs of the former test split are training pairs.
+
+    Raises:
+        UserError: there are no pairs of such a tree, or a split would be empty.
+    """
+    trees = {name: [tree_of(split, row) for row in range(len(split))] for name, split in data.splits.items()}
+    sizes = Counter(name for names in trees.values() for name in names)
+    if tree not in sizes:
+        largest = ", ".join(name for name, _ in sizes.most_common(_SHOWN))
+        raise UserError(f"--data.hold_out={tree} is no source tree with pairs; there are {largest}")
+
+    def rows(name: SplitName, holds: Callable[[str], bool]) -> Int64[np.ndarray, " rows"]:
+        return np.flatnonzero([holds(each) for each in trees[name]])
+
+    test = next(data.splits[name].take(rows(name, tree.__eq__)) for name in SPLITS if tree in trees[name])
+    rest: dict[SplitName, Split] = {name: data.splits[name].take(rows(name, tree.__ne__)) for name in SPLITS}
+    train = joined(rest["train"], rest["test"]) if len(rest["test"]) else rest["train"]
+    if not len(train) or not len(rest["valid"]):
+        raise UserError(f"--data.hold_out={tree} leaves no pairs for training or validation: leave out another")
+    return replace(data, splits={"train": train, "valid": rest["valid"], "test": replace(test, name="test")})

@@ -1,25 +1,134 @@
-"""Converts a split's words to lists of ids. Light to import: no torch, until a padded batch is taken."""
+"""Vocabularies, of the training split only, and words as their ids; light to import: no torch, until a batch is taken.
 
-from collections.abc import Callable, Mapping, Sequence
+The special ids are for padding and unknown words.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import Stemmer
 
-from data_prep.array_types import Int, Int32
-from data_prep.config import WordsConfig
+from data_prep.config import MOST_BUCKETS, WordsConfig
 from data_prep.errors import UserError
+from data_prep.files.access import read_whole
+from data_prep.files.json_text import checked_words, parse_json
+from data_prep.files.writing import write_atomically
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS, WORD_FIELDS
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
-from data_prep.store.vocabulary import SIDES, Vocabularies, Vocabulary
+from data_prep.store.arrays import Int, Int32, Ragged
+from data_prep.store.split import Split
 
 if TYPE_CHECKING:
     from data_prep.store.batching import Batch
+
+SIDES: Final = ("query", "code", *STRUCTURE_FIELDS)
+"""The vocabularies of a model."""
+PAD: Final = 0
+FIRST_UNKNOWN: Final = 1
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Ids of words: 0 is PAD, 1 to ``unknown_buckets`` are for unknown words, then the known ones follow.
+
+    With several buckets, an unknown word is assigned to a bucket by a hash of its letters, so that it has the same
+    bucket in every vocabulary with as many buckets.
+    """
+
+    words: tuple[str, ...]
+    unknown_buckets: int = 1
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        first = FIRST_UNKNOWN + self.unknown_buckets
+        return {word: first + place for place, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        """Number of ids, including PAD and unknown ones."""
+        return FIRST_UNKNOWN + self.unknown_buckets + len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._index
+
+    def id(self, word: str) -> int:
+        """The id of ``word``; one of the unknown ids if it is not in the vocabulary."""
+        known = self._index.get(word)
+        return FIRST_UNKNOWN + zlib.crc32(word.encode()) % self.unknown_buckets if known is None else known
+
+    def ids(self, words: Iterable[str]) -> Int32[np.ndarray, " words"]:
+        """The ids of ``words``, in order."""
+        return np.fromiter((self.id(word) for word in words), dtype=np.int32)
+
+    def word(self, word_id: int) -> str:
+        """The word of an id, or ``<pad>`` or ``<unk>``."""
+        place = word_id - FIRST_UNKNOWN - self.unknown_buckets
+        return self.words[place] if place >= 0 else "<pad>" if word_id == PAD else "<unk>"
+
+    @classmethod
+    def checked(cls, content: object) -> "Vocabulary":
+        """Convert JSON ``content`` to a vocabulary: {"unknown_buckets": 1, "words": ["a"]}.
+
+        Raises:
+            UserError: it is invalid.
+        """
+        if not isinstance(content, dict) or {*content} != {"unknown_buckets", "words"}:
+            raise UserError("expected words and unknown_buckets")
+        buckets = content["unknown_buckets"]
+        if type(buckets) is not int or not 1 <= buckets <= MOST_BUCKETS:
+            raise UserError(f"expected from 1 to {MOST_BUCKETS:,} unknown_buckets, got {buckets!r:.40}")
+        return cls(tuple(checked_words(content["words"])), buckets)
+
+    @classmethod
+    def build(
+        cls, counts: Int[np.ndarray, " lexicon"], lexicon: Sequence[str], most: int, least: int, buckets: int
+    ) -> "Vocabulary":
+        """The ``most`` most frequent words that occur ``least`` times; ties in the lexicon's order."""
+        order = np.argsort(-counts, kind="stable")[:most]
+        return cls(tuple(lexicon[place] for place in order if counts[place] >= least), buckets)
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """The vocabularies of a model: name, tokens and api share ``code``."""
+
+    query: Vocabulary
+    code: Vocabulary
+    ast: Vocabulary
+    statements: Vocabulary = Vocabulary(())
+
+    def of(self, field: str) -> Vocabulary:
+        """The vocabulary of ``field``."""
+        found: Vocabulary = getattr(self, field) if field in SIDES else self.code
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write all vocabularies as JSON."""
+        sides = {side: getattr(self, side) for side in SIDES}
+        content = {side: {"unknown_buckets": v.unknown_buckets, "words": v.words} for side, v in sides.items()}
+        write_atomically(path, json.dumps(content, ensure_ascii=False))
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabularies":
+        """Load what :meth:`save` wrote; older files have no vocabulary of statement trees.
+
+        Raises:
+            UserError: the file is missing or invalid.
+        """
+        try:
+            content = parse_json(read_whole(path))
+            if not isinstance(content, dict) or {*content, "statements"} != {*SIDES}:
+                raise UserError("expected query, code, ast and statements")
+            return cls(**{side: Vocabulary.checked(each) for side, each in content.items()})
+        except (OSError, UserError) as error:
+            raise UserError(
+                f"expected the vocabularies of a run in {path}, but they cannot be read: {error}"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -85,13 +194,11 @@ class WordTokenizer:
         """A tokenizer with vocabularies built only from ``train``."""
         lexicon, words = _as_read(train, config)
 
-        def vocabulary(fields: Sequence[str], largest: int, buckets: int) -> Vocabulary:
+        def vocabulary(fields: Sequence[str], most: int, buckets: int) -> Vocabulary:
             counts = np.zeros(len(lexicon), np.int64)
             for field in fields:
                 counts += np.bincount(words[field].values, minlength=len(lexicon))
-            return Vocabulary.build(
-                counts, lexicon, largest=largest, min_count=config.min_count, unknown_buckets=buckets
-            )
+            return Vocabulary.build(counts, lexicon, most, config.min_count, buckets)
 
         code_words = ["query"] * config.joint + ["name", "tokens", "api"]
         code = vocabulary(code_words, config.code_size, config.unknown_buckets)
@@ -123,8 +230,7 @@ class WordTokenizer:
 
     def words(self, field: str, ids: Sequence[int]) -> list[str]:
         """The words of ``field`` that ``ids`` stand for."""
-        vocabulary = self.vocabularies.of(field)
-        return [vocabulary.word(number) for number in ids]
+        return [*map(self.vocabularies.of(field).word, ids)]
 
     def check(self) -> None:
         """Check that the vocabularies have words; without, a model would learn nothing.
@@ -171,34 +277,23 @@ def _stemmer() -> Stemmer.Stemmer:
 
 def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[str, Ragged]]:
     """The lexicon with the word forms of the configuration added, and the fields in these forms."""
-    lexicon, words = _Lexicon(split.lexicon), dict(split.words)
+    place = {word: number for number, word in enumerate(split.lexicon)}
+    found = dict(split.words)
+
+    def reword(field: str, forms: Callable[[str], Sequence[str]]) -> None:
+        """Replace each word of a field by its forms, which may be none or several."""
+        seen, inverse = np.unique(found[field].values, return_inverse=True)
+        known = [*place]
+        parts = Ragged.of([[place.setdefault(form, len(place)) for form in forms(known[number])] for number in seen])
+        spread = parts.take(inverse)  # one list per word
+        found[field] = Ragged(spread.values, spread.offsets[found[field].offsets])
+
     if config.api == "lower":
-        words["api"] = lexicon.reworded(words["api"], lambda word: (word.lower(),))
+        reword("api", lambda word: (word.lower(),))
     elif config.api == "split":
-        words["api"] = lexicon.reworded(words["api"], split_identifier)
+        reword("api", split_identifier)
     if config.stem:
         stemmer = _stemmer()
         for field in ("query", "name", "tokens", "api"):
-            words[field] = lexicon.reworded(words[field], lambda word: (stemmer.stemWord(word),))
-    return lexicon.words, words
-
-
-class _Lexicon:
-    """A lexicon to which words can be added."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words = list(words)
-        self._place = {word: number for number, word in enumerate(words)}
-
-    def reworded(self, lists: Ragged, forms: Callable[[str], Sequence[str]]) -> Ragged:
-        """``lists`` with each word replaced by its forms, which may be none or several."""
-        seen, inverse = np.unique(lists.values, return_inverse=True)
-        parts = Ragged.of([[self._number(form) for form in forms(self.words[number])] for number in seen])
-        spread = parts.take(inverse)  # one list per word
-        return Ragged(spread.values, spread.offsets[lists.offsets])
-
-    def _number(self, word: str) -> int:
-        if word not in self._place:
-            self._place[word] = len(self.words)
-            self.words.append(word)
-        return self._place[word]
+            reword(field, lambda word: (stemmer.stemWord(word),))
+    return [*place], found

@@ -1,13 +1,14 @@
 """What a stack trace has, and what a reader of a language's traces promises.
 
 A form is a record: :class:`data_prep.traces.headed.HeadedForm` for languages that state an error before its frames. It
-is named by ``traces`` of the language (:mod:`data_prep.languages`).
+is named by ``traces`` of the language (:mod:`data_prep.languages`). Here too: a file and a line as a person types them.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import unquote
 
@@ -26,6 +27,15 @@ NEXT_RECORD: Final = re.compile(
 )
 """The start of a line of a log, or a rule: neither goes on with a message."""
 _ADDRESS: Final = re.compile(r"[A-Za-z][\w+.-]*://[^/]*(/.*)")
+_LINE: Final = re.compile(
+    r":L?(\d{1,9})(?:[:,-].*)?"  # file.py:12, :12:5, :12-20, :12: a message
+    r"|\((\d{1,9})(?:[ ]?[,:;-][ ]?\d{1,9})*\)(?:[ ]?:.*)?"  # file.ts(12,5): a message
+    r"|#L?(\d{1,9})(?:C\d{1,9})?(?:-L?\d{1,9}(?:C\d{1,9})?)?:?",  # file.go#L12-L20
+    re.ASCII | re.DOTALL,
+)
+_LONGEST_PLACE: Final = 1 << 12
+_PLACES: Final = 4
+"""Meanings of a place that are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +117,25 @@ def split_message(text: str) -> tuple[str, str]:
     """The type and the message of ``TypeError: x is not a function``."""
     error, _, message = text.partition(": ")
     return error.rstrip(":").strip(), message.strip()
+
+
+def named_places(typed: str) -> list[tuple[str, int]]:
+    """The files and lines that a place may mean, the shortest path first; none if it names no line.
+
+    Behind the path is ``:LINE``, ``#LLINE`` or ``(LINE)``, with or without a column, a last line and, behind another
+    colon, text.
+    """
+    plain = typed_path(typed)
+    starts = (match.start() for match in re.finditer(r"[:(#]", plain[:_LONGEST_PLACE]))
+    found = ((plain[:start].rstrip(), _LINE.fullmatch(plain, start)) for start in starts)
+    lines = ((path, int(next(filter(None, line.groups())))) for path, line in found if path and line)
+    return [*islice(lines, _PLACES)]
+
+
+def typed_path(typed: str) -> str:
+    """A path without blanks around it, of an address of a file."""
+    typed = typed.strip()
+    if not typed.startswith("file://"):
+        return typed
+    path = unquote(typed.removeprefix("file://").removeprefix("localhost"))
+    return path[1:] if re.match(r"/[A-Za-z]:[/\\]", path) else path

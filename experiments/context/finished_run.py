@@ -14,15 +14,15 @@ import numpy as np
 import torch
 from jaxtyping import Float, Float32, Int, Int64
 
+from data_prep.config import data_set
 from data_prep.errors import UserError
 from data_prep.languages.registry import language_of
-from data_prep.pipeline.contexts import Part, with_contexts
+from data_prep.pipeline.contexts import Part, Triple, triples, with_contexts
 from data_prep.pipeline.corpus import Corpus
-from data_prep.pipeline.triples import Triple, triples
 from data_prep.records import SplitName
-from data_prep.registry import data_set
 from data_prep.store.batching import Batch
-from data_prep.store.prepared_data import PairText, PreparedData, Split, words_sha256
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import PairText, Split, words_sha256
 from evaluation.metrics import count_better_and_tied
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder, load_run

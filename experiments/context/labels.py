@@ -22,14 +22,14 @@ from typing import Final, Literal
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 from data_prep.files.text_rows import csv_rows
+from data_prep.files.writing import write_atomically
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pipeline.contexts import asked_under, nearest_words, without_contexts
 from data_prep.records import CONTEXT_FIELD, Method, Pair
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from experiments.context.finished_run import (
     FinishedRun,
     code_vectors,

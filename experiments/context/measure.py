@@ -25,9 +25,7 @@ from data_prep.pipeline.contexts import (
     without_contexts,
 )
 from data_prep.records import CONTEXT_FIELD
-from data_prep.store.derived_splits import tree_of
-from data_prep.store.prepared_data import Split
-from evaluation.fusion import best_weight, weighted, z_scores
+from data_prep.store.split import Split, tree_of
 from evaluation.metrics import count_better_and_tied
 from experiments.context.finished_run import (
     FinishedRun,
@@ -44,7 +42,7 @@ from experiments.context.results import ALL, OVERLAPS, ContextResult, reached, s
 from experiments.recipes.config import resolve
 from experiments.run.run import command_line
 from experiments.terminal.console import say, show
-from modeling.ranker import Ranker
+from modeling.ranker import Ranker, best_weight, weighted, z_scores
 
 OWN: Final = "model"
 OTHERS: Final = "model, contexts of other queries"

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from data_prep.bounds import COUNT, SEED, check_bounds, whole
-from data_prep.errors import UserError
+from data_prep.errors import COUNT, SEED, UserError, check_bounds, whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,24 @@
-"""The page of saved results with contexts: ``context table`` writes ``experiments/results/scotch.md`` and pictures.
+"""Tests with contexts of each source tree in turn, and the page of all saved results.
 
-A section for each model on a data set, in pools of one size; then both splits beside each other, what validation says
-of the number of words of a context, source trees in turn, and the numbers that Scotch publishes.
+``context turns DATASET MODEL`` leaves out each source tree of a data set, with and without context. ``context table``
+writes ``experiments/results/scotch.md`` and pictures.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from data_prep.config import DATASETS, data_set
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.writing import write_atomically
 from data_prep.pipeline.contexts import PARTS
-from evaluation.published import SCOTCH
+from data_prep.pipeline.corpus import Corpus
+from data_prep.store.split import tree_of
 from evaluation.result_store import ResultStore
+from evaluation.tables import SCOTCH
 from experiments.context.gains import (
     GAINS,
     SPLITS,
@@ -42,29 +47,43 @@ from experiments.context.measure import (
     NONE,
     OTHERS,
     OWN,
+    measured,
     part_name,
     shortened,
 )
+from experiments.context.options import ContextOptions
 from experiments.context.results import (
     ALL,
     OVERLAPS,
+    WITHOUT,
     ContextResult,
     Key,
     Pairs,
     load_results,
     mean_mrr,
     paired,
+    save_result,
 )
-from experiments.recipes.results_folder import RESULTS
+from experiments.recipes.config import REPOSITORY, Configuration, resolve, split_run_arguments
+from experiments.recipes.models import MODELS
+from experiments.recipes.results_folder import RESULTS, results_folder
+from experiments.recipes.run_folder import RunFolder
+from experiments.run.data import prepare_stage
+from experiments.run.run import command_line, run
+from experiments.tables.cells import sections_of, set_aside
 from experiments.terminal.console import say
+from experiments.terminal.options import unknown
 
 FOLDER: Final = "context"
+LEAST: Final = 200
+"""Pairs from which a source tree is left out: fewer say little."""
+_NAMED: Final = ("data.language", "train.seed")  # options that the names of results contain
 _CONVENTIONS: Final = (
     "Each test query is ranked over the functions of its pool, ties against it; pools are drawn at random, and the "
-    "last is padded with functions of others. Means over seeds. Intervals are 95 %, over seeds of training and "
-    "over whole repositories; with one seed there is none. BM25 reads the query, or with it "
-    "the rarest words of its context; tuned: with settings chosen on validation pairs of the JDK. The weight of a "
-    "fusion is chosen on validation pairs. A language with fewer test pairs than a pool has is one pool of all."
+    "last is padded with functions of others. Means over seeds. Intervals are 95 %, over seeds of training and over "
+    "whole repositories; with one seed there is none. BM25 reads the query, or with it the rarest words of its "
+    "context; tuned: with settings chosen on validation pairs of the JDK. The weight of a fusion is chosen on "
+    "validation pairs. A language with fewer test pairs than a pool has is one pool of all."
 )
 _MEANS: Final[Mapping[str, System]] = {
     "without context": WITHOUT_CONTEXT,
@@ -227,3 +246,55 @@ def _words_by_validation(found: Mapping[Key, Pairs]) -> list[str]:
             words = "all" if (best := names[int(np.argmax(means))]) == OWN else best.removeprefix("model, ")
             lines += ["", *_by_system(tested, f"words, {what}", names, means), "", f"Best in the mean: {words}."]
     return ["## Number of context words, on validation pairs", *lines] if lines else []
+
+
+def turns(arguments: Sequence[str]) -> None:
+    """Train and test a model with and without context for each source tree; finished ones are not trained again.
+
+    Raises:
+        UserError: there is no such data set, model or option, or fewer than two source trees can be left out.
+    """
+    words, typed = split_run_arguments(arguments)
+    if len(words) != 2:
+        raise UserError("expected a data set and a model: bash run.sh context turns installed scotch_light")
+    dataset, model = words
+    if dataset not in DATASETS:
+        raise unknown("data set", dataset, list(DATASETS))
+    if model + WITHOUT not in MODELS:
+        raise unknown("model with a form without context", model, [each for each in MODELS if each + WITHOUT in MODELS])
+    if taken := sorted({"out", "data.hold_out"} & {*typed}):
+        raise UserError(f"bash run.sh context turns chooses --{taken[0]} itself: leave it out")
+    plan = resolve(dataset, model, typed)
+    named = resolve(dataset, model, {name: text for name, text in typed.items() if name in _NAMED})
+    results = results_folder([sections_of(plan)], [sections_of(named)])
+    trees = trees_of(plan, command_line("context turns", dataset, model, typed))
+    say(f"{len(trees)} source trees of {LEAST} pairs or more: {', '.join(trees)}")
+    for tree in trees:
+        for name in (model, model + WITHOUT):
+            folder = REPOSITORY / "runs" / "turns" / f"{dataset}-{plan.data.language}-{tree.replace('/', '+')}-{name}"
+            _turn(dataset, name, {**typed, "data.hold_out": tree}, folder / f"seed{plan.train.seed}", results)
+
+
+def trees_of(plan: Configuration, command: str) -> list[str]:
+    """The source trees that can be left out, largest first.
+
+    Raises:
+        UserError: the data set is no corpus, or there are fewer than two.
+    """
+    if not isinstance(data_set(plan.dataset, plan.data), Corpus):
+        raise UserError(f"{plan.dataset} is not made of source trees: take repositories, seven_languages or installed")
+    data = prepare_stage(plan.dataset, plan.data, command)
+    sizes = Counter(tree_of(split, row) for split in data.splits.values() for row in range(len(split)))
+    found = [tree for tree, size in sizes.most_common() if size >= LEAST]
+    if len(found) < 2:
+        raise UserError(f"{plan.dataset} has {len(found)} source trees of {LEAST} pairs or more: two are needed")
+    return found
+
+
+def _turn(dataset: str, model: str, typed: dict[str, str], folder: Path, results: Path) -> None:
+    plan = resolve(dataset, model, {**typed, "out": str(folder)})
+    set_aside(RunFolder(folder), plan)
+    if not RunFolder(folder).metrics.exists():
+        run(plan, typed)
+    for result in measured(folder, ContextOptions(pools="1000")):
+        say(f"wrote {save_result(result, results / FOLDER)}")

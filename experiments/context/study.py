@@ -22,9 +22,9 @@ import numpy as np
 from scipy.stats import binomtest
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.access import named_path
 from data_prep.files.json_text import load_record, to_json
-from data_prep.files.named_paths import named_path
+from data_prep.files.writing import write_atomically
 from experiments.context.finished_run import FinishedRun, Pool, model_scores, rows_of_languages, same_pairs, url_of
 from experiments.context.labels import COLUMNS, HIGHEST
 from experiments.context.options import AnnotateOptions, StudyOptions

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from data_prep.bounds import COUNT, SEED, THREADS, check_bounds, real, shown, whole
-from data_prep.errors import UserError
+from data_prep.errors import COUNT, SEED, THREADS, UserError, check_bounds, real, shown, whole
 from training.config import TrainConfig
 
 ERRORS: Final = {

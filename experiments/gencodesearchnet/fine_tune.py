@@ -26,10 +26,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import naming, write_atomically
-from data_prep.files.folder_lock import sole_writer
+from data_prep.files.access import read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
+from data_prep.files.writing import naming, sole_writer, write_atomically
 from data_prep.gencodesearchnet.records import Example
 from data_prep.installation import code_version, machine
 from data_prep.store.tokenizing import TokenizedPairs

@@ -1,23 +1,24 @@
-"""GenCodeSearchNet's results as Markdown."""
+"""GenCodeSearchNet's results as Markdown, and differences of models on the same texts, paired, from saved ranks."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
+from data_prep.errors import UserError
 from data_prep.files.json_text import from_json
-from evaluation.benchmark import BenchmarkResult, ByType, SubsetResult
+from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS
+from evaluation.benchmark import BenchmarkResult, SubsetResult
+from evaluation.comparison import Lead, adjusted
 from evaluation.result_store import ResultStore
-from experiments.gencodesearchnet.differences import (
-    NONE,
-    REFERENCE,
-    answer,
-    columns,
-    difference_table,
-    label_of,
-    merged,
-    row_of,
-)
-from experiments.tables.comparison_tables import markdown_table
+from evaluation.significance import Runs, compare_runs
+from experiments.tables.answers import said
+from experiments.tables.comparison_pictures import as_png, draw_leads
+from experiments.tables.comparison_tables import markdown_table, with_interval
+from training.drawing import Figure
 
 FOLDER: Final = "gencodesearchnet"
 """Folder of the saved results."""
@@ -39,16 +40,160 @@ _TYPES: Final = {
     "combined": "combined",
     "eight": "mean of eight",
 }
+REFERENCE: Final = "bm25"
+NONE: Final = "-"
+_ORDER: Final = [entry.name for entry in (*SUBSETS, *POOLS)]
+_KINDS: Final = {entry.name: ", ".join(entry.generalisation) for entry in SUBSETS}
+_PANELS: Final = 5  # of a picture, beside each other
+_NO_MODELS: Final = ("chance", "bm25_plain")
+_HEADLINE: Final = "statcodesearch"
+"""The subset of another language in another domain, which the benchmark is made for."""
 
 
-def ranking_table(results: Sequence[BenchmarkResult]) -> str:
-    """MRR by subset and model; "" if nothing was ranked."""
-    return _table(results, "MRR", _mrr)
+@dataclass(frozen=True, slots=True, order=True)
+class Column:
+    """The texts that models are compared on: a subset of some size."""
+
+    place: int  # in the order of the benchmark
+    name: str
+    pairs: int
+
+    @classmethod
+    def of(cls, subset: SubsetResult) -> "Column":
+        """The column of a result."""
+        place = _ORDER.index(subset.name) if subset.name in _ORDER else len(_ORDER)
+        return cls(place, subset.name, subset.pairs)
 
 
-def matching_table(results: Sequence[BenchmarkResult]) -> str:
-    """Accuracy by subset and model; "" if nothing was matched."""
-    return _table(results, "accuracy", _accuracy)
+Row = Mapping[Column, SubsetResult]
+
+
+def label_of(result: BenchmarkResult) -> str:
+    """The model, and the protocol unless it is the canonical one."""
+    return result.model if result.protocol == "canonical" else f"{result.model} ({result.protocol})"
+
+
+def merged(results: Iterable[BenchmarkResult]) -> list[BenchmarkResult]:
+    """One result for each row: runs of one model on other subsets, or on other sizes of one, are joined.
+
+    Means by type are those of the run on most subsets.
+    """
+    rows: dict[str, list[BenchmarkResult]] = {}
+    for result in results:
+        rows.setdefault(label_of(result), []).append(result)
+    return [_joined(each) for each in rows.values()]
+
+
+def _joined(runs: Sequence[BenchmarkResult]) -> BenchmarkResult:
+    subsets = {Column.of(subset): subset for run in runs for subset in run.subsets}
+    whole = max(runs, key=lambda run: len(run.subsets))
+    return replace(whole, subsets=[subsets[column] for column in sorted(subsets)])
+
+
+def columns(results: Sequence[BenchmarkResult]) -> dict[Column, str]:
+    """The columns of all results in order, each with its title."""
+    found = sorted({Column.of(subset) for result in results for subset in result.subsets})
+    names = [column.name for column in found]
+    return {each: each.name + f" ({each.pairs:,})" * (names.count(each.name) > 1) for each in found}
+
+
+def row_of(result: BenchmarkResult) -> Row:
+    """The results of a row by their columns."""
+    return {Column.of(subset): subset for subset in result.subsets}
+
+
+def one_seed(result: BenchmarkResult) -> bool:
+    """Whether the row is of a trained model, of which each has one seed; older results do not say it."""
+    return "/" in result.model if result.trained is None else result.trained
+
+
+def _decided(subset: SubsetResult) -> Sequence[float]:
+    """Of each text the share of its pairs that were decided rightly, which older results do not have."""
+    found = subset.matching
+    return [each * len(found.right) / found.pairs for each in found.right] if found else ()
+
+
+MEASURES: Final[Mapping[str, Callable[[SubsetResult], Sequence[float]]]] = {
+    "MRR": lambda subset: [1 / rank for rank in subset.ranking.ranks] if subset.ranking else (),
+    "accuracy": _decided,
+}
+"""What is compared -> its value of each text of a subset; (): it was not measured."""
+
+
+def paired(results: Sequence[BenchmarkResult], reference: str, measure: str = "MRR") -> dict[Column, dict[str, Lead]]:
+    """For each column the difference of every row from ``reference`` on the same texts, in one of MEASURES.
+
+    The interval is over texts, those of one project or of equal code together. A trained row has one seed, so that
+    nothing is known of another training: it gets no p-value, and its interval is of this run.
+    """
+    rows = {label_of(each): row_of(each) for each in results}
+    trained = {label_of(each) for each in results if one_seed(each)}
+    found = {}
+    for column in columns(results):
+        subsets = {label: row[column] for label, row in rows.items() if column in row}
+        groups = next((each.groups for each in subsets.values() if each.groups), None)
+        runs = {label: Runs(np.array([MEASURES[measure](each)]), trained=False) for label, each in subsets.items()}
+        base = runs.pop(reference, None)
+        if base and base.values.size:
+            same = {label: each for label, each in runs.items() if each.values.shape == base.values.shape}
+            leads = {label: compare_runs(each, base, groups) for label, each in same.items()}
+            found[column] = adjusted(
+                {label: replace(each, p_value=math.nan) if label in trained else each for label, each in leads.items()}
+            )
+    return {column: each for column, each in found.items() if each}
+
+
+def difference_table(results: Sequence[BenchmarkResult], reference: str, measure: str = "MRR") -> str:
+    """The differences from ``reference``, with intervals and adjusted p-values; "" if there are none."""
+    found, titles = paired(results, reference, measure), columns(results)
+    labels = [label_of(each) for each in results if any(label_of(each) in leads for leads in found.values())]
+    if not labels:
+        return ""
+    header = (f"{measure} - {reference}", *(titles[column] for column in found))
+    rows = [(label, *(_cell(leads.get(label)) for leads in found.values())) for label in labels]
+    return markdown_table(header, rows)
+
+
+def _cell(lead: Lead | None) -> str:
+    if lead is None:
+        return NONE
+    p_text = "one seed" if math.isnan(lead.adjusted_p) else f"p {lead.adjusted_p:.2g}"
+    return f"{with_interval(lead.difference)}, {p_text}"
+
+
+def answer(results: Sequence[BenchmarkResult]) -> str:
+    """How models differ from BM25 on most texts of R, best first; "" if it was not ranked with others."""
+    found = paired(results, REFERENCE)
+    column = max((each for each in found if each.name == _HEADLINE), key=lambda each: each.pairs, default=None)
+    if column is None:
+        return ""
+    models = [each for each in found[column].items() if each[0] not in _NO_MODELS]
+    ordered = sorted(models, key=lambda each: -each[1].difference.mean)
+    told = " ".join(said((label, REFERENCE), lead) for label, lead in ordered)
+    return f"On {column.pairs:,} texts of R, in MRR: {told}"
+
+
+def difference_picture(results: Sequence[BenchmarkResult]) -> bytes:
+    """A PNG: for each column the difference of every row from BM25, with its interval.
+
+    Raises:
+        UserError: nothing was ranked beside BM25.
+    """
+    found, titles = paired(results, REFERENCE), columns(results)
+    if not found:
+        raise UserError(f"a picture needs rows that were ranked beside {REFERENCE}, and there are none")
+    labels = [label_of(each) for each in results if any(label_of(each) in leads for leads in found.values())]
+    lines, width = -(-len(found) // _PANELS), min(len(found), _PANELS)
+    size = 4 + 2 * width, lines * (1.2 + 0.28 * len(labels))
+    figure = Figure(figsize=size, dpi=110, layout="constrained")
+    panels = figure.subplots(lines, width, sharey=True, squeeze=False).ravel()
+    for spare in panels[len(found) :]:
+        spare.set_visible(False)
+    for axes, (column, leads) in zip(panels, found.items(), strict=False):
+        draw_leads(axes, leads, labels)
+        axes.set_title("\n".join(filter(None, (titles[column], _KINDS.get(column.name, "")))), fontsize=8)
+    figure.supxlabel(f"MRR minus that of {REFERENCE}, 95 % interval; light: one seed, interval of this run", fontsize=9)
+    return as_png(figure)
 
 
 def type_table(results: Sequence[BenchmarkResult]) -> str:
@@ -60,8 +205,10 @@ def type_table(results: Sequence[BenchmarkResult]) -> str:
     for result in results:
         for measure, means in (("MRR", result.mrr_by_type), ("accuracy", result.accuracy_by_type)):
             if means and any(getattr(means, name) is not None for name in _TYPES if name != "domain"):
-                starred = any(each.stand_in for each in result.subsets)
-                rows.append((label_of(result), measure, *_means(means, star="*" * starred)))
+                star = "*" * any(each.stand_in for each in result.subsets)
+                values = (getattr(means, name) for name in _TYPES)
+                texts = (NONE if value is None else f"{value:.3f}{star}" for value in values)
+                rows.append((label_of(result), measure, *texts))
     if not rows:
         return ""
     table = markdown_table(("model", "", *_TYPES.values()), rows)
@@ -74,8 +221,12 @@ def pages(results: Sequence[BenchmarkResult]) -> str:
     parts = [
         (f"Ranking: MRR minus that of {REFERENCE}\n\n{_PAIRED}", difference_table(results, REFERENCE)),
         (f"Ranking: MRR minus that of {_MINILM}", difference_table(results, _MINILM)),
-        ("Ranking: MRR, ties counting against the model", ranking_table(results)),
-        ("Matching: accuracy, half of the pairs matching", matching_table(results)),
+        ("Ranking: MRR, ties counting against the model", _table(results, "MRR", _mrr)),
+        (f"Matching: accuracy minus that of {REFERENCE}, as above", difference_table(results, REFERENCE, "accuracy")),
+        (
+            "Matching: accuracy, half of the pairs matching",
+            _table(results, "accuracy", lambda each: f"{each.matching.accuracy:.3f}" if each.matching else NONE),
+        ),
         ("By type of generalisation", type_table(results)),
         ("No transfer to another language", learned_list(results)),
         ("The data", data_list(results)),
@@ -129,8 +280,7 @@ def _domain(result: BenchmarkResult) -> float:
 
 
 def _table(results: Sequence[BenchmarkResult], measure: str, cell: Callable[[SubsetResult], str]) -> str:
-    titles = columns(results)
-    rows = []
+    titles, rows = columns(results), []
     for result in results:
         found = {column: cell(subset) for column, subset in row_of(result).items()}
         rows.append((label_of(result), *(found.get(column, NONE) for column in titles)))
@@ -139,20 +289,10 @@ def _table(results: Sequence[BenchmarkResult], measure: str, cell: Callable[[Sub
 
 
 def _mrr(subset: SubsetResult) -> str:
-    found = subset.ranking
-    if found is None:
+    if (found := subset.ranking) is None:
         return NONE
     part = f", {found.queries:,} queries" if found.queries < subset.pairs else ""
     return f"{found.mrr:.3f}{part}"
-
-
-def _accuracy(subset: SubsetResult) -> str:
-    return f"{subset.matching.accuracy:.3f}" if subset.matching else NONE
-
-
-def _means(means: ByType, star: str) -> list[str]:
-    values = [getattr(means, name) for name in _TYPES]
-    return [NONE if value is None else f"{value:.3f}{star}" for value in values]
 
 
 def _told(subset: SubsetResult) -> list[str]:

@@ -11,28 +11,26 @@ from jaxtyping import Float32, Int64
 
 from baselines.bm25 import Bm25, Bm25Config
 from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKind
+from data_prep.config import OfLanguages, data_set
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import read_whole
+from data_prep.files.access import named_path, read_whole
 from data_prep.gencodesearchnet.records import Example, as_split
-from data_prep.gencodesearchnet.sampling import DISTRACTORS, Block, ranking_blocks
+from data_prep.gencodesearchnet.sets import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.languages.registry import languages
-from data_prep.registry import OfLanguages, data_set
-from data_prep.store.prepared_data import Split
-from evaluation.fusion import Scale, paired_blocks, weighted
+from data_prep.store.split import Split
 from evaluation.metrics import count_better_and_tied, mrr
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import MODELS
 from experiments.recipes.run_folder import RunFolder, load_run
-from experiments.recipes.stored_options import is_packed
 from experiments.run.data import config_of_other
 from experiments.terminal.console import say
+from experiments.terminal.options import is_packed
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker, Scores, best_device
+from modeling.ranker import Ranker, Scale, Scores, best_device, paired_blocks, weighted
 from modeling.transformers.cross_encoder import load_cross_encoder
 from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
 

@@ -12,16 +12,14 @@ from typing import IO, Final, TypeVar
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_file, write_atomically
-from data_prep.files.folder_lock import sole_writer
+from data_prep.files.access import named_path
 from data_prep.files.json_text import to_json
-from data_prep.files.named_paths import named_path
-from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
+from data_prep.files.writing import atomic_file, sole_writer, write_atomically
 from data_prep.gencodesearchnet.records import Example, as_split
-from data_prep.gencodesearchnet.sampling import Block
+from data_prep.gencodesearchnet.sets import Block, find_fine_tuning
 from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS, Subset, find_subsets
 from data_prep.installation import code_version, machine, without_paths
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.query_files import strictly_decreasing
 from evaluation.result_store import ResultStore

@@ -15,7 +15,7 @@ from jaxtyping import Float32, Int, Int64
 from tqdm import tqdm
 
 from data_prep.gencodesearchnet.records import Example, as_split
-from data_prep.gencodesearchnet.sampling import (
+from data_prep.gencodesearchnet.sets import (
     Block,
     Negatives,
     matching_negatives,
@@ -24,14 +24,14 @@ from data_prep.gencodesearchnet.sampling import (
     released_typography,
 )
 from data_prep.gencodesearchnet.subsets import Subset
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.benchmark import MatchingResult, RankingResult, best_threshold, matching
 from evaluation.metrics import count_better_and_tied, mrr
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, Scores
 from modeling.transformers.cross_encoder import both_logits_ranks, gold_logit_scores
-from modeling.transformers.joined_pairs import joined_lengths
+from modeling.transformers.subword_pairs import joined_lengths
 
 _ROWS = 64
 """Queries per block, after which the progress is updated."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any, Final, Literal
 
-from data_prep.bounds import check_bounds, real, whole
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, real, whole
 from data_prep.posts.config import PostsConfig
 from experiments.terminal.options import Option, options_of, parse, unknown
 from training.config import TrainConfig

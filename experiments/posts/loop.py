@@ -28,26 +28,23 @@ from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTo
 from baselines.snipper.light import LightTokenizer
 from baselines.snipper.texts import QueryText
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.access import ABSENT, named_path, read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.named_paths import named_path
-from data_prep.files.reading import ABSENT, read_whole
+from data_prep.files.writing import sole_holder, write_atomically
 from data_prep.posts.sets import PostSets
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.pools import LoopPairs, Pool, TextPair, checksum, development_pools, docstring_pairs
 from experiments.posts.rankers import EncoderRanker, VectorScores
-from experiments.recipes.snippet_encoder import ENCODERS, RECORD, TOKENIZER, WEIGHTS
+from experiments.recipes.run_folder import ENCODERS, RECORD, TOKENIZER, WEIGHTS
 from modeling.base import NeuralRanker
 from modeling.ranker import best_device
 from training.checkpoint import load_weights, save_weights
 from training.config import FREE, LossConfig, TrainConfig
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import PairTask
+from training.task import Loss, PairTask
 from training.trainer import CHECKPOINT, train
 
 Mined: TypeAlias = Int64[np.ndarray, "pairs mined"]
@@ -153,12 +150,7 @@ class Loop:
         return self.tokenizer.queries(queries), self.tokenizer.documents(documents)
 
     def _trained(
-        self,
-        name: str,
-        start: str,
-        pairs: Sequence[TextPair],
-        mined: tuple[str, Mined] | None,
-        epochs: int,
+        self, name: str, start: str, pairs: Sequence[TextPair], mined: tuple[str, Mined] | None, epochs: int
     ) -> Stage:
         """Train from the weights of stage ``start`` (its key), or load the cached result."""
         loop, own = self.plan.loop, self.plan.train
@@ -182,13 +174,7 @@ class Loop:
         return Stage(name, key, folder, record)
 
     def _train(
-        self,
-        folder: Path,
-        name: str,
-        start: str,
-        pairs: Sequence[TextPair],
-        mined: Mined | None,
-        config: TrainConfig,
+        self, folder: Path, name: str, start: str, pairs: Sequence[TextPair], mined: Mined | None, config: TrainConfig
     ) -> None:
         seed_everything(config.seed, config.threads)
         model = self._model(start)

@@ -13,17 +13,17 @@ from typing import Final, get_args
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.files.access import check_folder_place, named_path
+from data_prep.files.writing import write_atomically
 from data_prep.posts.sets import Post, PostSets
 from data_prep.posts.store import prepare_posts
 from evaluation.comparison import MARGIN, Lead, Side
 from evaluation.metrics import mrr, recall_at
-from evaluation.published import SNIPPER_COUNTS as COUNTS
-from evaluation.published import SNIPPER_ERRORS as ERRORS
-from evaluation.published import SNIPPER_PERCENTAGES as PERCENTAGES
-from evaluation.published import SNIPPER_SIZES as SIZES
 from evaluation.result_store import ResultStore, SavedRun
+from evaluation.tables import SNIPPER_COUNTS as COUNTS
+from evaluation.tables import SNIPPER_ERRORS as ERRORS
+from evaluation.tables import SNIPPER_PERCENTAGES as PERCENTAGES
+from evaluation.tables import SNIPPER_SIZES as SIZES
 from experiments.posts.config import PostsPlan
 from experiments.posts.results import (
     ABLATIONS,

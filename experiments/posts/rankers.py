@@ -16,7 +16,7 @@ from baselines.snipper.texts import code_words, cut_middle, okapi_words, part_wo
 from data_prep.errors import UserError
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsBm25Config, PostsPlan, ZeroShotConfig
 from experiments.posts.pools import Pool, development_pools

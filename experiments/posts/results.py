@@ -68,11 +68,7 @@ ABLATIONS: Final[dict[str, PostsAblation]] = {
     ),
     "snipper_negatives": PostsAblation(
         "How many documents are mined, and how many of them does a query get in a batch?",
-        {
-            "k = 10": {"loop.mined": "10"},
-            "k = 100": {"loop.mined": "100"},
-            "n = 3": {"loop.negatives": "3"},
-        },
+        {"k = 10": {"loop.mined": "10"}, "k = 100": {"loop.mined": "100"}, "n = 3": {"loop.negatives": "3"}},
     ),
     "snipper_rounds": PostsAblation(
         "Do hard negatives and further rounds help?",

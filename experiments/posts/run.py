@@ -8,15 +8,13 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_holder
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
+from data_prep.files.writing import sole_holder, write_atomically
 from data_prep.installation import code_version, machine, without_paths
 from data_prep.posts.sample import write_sample
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
 from data_prep.posts.tracker import write_tracker
-from evaluation.fusion import FusedScores, best_weight_of
 from evaluation.metrics import best_ranks
 from experiments.posts.config import MODELS, SAMPLE_SEED, SAMPLE_SIZE, PostsPlan, resolve_plan
 from experiments.posts.loop import Loop, Stage
@@ -37,7 +35,7 @@ from experiments.posts.results import (
     table,
 )
 from experiments.recipes.config import REPOSITORY
-from modeling.ranker import Scores
+from modeling.ranker import FusedScores, Scores, best_weight_of
 
 MakeRanker = Callable[[], PostRanker]
 NOTE: Final = (

@@ -15,17 +15,25 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final
 
-from data_prep.bounds import shown
 from data_prep.config import DataConfig, WordsConfig
-from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.named_paths import named_path
+from data_prep.errors import UserError, shown
+from data_prep.files.access import named_path
+from data_prep.files.writing import write_atomically
 from data_prep.installation import workspace
 from data_prep.sources.pair_files import absolute_list
 from evaluation.config import EvaluateConfig
 from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe, config_type_of, settings_of
-from experiments.recipes.stored_options import fitted, stored_configuration, with_present_names
-from experiments.terminal.options import Option, options_of, parse, split_arguments, switches_of, unknown
+from experiments.terminal.options import (
+    Option,
+    fitted,
+    options_of,
+    parse,
+    split_arguments,
+    stored_configuration,
+    switches_of,
+    unknown,
+    with_present_names,
+)
 from training.config import LossConfig, TrainConfig
 
 REPOSITORY: Final = workspace()

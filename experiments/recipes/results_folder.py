@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.files.access import named_path
 from data_prep.files.json_text import to_json
-from data_prep.files.named_paths import named_path
 from data_prep.installation import without_paths
 from evaluation.result_store import ROWS, ResultStore, SavedRun
 from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, resolve

@@ -1,26 +1,31 @@
-"""The folder of a run, ``runs/<dataset>-<model>-<options>-<time>/``: its files, its creation, and loading its model."""
+"""The folder of a run, ``runs/<dataset>-<model>-<options>-<time>/``: its files, its creation, and loading its model.
+
+Also the folder of a stage of training an encoder of snippets.
+"""
 
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, TransformerSnippetEncoder
+from baselines.snipper.light import LightEncoder, LightTokenizer
+from baselines.snipper.texts import LightConfig, SnipperTransformerConfig
 from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_writer
-from data_prep.files.json_text import sorted_json
-from data_prep.files.named_paths import check_folder_place, named_path
-from data_prep.files.reading import file_sha256
+from data_prep.files.access import check_folder_place, file_sha256, named_path, read_whole
+from data_prep.files.json_text import parse_json, sorted_json
+from data_prep.files.writing import sole_writer
 from experiments.recipes.config import FREE, REPOSITORY, Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.results_folder import changed_name
-from experiments.recipes.stored_options import check_is_run, stored_options
+from experiments.terminal.options import check_is_run, stored_options
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, best_device
@@ -224,3 +229,55 @@ def miner(name: str) -> Ranker:
         )
     check_finished(RunFolder(folder))
     return PoolRanker(*load_run(folder), best_device())
+
+
+RECORD: Final = "record.json"
+WEIGHTS: Final = "weights.safetensors"
+TOKENIZER: Final = "tokenizer.json"
+FILES: Final = (RECORD, WEIGHTS, TOKENIZER)
+
+
+class EncoderKind(NamedTuple):
+    """The classes of one kind of encoder."""
+
+    config: Any
+    tokenizer: Any
+    encoder: Any
+
+
+ENCODERS: Final = {
+    "light": EncoderKind(LightConfig, LightTokenizer, LightEncoder),
+    "transformer": EncoderKind(SnipperTransformerConfig, SnippetSubwords, TransformerSnippetEncoder),
+}
+
+
+def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer]:
+    """The encoder in ``folder``, on the CPU and in evaluation mode.
+
+    Raises:
+        UserError: there is none, or it is damaged.
+    """
+    try:
+        record = parse_json(read_whole(folder / RECORD))
+        kind = ENCODERS[record["kind"]]
+        config = _config(kind.config, record["model"])
+    except (OSError, UserError, KeyError, TypeError) as error:
+        raise UserError(
+            f"expected the folder of a finished stage of training in {folder}, but it cannot be read: {error}"
+        ) from error
+    tokenizer: SnippetTokenizer = kind.tokenizer.load(folder / TOKENIZER, config)
+    model: SnippetEncoder = kind.encoder(config, tokenizer.vocabulary)
+    put_weights(model, saved_weights(folder / WEIGHTS), str(folder / WEIGHTS))
+    return model.eval(), tokenizer
+
+
+def _config(kind: type, content: Any) -> Any:
+    known = {field.name: field for field in fields(kind)}
+    if not isinstance(content, dict) or not content.keys() <= known.keys():
+        raise UserError("its settings are not those of an encoder")
+    default = kind()
+    for name, value in content.items():
+        expected = type(getattr(default, name))
+        if type(value) is not expected and not (expected is float and type(value) is int):
+            raise UserError(f"{name} cannot be {value!r:.40}")
+    return kind(**content)

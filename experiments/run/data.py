@@ -6,15 +6,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.config import DataConfig
+from data_prep.config import DataConfig, OfLanguages, data_set
 from data_prep.errors import UserError
 from data_prep.pipeline.overlap import TreeOverlap, crossing, overlap, tree_overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
-from data_prep.registry import OfLanguages, data_set
 from data_prep.sources.pair_files import absolute_list
-from data_prep.store.derived_splits import held_out, joined, limit_training
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData, held_out, limit_training
+from data_prep.store.split import Split, joined
 from evaluation.reading import asked
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained
@@ -39,12 +38,7 @@ def prepare_stage(dataset: str, config: DataConfig, command: str) -> PreparedDat
 
 
 def contexts_stage(
-    plan: Configuration,
-    dataset: str,
-    config: DataConfig,
-    data: PreparedData,
-    *,
-    splits: Sequence[SplitName] = SPLITS,
+    plan: Configuration, dataset: str, config: DataConfig, data: PreparedData, *, splits: Sequence[SplitName] = SPLITS
 ) -> PreparedData:
     """``data`` with the contexts of the queries of ``splits`` if the model reads them and the data set has them.
 

@@ -18,14 +18,13 @@ from evaluation.results import load_result
 from experiments.recipes.config import CHANGEABLE, Configuration, change, parse_options
 from experiments.recipes.models import class_of, is_trained
 from experiments.recipes.run_folder import RunFolder, check_finished
-from experiments.recipes.stored_options import check_is_run
 from experiments.run.data import prepare_stage, training_data
 from experiments.terminal.console import say
+from experiments.terminal.options import check_is_run
 from modeling.base import PairTokenizer
 from training import config as train_config
 from training.checkpoint import saved_weights
-from training.state import Progress, RunState
-from training.task import TrainingTask
+from training.state import Progress, RunState, TrainingTask
 from training.trainer import CHECKPOINT
 
 _WHERE: Final = ("train.resume", "out")

@@ -13,17 +13,17 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
+from data_prep.config import DATASETS, data_set
 from data_prep.errors import UserError
-from data_prep.files.reading import read_whole
+from data_prep.files.access import read_whole
 from data_prep.installation import code_version
 from data_prep.pipeline.overlap import overlap, without
 from data_prep.prepare import inputs_sha256
 from data_prep.records import SplitName
-from data_prep.registry import DATASETS, data_set
-from data_prep.store.prepared_data import PreparedData, Split, words_sha256
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split, words_sha256
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, SavedCounts, evaluate
-from evaluation.fusion import FusedRanker, best_weight
 from evaluation.metrics import count_better_and_tied
 from evaluation.query_files import folder_of_test, write_evaluation
 from evaluation.reading import WHOLE, TestReading, asked, pool_rows, said_seen, seen_in
@@ -36,7 +36,7 @@ from experiments.run.training import doubts, parameters_of
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
 from modeling import distributed as processes
-from modeling.ranker import Ranker
+from modeling.ranker import FusedRanker, Ranker, best_weight
 from training.trainer import TrainingReport
 
 CONTROLS: Final = ("bm25_tuned", "bm25", "bm25_no_stems")

@@ -15,10 +15,11 @@ from torch import Tensor
 from tqdm import tqdm
 
 from baselines.snipper.encoder import hard_negatives
-from data_prep.array_types import Int64
 from data_prep.errors import UserError
+from data_prep.store.arrays import Int64
 from data_prep.store.batching import Batch
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
@@ -38,9 +39,8 @@ from training.board import Board, Sample
 from training.checkpoint import save_weights
 from training.config import TrainConfig
 from training.drawing import alignment_picture
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import PairTask
+from training.task import Loss, PairTask
 from training.trainer import TrainingReport, train
 
 DIAGNOSED: Final = 256

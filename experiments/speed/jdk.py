@@ -38,9 +38,8 @@ from modeling.base import NeuralRanker
 from modeling.ranker import has_bfloat16
 from modeling.transformers.bi_encoder import TransformerBiEncoder, TransformerConfig
 from modeling.transformers.subword_pairs import Subwords
-from training.losses import Loss
 from training.state import RunState, seed_everything
-from training.task import PairTask
+from training.task import Loss, PairTask
 
 WIDTHS: Final = (32, 256)
 """Graph widths to measure: GSMN's, and that of a word vector."""

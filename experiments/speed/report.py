@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import from_json, parse_json, to_json
+from data_prep.files.writing import write_atomically
 from data_prep.installation import Machine, code_version, machine
 from evaluation.speed import Measured, Row, Spread
 from experiments.recipes.config import REPOSITORY

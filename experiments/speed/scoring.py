@@ -1,4 +1,4 @@
-"""Pairs per second of GALM's fast form, compared with its plain form and with the machine's matrix product.
+"""What scoring costs: GALM's fast form, compared with its plain form and the machine's matrix product; and each model.
 
 Operations are counted by the equations, without padding; a multiplication and an addition are two operations, and
 exponentials, roots and tanh are not counted. For a pair with n query words and a method of m words, with vectors of
@@ -13,6 +13,7 @@ for each distinct word of the block's queries, and the rest for each query. ``po
 their queries: time and peak memory.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,9 @@ import torch
 from jaxtyping import Float, Int
 
 from data_prep.errors import UserError
-from data_prep.store.derived_splits import limit_pairs
-from data_prep.store.prepared_data import PreparedData, open_prepared
+from data_prep.store.batching import Batch
+from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
@@ -33,6 +35,7 @@ from evaluation.speed import (
     Form,
     Measured,
     Row,
+    Seconds,
     SpeedOptions,
     compare,
     form_of,
@@ -40,13 +43,19 @@ from evaluation.speed import (
     memory_mb,
     rows_of,
 )
+from experiments.recipes.models import class_of, is_trained
+from experiments.recipes.results_folder import RESULTS, load_results
+from experiments.run.training import build_model
 from experiments.speed.jdk import WIDTHS, galm_of, of_width, pairs_of, plan_of
+from experiments.tables.answers import ROWS
+from experiments.tables.cells import Cell
+from experiments.tables.main_table import CELLS, MIXED_WITH
 from experiments.terminal.console import say
 from galm.config import GalmConfig
 from galm.fast.all_pairs import EncodedWords, distinct_words
 from galm.model import Galm
 from modeling.base import NeuralRanker
-from modeling.pool_ranker import PoolRanker
+from modeling.pool_ranker import PoolRanker, scoring
 
 BLOCK: Final = 512
 """Queries, and methods, scored together, as by the ranker."""
@@ -57,6 +66,12 @@ _CODES_A_BATCH: Final = 64
 _PRODUCT: Final = 2048
 """Rows and columns of the matrices whose product measures the machine's speed."""
 _MILLION: Final = 1e6
+QUESTION: Final = "a question"
+METHOD: Final = "a method read beforehand"
+_ASKED: Final = 20
+"""Questions of a round, one after the other, each with all methods."""
+_CHUNK: Final = 128
+"""Methods encoded together, of like length."""
 
 
 def word_operations(config: GalmConfig, code_words: Int[np.ndarray, " codes"]) -> Float[np.ndarray, " codes"]:
@@ -208,3 +223,77 @@ def rank_pool(options: SpeedOptions, folder: str, split: str, methods: int) -> M
     before = memory_mb()
     ranked = evaluate(PoolRanker(model, tokenizer), found[split], EvaluateConfig(pool=methods, run_depth=10))
     return {"seconds": ranked.seconds / methods**2 * 1e6, "MiB before": before, "MiB at most": memory_mb()}
+
+
+def cells_of_models() -> dict[str, Cell]:
+    """Row of the main page -> the first cell of its model, of those that are trained, not fused, and have a result."""
+    rows = {label: row for row, labels in ROWS.items() for label in labels}
+    saved = {run.name for run in load_results("main", RESULTS)}
+    found: dict[str, Cell] = {}
+    for cell in (cell for cells in CELLS.values() for cell in cells):
+        if cell.label in rows and cell.key in saved and cell.weights_of is None and is_trained(cell.model):
+            found.setdefault(rows[cell.label], cell)
+    return found
+
+
+def measure_models(options: SpeedOptions) -> Measured:
+    """Each model before training, which takes the same time; compared with BM25.
+
+    Raises:
+        UserError: the data are not available.
+    """
+    data = pairs_of(options)
+    test = data.splits["test"]
+    pool = test.take(np.arange(min(len(test), min(options.pools))))
+    forms: dict[str, Form] = {MIXED_WITH: partial(_counted, options, pool)}
+    for row, cell in cells_of_models().items():
+        try:
+            forms[row] = _form(options, cell, data, pool)
+        except UserError as error:
+            say(f"{row} is left out: {error}")
+    about = (
+        f"{data.manifest['origin']}: {min(_ASKED, len(pool))} questions one after the other, each with {len(pool):,} "
+        f"methods of the test split, {torch.get_num_threads()} threads. Models before training, as precise as in tests."
+    )
+    return Measured(about=about, unit="each", rows=compare("", forms, options.rounds))
+
+
+def _counted(options: SpeedOptions, pool: Split) -> Seconds:
+    plan = plan_of(options, MIXED_WITH)
+    start = time.perf_counter()
+    scores = class_of(MIXED_WITH)(plan.model).over(pool, pool)
+    ready = time.perf_counter()
+    for row in range(min(_ASKED, len(pool))):
+        scores(np.array([row]), np.arange(len(pool))[None])
+    return _seconds(start, ready, len(pool))
+
+
+def _form(options: SpeedOptions, cell: Cell, data: PreparedData, pool: Split) -> Form:
+    plan = plan_of(options, cell.model, dict(cell.settings))
+    tokenizer = class_of(cell.model).tokenizer(data.splits["train"], plan.words, plan.model)
+    model, ids = build_model(plan, tokenizer), tokenizer.encode(pool)
+    order = np.argsort(ids.code_lengths, kind="stable")
+    chunks = [order[at : at + _CHUNK] for at in range(0, len(order), _CHUNK)]
+    device = next(model.parameters()).device
+    half = plan.evaluate.matmul_precision == "bfloat16"
+
+    def moved(batch: Batch) -> Batch:
+        return {name: each.to(device) for name, each in batch.items()}
+
+    def form() -> Seconds:
+        with scoring(model), torch.autocast(device.type, torch.bfloat16, enabled=half):
+            start = time.perf_counter()
+            codes = [model.encode_code(moved(ids.codes(rows))) for rows in chunks]
+            ready = time.perf_counter()
+            for row in range(min(_ASKED, len(pool))):
+                query = model.encode_query(moved(ids.queries([row])))
+                for some in codes:
+                    model.score_matrix(query, some).cpu()
+            return _seconds(start, ready, len(pool))
+
+    return form
+
+
+def _seconds(start: float, ready: float, methods: int) -> Seconds:
+    asked = min(_ASKED, methods)
+    return {QUESTION: (time.perf_counter() - ready) / asked, METHOD: (ready - start) / methods}

@@ -28,8 +28,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
 from data_prep.files.json_text import load_json, load_record
+from data_prep.files.writing import write_atomically
 from data_prep.installation import code_version, machine
 from evaluation.results import Result
 from evaluation.significance import Runs, compare_runs

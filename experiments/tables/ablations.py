@@ -108,19 +108,13 @@ ABLATIONS: Final[dict[str, Ablation]] = {
         {
             "unshared start": {"model.init": "uniform"},
             "one code table, unshared start": {"model.code_tables": "one", "model.init": "uniform"},
-            "one vector plus offsets": {
-                "words.joint": "true",
-                "model.code_tables": "offsets",
-                "model.init": "uniform",
-            },
+            "one vector plus offsets": {"words.joint": "true", "model.code_tables": "offsets", "model.init": "uniform"},
             "no stems": {"words.stem": "false"},
             "whole API words": {"words.api": "as_is"},
         },
     ),
     "width": Ablation(
-        "The width of the graph, which the paper leaves open, does not decide.",
-        _WIDTHS,
-        level=tuple(_WIDTHS),
+        "The width of the graph, which the paper leaves open, does not decide.", _WIDTHS, level=tuple(_WIDTHS)
     ),
     "plus": Ablation(
         "Each thing in which galm_plus differs from the paper's model is worth its place.",

@@ -199,10 +199,7 @@ def _pairs(found: Answers) -> str:
     shared = sum(number for number in alike.values() if number > 1)
     header = ("first - second", "MRR", "it is", "MRR, any method of the query's words", "it is")
     rows = [
-        (
-            " - ".join(pair),
-            *(text for of in (lead, copies[pair]) for text in (with_interval(of.difference), of.side)),
-        )
+        (" - ".join(pair), *(text for of in (lead, copies[pair]) for text in (with_interval(of.difference), of.side)))
         for pair, lead in found.leads.items()
     ]
     values = {name: entry.reciprocal_ranks for name, entry in found.rows.items()}

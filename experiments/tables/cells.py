@@ -17,21 +17,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from data_prep.config import data_set
 from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.access import check_folder_place, named_path
 from data_prep.files.json_text import load_json
-from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.files.writing import sole_holder
 from data_prep.installation import IMPORT_ROOT, without_paths
 from data_prep.prepare import inputs_of, inputs_sha256
-from data_prep.registry import data_set
 from evaluation.result_store import ResultStore, SavedRun
 from evaluation.results import Result, as_result
 from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
 from experiments.recipes.results_folder import Sections, load_results, results_of_commands, same_results
 from experiments.recipes.run_folder import RunFolder
-from experiments.recipes.stored_options import with_present_names
 from experiments.terminal.console import say
-from experiments.terminal.options import options_of
+from experiments.terminal.options import options_of, with_present_names
 
 _OF_ONE_RUN: Final = ("out", "train.resume", "train.seed")
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})

@@ -10,17 +10,10 @@ from typing import Final
 from data_prep.errors import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, largest_pools, leads
 from evaluation.metrics import Measures, further_columns, published_columns, short_columns
-from evaluation.published import (
-    PUBLISHED,
-    Published,
-    exact_mrr_bounds,
-    exact_top1_bounds,
-    mrr_bounds,
-    shifted_mrr_bounds,
-)
 from evaluation.queries import Gain
 from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference
+from evaluation.tables import PUBLISHED, Published, exact_mrr_bounds, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
 
 _OF_RUNS: Final = ("weight of the model", "parameters")
 _ROUNDING: Final = 0.0015

@@ -11,27 +11,19 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.writing import write_atomically
 from data_prep.installation import INSTALLED
 from evaluation.benchmark import BenchmarkResult
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from evaluation.speed import Row
-from experiments.gencodesearchnet.differences import difference_picture, merged
 from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
-from experiments.gencodesearchnet.report import benchmark_page, kept_benchmarks
+from experiments.gencodesearchnet.report import benchmark_page, difference_picture, kept_benchmarks, merged
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS
 from experiments.speed.report import newest_rows
 from experiments.tables.ablation_checks import calibration_section, control_section
-from experiments.tables.ablations import (
-    ABLATIONS,
-    Found,
-    ablation_page,
-    ablation_picture,
-    found_by,
-    overview,
-)
+from experiments.tables.ablations import ABLATIONS, Found, ablation_page, ablation_picture, found_by, overview
 from experiments.tables.answers import Answers, answers_of, answers_page, answers_pictures, where_section
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_pictures import (
@@ -46,13 +38,7 @@ from experiments.tables.graph_grid import NAME as GRID
 from experiments.tables.graph_grid import grid_cells, grid_of, grid_page
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.language_table import language_page
-from experiments.tables.main_table import (
-    CELLS,
-    README_ROWS,
-    README_TESTS,
-    REFERENCES,
-    shown,
-)
+from experiments.tables.main_table import CELLS, README_ROWS, README_TESTS, REFERENCES, shown
 from experiments.tables.query_kinds import QUERIES, KnownPool, clusters, kind_table, known_pools, nearest_answer
 from experiments.tables.tuning import TRIED, cells_of, tuning_page
 from experiments.terminal.console import say

@@ -10,10 +10,9 @@ from typing import Final, Literal
 
 import numpy as np
 
+from data_prep.files.access import named_path
 from data_prep.files.json_text import from_json, to_json
-from data_prep.files.named_paths import named_path
-from data_prep.store.derived_splits import limit_pairs
-from data_prep.store.prepared_data import PreparedData
+from data_prep.store.prepared_data import PreparedData, limit_pairs
 from evaluation.comparison import Entry, Pool, by_pool
 from evaluation.queries import KINDS, LEAST, TRAINED, Gain, QueryClass, QueryFacts, gain, query_classes, query_facts
 from evaluation.result_store import ResultStore

@@ -20,9 +20,9 @@ from evaluation.results import Result, Tested, load_result
 from experiments.recipes.models import MODELS
 from experiments.recipes.results_folder import differing, in_words, settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished
-from experiments.recipes.stored_options import check_is_run
 from experiments.tables.cells import whole_sections
 from experiments.tables.comparison_tables import Clusters
+from experiments.terminal.options import check_is_run
 
 _OF_RANKER: Final = ("evaluate.fuse_with", "evaluate.fuse_tuned_on", "evaluate.matmul_precision")
 """Options of a test that make another ranker of the same weights."""

@@ -19,10 +19,9 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import Final
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_writer
-from data_prep.files.named_paths import check_folder_place, named_path
+from data_prep.errors import UserError, shown
+from data_prep.files.access import check_folder_place, named_path
+from data_prep.files.writing import sole_writer
 from data_prep.installation import IMPORT_ROOT
 from data_prep.worker_pool import processors
 from evaluation.results import Result, load_result

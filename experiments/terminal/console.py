@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from data_prep.errors import one_line, printable
-from data_prep.files.reading import append_regular
+from data_prep.files.access import append_regular
 from data_prep.installation import OUTER
 
 if TYPE_CHECKING:
@@ -33,16 +33,7 @@ _log = logging.getLogger("experiments")
 
 _COLOUR: Final = re.compile(r"(\x1b\[(?:0|1|2|32|36)m)")
 _ROOMS: Final = frozenset(
-    {
-        "data_prep",
-        "modeling",
-        "galm",
-        "baselines",
-        "training",
-        "evaluation",
-        "experiments",
-        "search",
-    }
+    {"data_prep", "modeling", "galm", "baselines", "training", "evaluation", "experiments", "search"}
 )
 
 

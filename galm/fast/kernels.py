@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.array_types import Float32, Int32
+from data_prep.store.arrays import Float32, Int32
 from galm.config import GalmConfig
 from modeling.c_library import CompiledMeanwhile, load_c
 

@@ -13,8 +13,7 @@ from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.array_types import Float32, Int, Int32, Int64
-from data_prep.store.ragged_lists import Ragged, edges, slices, spread
+from data_prep.store.arrays import Float32, Int, Int32, Int64, Ragged, edges, slices, spread
 from galm.config import GalmConfig
 from galm.fast import kernels
 from galm.fast.kernels import ANY, WIDTHS, not_computed, one_thread_kernels, say_once, shares_in_lists, softmax

@@ -14,11 +14,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from data_prep.bounds import check_bounds, real, whole
 from data_prep.config import WordsConfig
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, real, whole
 from data_prep.store.batching import Batch, Words
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import BiEncoder, NeuralRanker
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens

@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import naming
+from data_prep.files.writing import naming
 from modeling.transformers.pretrained import extra
 
 MODEL_TYPE: Final = "codet5p_embedding"

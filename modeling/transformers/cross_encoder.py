@@ -20,19 +20,25 @@ import torch
 from jaxtyping import Float, Float32, Int, Int64
 from torch import Tensor, nn
 
-from data_prep.bounds import check_bounds, whole
 from data_prep.config import WordsConfig
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, whole
 from data_prep.store.batching import Batch, Words
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.base import Encoded, NeuralRanker
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import best_device
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_classifier, load_codet5p_tokenizer
-from modeling.transformers.joined_pairs import SPECIAL, Joining, joined
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
-from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_in, subwords_of
+from modeling.transformers.subword_pairs import (
+    SPECIAL,
+    Joining,
+    Subwords,
+    SubwordTokenizer,
+    joined,
+    subwords_in,
+    subwords_of,
+)
 
 _LONGEST: Final = 512
 """Default maximum tokens of a pair, unless the model's own limit is lower."""

@@ -18,8 +18,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.bounds import check_bounds, whole
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, whole
 from data_prep.store.batching import Batch, Words
 from modeling.base import Encoded
 from modeling.layers import masked_softmax

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
+from data_prep.files.access import named_path
 
 Loaded = TypeVar("Loaded")
 

@@ -21,9 +21,8 @@ from jaxtyping import Float32, Int64
 from safetensors.torch import save_file
 from tqdm import tqdm
 
-from data_prep.bounds import check_bounds, whole
-from data_prep.errors import UserError, one_line
-from data_prep.store.prepared_data import Split
+from data_prep.errors import UserError, check_bounds, one_line, whole
+from data_prep.store.split import Split
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores, best_device
 from modeling.transformers.bi_encoder import TransformerBiEncoder

@@ -1,22 +1,35 @@
-"""Queries and code as subwords of a pretrained model's tokenizer, each side truncated to its maximum length."""
+"""Queries and code as subwords of a pretrained model's tokenizer: each side alone, or both joined to one sequence.
+
+Alone, each side is truncated to its maximum length. Texts that a model joins itself are read without special tokens: a
+text and a code are ``<s> text </s> code </s>``, for every tokenizer. If a pair is too long, the last token of the
+longer side is removed repeatedly until it fits (Diera et al., GenBench 2023; their released code).
+"""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
+import torch
+from jaxtyping import Int64
+from torch import Tensor
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.access import read_whole
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_whole
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.files.writing import write_atomically
+from data_prep.store.arrays import Ragged
+from data_prep.store.batching import Words
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from modeling.transformers.pretrained import extra, load_pretrained
 
+SPECIAL: Final = 3
+"""The start, the separator and the end."""
+Lengths = Int64[Tensor, " pairs"]
+CHARACTERS_PER_TOKEN: Final = 64
+"""A text is cut to this many characters per token before it is tokenized: it may have megabytes."""
 _AT_ONCE: Final = 1024
 """Texts tokenized per call."""
 _KEYS: Final = ("architecture", "tokenizer")
@@ -25,7 +38,6 @@ _KINDS: Final = frozenset(("albert", "bert", "camembert", "distilbert", "electra
 """Supported architectures: they can be built from a run's own file, and a base must have one of them."""
 _TEXTS: Final = frozenset(("activation", "hidden_act", "model_type", "position_embedding_type"))
 """Settings with string values; others could name code, kernels or other files, and are dropped."""
-_LAYERS: Final = ("num_hidden_layers", "n_layers")
 _MOST_LAYERS: Final = 256
 _LARGEST: Final = 1 << 20
 """Limit of all integers of an architecture, such as vocabulary size and widths."""
@@ -140,14 +152,7 @@ class SubwordTokenizer:
         return TokenizedPairs(fields, code_fields=("code",), key_fields=("code",))
 
     def _ids(self, texts: Sequence[str], length: int) -> Ragged:
-        return Ragged.of([*self._lists(texts, length)])
-
-    def _lists(self, texts: Sequence[str], length: int) -> Iterator[Sequence[int]]:
-        reader = self._reader(length)
-        for start in range(0, len(texts), _AT_ONCE):
-            part = [text.strip() for text in texts[start : start + _AT_ONCE]]
-            for encoding in reader.encode_batch(part, add_special_tokens=self.special):
-                yield np.asarray(encoding.ids, np.int32).tolist()
+        return Ragged.of(_in_batches(self._reader(length), [text.strip() for text in texts], special=self.special))
 
     def _reader(self, length: int) -> Any:
         """The library's tokenizer, truncating to ``length`` and without padding.
@@ -180,7 +185,7 @@ def checked_architecture(settings: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise UserError(f"expected one of {', '.join(sorted(_KINDS))}, not {kind!r:.40}")
     for name, value in settings.items():
-        most = _MOST_LAYERS if name in _LAYERS else _LARGEST
+        most = _MOST_LAYERS if name in ("num_hidden_layers", "n_layers") else _LARGEST
         if isinstance(value, int | float) and not -most <= value <= most:
             raise UserError(f"{name}={value!r:.20} is larger than of any architecture known here")
     plain = {name: value for name, value in settings.items() if isinstance(value, bool | int | float)}
@@ -215,3 +220,81 @@ def subwords_in(tokenizer: Any) -> Subwords:
         raise UserError("its tokenizer has no fast form")
     padding = {"pad_token_id": tokenizer.pad_token_id}
     return Subwords(json.dumps(json.loads(backend.to_str())), padding, tokenizer.cls_token_id, tokenizer.sep_token_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """How texts and codes become sequences."""
+
+    start: int  # token id
+    separator: int
+    padding: int
+    kinds: int  # token types that the model distinguishes: 2 for BERT, 1 for RoBERTa
+    room: int  # maximum tokens of a text and a code together
+
+
+def kept_lengths(texts: Lengths, codes: Lengths, room: int) -> tuple[Lengths, Lengths]:
+    """How many tokens of each text and code remain if both together may have ``room``.
+
+    The last token of the longer side, or of the code if both are equally long, is removed until both fit.
+    """
+    half = room // 2
+    kept_texts = torch.where(codes <= half, texts.minimum(room - codes), texts.clamp(max=room - half))
+    kept_codes = torch.where(texts <= room - half, codes.minimum(room - texts), codes.clamp(max=half))
+    return kept_texts, kept_codes
+
+
+def joined_lengths(texts: Lengths, codes: Lengths, room: int) -> Lengths:
+    """Length of each sequence in tokens, including special tokens."""
+    return torch.stack(kept_lengths(texts, codes, room)).sum(0) + SPECIAL
+
+
+def joined(texts: Words, codes: Words, how: Joining) -> dict[str, Int64[Tensor, "pairs tokens"]]:
+    """Text i and code i as a sequence: ids, mask and, for models with two token types, the types.
+
+    Tokens after the separator have the second type.
+    """
+    text, code = (each[:, None] for each in kept_lengths(texts.mask.sum(1), codes.mask.sum(1), how.room))  # [pairs, 1]
+    last = text + code + 2  # position of the second separator
+    places = torch.arange(int(last.max()) + 1, device=last.device)[None]  # [1, tokens]
+    of_text, of_code = (places >= 1) & (places <= text), (places > text + 1) & (places < last)
+    ids = torch.full(of_text.shape, how.padding, dtype=torch.int64, device=last.device)
+    ids[:, 0] = how.start
+    ids[(places == text + 1) | (places == last)] = how.separator
+    ids = torch.where(of_text, _at(texts.ids, places - 1), ids)
+    ids = torch.where(of_code, _at(codes.ids, places - text - 2), ids)
+    found = {"input_ids": ids, "attention_mask": (places <= last).long()}
+    return found | ({"token_type_ids": ((places > text + 1) & (places <= last)).long()} if how.kinds > 1 else {})
+
+
+def _at(ids: Int64[Tensor, "pairs words"], places: Int64[Tensor, "some tokens"]) -> Int64[Tensor, "pairs tokens"]:
+    """The ids at ``places`` of each row; arbitrary ids where a place is out of range."""
+    return ids.gather(1, places.clamp(0, ids.shape[1] - 1).expand(len(ids), -1))
+
+
+def plain_tokens(vocabulary: Subwords, texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text, without special ones: a text that spells one is plain text.
+
+    Raises:
+        ValueError: the library is missing.
+    """
+    reader = extra("tokenizers").Tokenizer.from_str(vocabulary.tokenizer)
+    reader.no_padding()
+    reader.no_truncation()
+    reader.encode_special_tokens = True
+    return _in_batches(reader, texts, special=False)
+
+
+def _in_batches(reader: Any, texts: Sequence[str], *, special: bool) -> list[list[int]]:
+    parts = (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE))
+    return [list(each.ids) for part in parts for each in reader.encode_batch(part, add_special_tokens=special)]
+
+
+def between_marks(vocabulary: Subwords, lists: Iterable[Sequence[int]]) -> Ragged:
+    """Each list between the first token and the separator of the model.
+
+    Raises:
+        ValueError: the tokenizer has none.
+    """
+    start, separator, _ = vocabulary.marks
+    return Ragged.of([[start, *tokens, separator] for tokens in lists])

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Float32, Int64
+from data_prep.store.arrays import Bool, Float, Float32, Int64
 from search.engine.certainty import Certainty, Judge
 from search.engine.evidence import Hits
 from search.engine.file_ranking import best_of_files, file_ranking

@@ -22,7 +22,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Int64
+from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.signals import Candidates, Hit
 from search.index.code_index import Index
 from search.retrieval.formula import idf

@@ -23,12 +23,10 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Float32, Int64
-from data_prep.store.ragged_lists import slices
+from data_prep.store.arrays import Bool, Float, Float32, Int64, slices
 from search.engine.path_reading import Spellings
 from search.engine.signals import begins
-from search.files.file_words import GATHERING, path_stems
-from search.files.word_stems import STOP_WORDS, pieces, stem_of
+from search.files.words import GATHERING, STOP_WORDS, path_stems, pieces, stem_of
 from search.index.code_index import Index
 from search.retrieval.formula import gains, idf
 from search.retrieval.word_index import FileIndex

@@ -14,9 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool
-from data_prep.bounds import shown
-from data_prep.errors import UserError
+from data_prep.errors import UserError, shown
+from data_prep.store.arrays import Bool
 from search.engine.penalties import rows_of_tests
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.files.languages import chosen_languages, path_matcher

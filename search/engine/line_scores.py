@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from search.engine.question import asked_words
-from search.files.word_stems import terms_of
+from search.files.words import terms_of
 from search.retrieval.word_index import Bm25Index
 
 _PARAMETER: Final = 0.5

@@ -20,10 +20,8 @@ from typing import Final
 import numpy as np
 import re2
 
-from data_prep.array_types import Bool, Float, Int64
-from data_prep.bounds import shown
-from data_prep.errors import one_line
-from data_prep.store.ragged_lists import edges
+from data_prep.errors import one_line, shown
+from data_prep.store.arrays import Bool, Float, Int64, edges
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.index.code_index import Index, text_or_units
 from search.retrieval.exact import given, search_loops

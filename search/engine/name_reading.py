@@ -17,7 +17,7 @@ import numpy as np
 from search.engine.near_names import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named
-from search.files.word_stems import terms_of
+from search.files.words import terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
 _TYPE: Final = UNIT_KINDS.index("type")

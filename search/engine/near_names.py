@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Int64, UInt64
+from data_prep.store.arrays import Int64, UInt64
 
 LONGEST: Final = 60
 """Characters of a name that is compared; longer ones are near to nothing."""

@@ -8,14 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Float32, Int64
 from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CONTEXT_FIELD, WORD_FIELDS
-from data_prep.store.prepared_data import Split, Texts
-from data_prep.store.ragged_lists import Ragged
-from experiments.recipes.stored_options import is_packed, stored_configuration
+from data_prep.store.arrays import Float32, Int64, Ragged
+from data_prep.store.split import Split, Texts
+from experiments.terminal.options import is_packed, stored_configuration
 from galm.config import GalmConfig
 from galm.fast.query_scorer import Codes, Graphs, QueryScorer, covers, shapes
 from search.engine.signals import Alignment, Rows, Scores

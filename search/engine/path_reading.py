@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache, reduce
 from typing import Final
 
 from search.engine.near_names import MOST, NearNames
-from search.files.word_stems import stem_of
+from search.files.words import stem_of
 from search.index.code_index import Index
 
 GATHERING: Final = frozenset(("__init__", "index", "mod", "lib", "main", "init"))

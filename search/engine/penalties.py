@@ -10,11 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Int64
+from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.question import RankingSettings, asks_for_tests
 from search.engine.signals import Candidates
-from search.files.file_words import DEPRECATED, old_words
-from search.files.word_stems import stem_of
+from search.files.words import DEPRECATED, old_words, stem_of
 from search.index.code_index import CONSTANT, TEST, WHOLE_FILE, Index
 
 

@@ -17,12 +17,11 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Int32, Int64
-from data_prep.store.ragged_lists import edges
+from data_prep.store.arrays import Bool, Float, Int32, Int64, edges
 from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners, Word, linked
 from search.engine.question import RankingSettings
-from search.files.word_stems import stems
+from search.files.words import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.formula import idf
 
@@ -68,7 +67,7 @@ class Passage:
     share: float
     weight: float
     file: int
-    first: int  # place of the first word (search/files/file_words.py)
+    first: int  # place of the first word (search/files/words.py)
     last: int
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from data_prep.bounds import check_bounds, real, whole
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, real, whole
 from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, query_words
-from search.files.word_stems import folded
+from search.files.words import folded
 
 if TYPE_CHECKING:
     from search.engine.signals import Retriever
@@ -66,7 +65,7 @@ class RankingSettings:
     constant: float = 1.5
     """Subtracted from the score of constants, which functions mostly answer better, except where they are named."""
     old: float = 5.0
-    """Subtracted from the score of what is of an older generation (search/files/file_words.py), unless it is meant."""
+    """Subtracted from the score of what is of an older generation (search/files/words.py), unless it is meant."""
     deprecated: float = 2.0
     """The same of declarations that are marked as deprecated."""
     whole: float = 0.5

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -95,12 +96,8 @@ def embedded(path: str, data: bytes) -> Embedded | None:
     return read(data) if read else None
 
 
-def _component(data: bytes) -> Embedded:
-    return Embedded(_only(data.decode("latin-1"), front=False).encode("latin-1"), data)
-
-
-def _astro(data: bytes) -> Embedded:
-    return Embedded(_only(data.decode("latin-1"), front=True).encode("latin-1"), data)
+def _component(data: bytes, *, front: bool = False) -> Embedded:
+    return Embedded(_only(data.decode("latin-1"), front=front).encode("latin-1"), data)
 
 
 def _only(text: str, *, front: bool) -> str:
@@ -236,6 +233,6 @@ def _commented(lines: Sequence[tuple[str, int]], language: Language) -> Iterator
 _READERS: Final[Mapping[str, Callable[[bytes], Embedded]]] = {
     ".vue": _component,
     ".svelte": _component,
-    ".astro": _astro,
+    ".astro": partial(_component, front=True),
     ".ipynb": _notebook,
 }

@@ -1,20 +1,24 @@
-"""The languages and documents that are indexed, by file suffix, and patterns of paths. Light to import."""
+"""The languages and documents that are indexed, by file suffix, whole files as units, and patterns of paths.
+
+Light to import.
+"""
 
 import fnmatch
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES as SOURCES
 from data_prep.languages.registry import language_called, language_of, language_of_script, languages
-from data_prep.records import Pair, SourceFile
-from search.files.file_words import FileWords
+from data_prep.records import Method, Pair, SourceFile
+from search.files.words import FileWords, file_words
 
 WHOLE_ALONE: Final = "found as a whole file, its functions are not read"
 """The end of what is left out of a file that no parser has read, or may read again."""
@@ -36,13 +40,19 @@ LANGUAGES: Final[Mapping[str, str]] = {
 }
 """Suffix of a file's name -> function that finds its units."""
 DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
-    chain.from_iterable(_DOCUMENTS.values()), "search.files.units:read_document"
+    chain.from_iterable(_DOCUMENTS.values()), f"{__name__}:read_document"
 )
 """The same for texts and configuration."""
 _KIND: Final = {suffix: name for name, suffixes in _DOCUMENTS.items() for suffix in suffixes}
 _START: Final = 1 << 16
 """Bytes of a file by which two languages of one suffix are told apart."""
-_SHOWN: Final = 8
+_TOLD: Final = 8
+SHOWN: Final = 40
+"""Lines of a file, type or constant that its unit shows."""
+_IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
+_STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
+LARGEST: Final = 128 << 10
+"""Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
 
@@ -77,8 +87,8 @@ def indexed_suffixes(*, documents: bool) -> Sequence[str]:
 
 def known_suffixes() -> str:
     """Suffixes of some languages, and how many others there are, for a message."""
-    shown = [f"*{each.suffixes[0]}" for each in languages()[:_SHOWN]]
-    return f"{', '.join(shown)} and of {len(languages()) - _SHOWN} other languages"
+    shown = [f"*{each.suffixes[0]}" for each in languages()[:_TOLD]]
+    return f"{', '.join(shown)} and of {len(languages()) - _TOLD} other languages"
 
 
 def language_name(path: str) -> str:
@@ -111,6 +121,63 @@ def read_file(file: SourceFile) -> Units:
         place = language_of_file(file.path, file.data).reader
     read: Callable[[SourceFile], Units] = resolve_name(place)
     return read(file)
+
+
+def whole_file(file: SourceFile, data: bytes, words: FileWords) -> list[Unit]:
+    """A file as one unit with the words of its name and of the names that it defines; nothing if it is empty.
+
+    Args:
+        file: its origin and path.
+        data: its content.
+        words: those of its content.
+    """
+    from data_prep.languages.fields import LONGEST  # what nobody needs who asks a question
+
+    text = data.decode("utf-8", "replace")
+    lines = text.splitlines()
+    if not text.strip():
+        return []
+    name = file.path.rpartition("/")[2].split(".")[0]
+    defined = dict.fromkeys(word for each in words.defined for word in split_identifier(each))
+    fields = {
+        "name": split_identifier(name[:LONGEST_WORD])[:LONGEST],
+        "tokens": tuple(word for word in defined if len(word) > 1)[:LONGEST],
+        "api": (),
+    }
+    start = _after_licence(lines)
+    source = "\n".join(lines[start : start + SHOWN]).strip()
+    method = Method(file.origin, file.path, 1, max(1, len(lines)), "", name, "file", source, "", fields)
+    return [Unit(Pair(method, "", ()), asks=False)]
+
+
+def unparsed(file: SourceFile, reason: str) -> Units:
+    """A file that is found as a whole alone, for a ``reason``."""
+    words = file_words(file.data)
+    return Units(whole_file(file, file.data, words), f"{reason}: {WHOLE_ALONE}", words)
+
+
+def _after_licence(lines: Sequence[str]) -> int:
+    """Where the file begins behind the comment that states its licence, up to its blank line; 0 if it has none."""
+    start = stated = 0
+    for place, line in enumerate(lines):
+        if not _IN_COMMENT.match(line):
+            break
+        stated |= bool(_STATES_LICENCE.search(line))
+        if not line.strip():
+            start, stated = (place + 1, 0) if stated else (start, 0)
+    return place if stated else start
+
+
+def read_document(file: SourceFile) -> Units:
+    """A document, which defines no names, whatever words are in its text.
+
+    Raises:
+        UserError: it is longer than ``LARGEST``.
+    """
+    if len(file.data) > LARGEST:
+        raise UserError(f"a document longer than {LARGEST >> 10} KiB")
+    words = replace(file_words(file.data), names=(), defined=())
+    return Units(whole_file(file, file.data, words), words=words)
 
 
 def language_of_file(path: str, data: bytes) -> Language:

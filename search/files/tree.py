@@ -17,16 +17,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import home_of
-from data_prep.files.reading import raise_if_passing, read_regular, reason
+from data_prep.files.access import home_of, raise_if_passing, read_regular, reason
 from data_prep.languages.registry import language_of
 from data_prep.records import LARGEST_SOURCE
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
-from search.files.tree_stamps import Seen
 from search.files.unread import Unread
-from search.files.walk import IGNORE_FILE, Submodules, Waiting, Walk, as_texts
+from search.files.walk import IGNORE_FILE, Seen, Submodules, Waiting, Walk, as_texts, modified_at
 
 _TEST: Final = re.compile(
     r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"
@@ -41,11 +39,6 @@ class Found(NamedTuple):
     path: str  # "/"-separated, relative to the root
     size: int  # bytes
     modified: int  # nanoseconds, as modified_at says
-
-
-def modified_at(status: os.stat_result) -> int:
-    """When a file was last changed, in nanoseconds, even if the time of its content was restored, as by ``cp -p``."""
-    return max(status.st_mtime_ns, status.st_ctime_ns)
 
 
 def read_source(root: Path, found: Found) -> bytes:

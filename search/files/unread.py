@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import one_line
-from data_prep.files.reading import raise_if_passing
+from data_prep.files.access import raise_if_passing
 from data_prep.languages.registry import language_of_script
 from search.files.languages import DOCUMENTS, LANGUAGES
 

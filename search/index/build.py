@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 from data_prep.sources.own_git import GitError
-from data_prep.store.derived_splits import joined_texts
+from data_prep.store.split import joined_texts
 from data_prep.worker_pool import Guard, map_ordered
 from experiments.terminal.console import progress
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes, known_suffixes
 from search.files.tree import Checkout, Found, checkout_of, found_files
-from search.files.tree_stamps import Seen
 from search.files.unread import Unread
+from search.files.walk import Seen
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.freshness import TreeRecord, differing, read_record, save_record
 from search.index.index_file import (

@@ -10,13 +10,12 @@ from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.array_types import Float16, Float32, Int32, Int64
 from data_prep.errors import UserError
 from data_prep.records import CONTEXT_FIELD
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Float16, Float32, Int32, Int64, Ragged
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
-from experiments.recipes.stored_options import is_packed, stored_configuration
+from experiments.terminal.options import is_packed, stored_configuration
 from search.models.folder import (
     CONFIG,
     DEFAULT_BI_ENCODER,

@@ -17,15 +17,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.array_types import Int64
 from data_prep.errors import UserError
-from data_prep.files.named_paths import cache_folder
-from data_prep.files.reading import raise_if_passing
-from data_prep.files.sealed import read_sealed, write_sealed
+from data_prep.files.access import cache_folder, raise_if_passing
+from data_prep.store.arrays import Int64, read_sealed, write_sealed
+from search.files.ignore_files import How
 from search.files.languages import indexed_suffixes
-from search.files.tree import Found, checkout_of, found_files, modified_at
-from search.files.tree_stamps import How, Seen, Stamp, unchanged
+from search.files.tree import Found, checkout_of, found_files
 from search.files.unread import Unread
+from search.files.walk import Seen, Stamp, modified_at, unchanged
 from search.index.index_file import read_head
 from search.retrieval.exact import given, search_loops
 

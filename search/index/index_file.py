@@ -20,13 +20,12 @@ import xxhash
 from safetensors.numpy import save
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
+from data_prep.files.access import ABSENT, make_own_folder, reading, reason
 from data_prep.files.json_text import checked_record, checked_words, parse_json
-from data_prep.files.named_paths import make_own_folder
-from data_prep.files.reading import ABSENT, reading, reason
+from data_prep.files.writing import write_atomically
 from data_prep.records import WORD_FIELDS
-from data_prep.store.prepared_data import Split, Texts
-from data_prep.store.ragged_lists import Ragged, checked_edges
+from data_prep.store.arrays import Ragged, checked_edges
+from data_prep.store.split import Split, Texts
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile, Origin
 from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 

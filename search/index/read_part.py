@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.array_types import Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.files.reading import raise_if_passing
+from data_prep.files.access import raise_if_passing
 from data_prep.records import SourceFile
-from data_prep.store.derived_splits import joined
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import edges
+from data_prep.store.arrays import Int64, UInt8, edges
+from data_prep.store.split import Split, joined
 from data_prep.worker_process import FILE, limited
 from search.engine.question import asked_words
 from search.files.encodings import text_of
-from search.files.file_words import FileWords, file_words, is_deprecated
-from search.files.languages import Unit, Units, language_inside, language_name, read_file
+from search.files.languages import Unit, Units, language_inside, language_name, read_file, unparsed
 from search.files.tree import Found, blob_names, is_test, read_source
-from search.files.word_stems import terms_of
+from search.files.words import FileWords, file_words, is_deprecated, terms_of
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 from search.retrieval.word_index import FileIndex
 
@@ -129,8 +126,6 @@ def _read(task: Task, found: Found, licences: "Licences") -> tuple[IndexedFile, 
             with limited(len(data)):
                 read = read_file(file)
         else:
-            from search.files.units import unparsed
-
             read = unparsed(file, _NOT_PARSED.format(FILE.allowed_seconds(len(data))))
         licence, blobs, words = licences.of(found.path, data), blob_names(raw), read.words or file_words(data)
     except (OSError, UserError) as error:

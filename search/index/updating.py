@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from data_prep.files.folder_lock import sole_holder
-from data_prep.files.reading import reason
+from data_prep.files.access import reason
+from data_prep.files.writing import sole_holder
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE, run_forked
 from search.index.build import lock_of, refresh

@@ -13,9 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float16, UInt8
 from data_prep.errors import UserError
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Bool, Float16, Ragged, UInt8
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.terminal.console import progress
 from search.index.encoders import RowEncoder

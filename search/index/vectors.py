@@ -13,11 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Float16, Float32, Int64, UInt8
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
-from data_prep.files.sealed import read_sealed, read_sealed_head, write_sealed
-from data_prep.store.prepared_data import Split
+from data_prep.store.arrays import Float16, Float32, Int64, UInt8, read_sealed, read_sealed_head, write_sealed
+from data_prep.store.split import Split
 from search.index.encoders import RowEncoder, loaded_encoder
 from search.index.index_file import read_head
 from search.models.folder import DEFAULT_BI_ENCODER, model_hash

@@ -22,16 +22,15 @@ from torch import Tensor
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_file, write_atomically
-from data_prep.files.reading import file_sha256
+from data_prep.files.access import file_sha256
+from data_prep.files.writing import atomic_file, write_atomically
 from data_prep.records import STRUCTURE_FIELDS
-from data_prep.store.tokenizing import WordTokenizer
-from data_prep.store.vocabulary import Vocabulary
+from data_prep.store.tokenizing import Vocabulary, WordTokenizer
 from evaluation.config import EvaluateConfig
 from experiments.recipes.config import Configuration
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import load_run, weights_of, without_weights
-from experiments.recipes.stored_options import PACKED, is_packed
+from experiments.terminal.options import PACKED, is_packed
 from modeling.base import NeuralRanker
 from search.models.folder import (
     ABOUT,

@@ -22,9 +22,9 @@ from torch.nn import functional
 from torch.nn.functional import cosine_similarity, normalize
 
 from data_prep.errors import UserError
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words, pad
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from experiments.recipes.run_folder import load_run
 from modeling.base import BiEncoder, NeuralRanker

@@ -1,47 +1,40 @@
-"""The search measured by questions: the loop over those made from the code of a folder, and all results as text.
+"""The search measured by questions that are made from the code of a folder, and by those that are pieces of its code.
 
 Every method and type of the folder is ranked. Queries from first sentences of comments are asked with all comments
-hidden; queries from ``@return`` are asked with first sentences searchable.
+hidden; queries from ``@return`` are asked with first sentences searchable. A piece of code is the first half of a
+function's body, or a body that functions of the same name in other files answer.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, TypeVar
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float, Int64
 from tqdm import tqdm
 
-from data_prep.errors import UserError, one_line
+from data_prep.errors import UserError
 from data_prep.languages.registry import language_of
 from data_prep.pipeline.shards import CorpusFile
-from data_prep.store.prepared_data import PairText, Texts
-from evaluation.metrics import Measures, exact, short_columns
+from data_prep.store.split import PairText, Texts
+from evaluation.metrics import Measures, exact
 from evaluation.significance import Difference, compare
 from search.engine.engine import Engine
+from search.engine.preview import body
 from search.engine.question import RankingSettings
 from search.engine.signals import Reranker, Retriever
-from search.index.code_index import Index
-from search.quality.questions import Questions, exchanged
-from search.quality.typed_queries import ALL
+from search.files.languages import language_name
+from search.index.code_index import UNIT_KINDS, Index
+from search.quality.questions import Questions, drawn, exchanged
 from search.retrieval.word_index import WEIGHTS, Bm25Index
+from search.snippets.answer import around, languages_of, query_of_code
+from search.snippets.code_search import CodeHit, CodeSearch, CodeWeights
+from search.snippets.code_text import Tokens, read_code
 
 BASE: Final = "bm25"
-FAILED: Final = 0.5
-"""NDCG@10 below which a query is listed as failed."""
-_ASKED: Final[Mapping[str, str]] = {
-    "comment": "methods whose comment became a query",
-    "return": "methods whose @return became a query",
-    "member": "methods whose type's name and comment became a query",
-    "name": "methods and types whose name became a query",
-    "file": "functions whose comment became a query under the text above it in its file",
-    "call": "functions whose comment became a query under the text above its first call in another file",
-    "snippet": "first halves of functions' bodies",
-    "namesake": "functions' bodies that functions of the same name in other files answer",
-    "trace": "stack traces whose innermost function answers",
-}
-"""The values of ``--ask`` and ``--under`` in words."""
 
 Question = TypeVar("Question")
 Ranks = Mapping[str, tuple[int, bool | float]]
@@ -154,86 +147,132 @@ def measure_contexts(engines: Mapping[str, Engine], questions: Questions, seed: 
     return measured(range(len(questions.rows)), ranks, questions.source, base)
 
 
-def quality_lines(found: Sequence[Measured], asked: str, pool: int, base: str = "bm25") -> list[str]:
-    """The results of questions made from code.
+LEAST_LINES: Final = 6
+"""Lines of a body that is asked by its half."""
+LEAST_TOKENS: Final = 24
+"""Tokens of a question."""
+MOST_NAMESAKES: Final = 5
+"""Functions that have a name in other files: what more have, such as ``close``, is not one thing."""
+_CODE_STAGES: Final[Mapping[str, CodeWeights]] = {
+    "all": CodeWeights(),
+    "without copies first": CodeWeights(copies=False),
+    "without overlap, copies": CodeWeights(copies=False, overlap=0.0),
+    "without vectors, copies": CodeWeights(copies=False, vector_weight=0.0),
+}
+_DOCSTRING: Final = re.compile(r"\A\s*[rRuU]?(\"\"\"|''').*?\1[^\n]*\n?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeQuestion:
+    """A piece of code, and what answers it."""
+
+    text: str
+    rows: frozenset[int]  # any of which answers
+    without: frozenset[int] = frozenset()  # rows that are not searched
+
+
+def functions(index: Index) -> Iterator[int]:
+    """The rows that are functions or methods with a body, without code of tests."""
+    wanted = np.isin(index.kinds, [UNIT_KINDS.index(kind) for kind in ("method", "constructor")])
+    for row in np.flatnonzero(wanted).tolist():
+        if not index.file(row).test:
+            yield row
+
+
+def body_lines(index: Index, row: int) -> list[str]:
+    """The lines of a function's body that are not empty, without Python's documentation."""
+    text = index.split.text(row)
+    found = body(text.source, text.path)
+    if (language := language_of(text.path)) and language.docstrings:
+        found = _DOCSTRING.sub("", found)
+    return [line for line in found.split("\n") if line.strip()]
+
+
+def of_halves(index: Index, most: int, seed: int) -> list[CodeQuestion]:
+    """The first halves of bodies; every function with the same half answers it.
 
     Args:
-        found: the results.
-        asked: the value of ``--ask``, or of ``--under``.
-        pool: number of rows that are ranked.
-        base: what differences are from.
+        index: the index whose functions are the answers.
+        most: maximum number of questions, 0: all.
+        seed: seed of the sampling.
+
+    Raises:
+        UserError: there are fewer than FEWEST.
     """
-    wide = max(28, *(len(each.name) + 2 for each in found))
-    titles = "".join(f"{metric.title:>8}" for metric in short_columns())
-    lines = [
-        f"{len(found[0].ranks):,} {_ASKED[asked]}, each ranked among {pool:,} functions, types and files",
-        f"{'':<{wide}}{'listed':>8}{titles}   MRR - {base} (95 % interval)",
-    ]
-    for each in found:
-        listed = f"{'-':>8}" if math.isnan(each.listed) else f"{each.listed:>8.3f}"
-        cells = "".join(f"{metric.text(each.measures):>8}" for metric in short_columns())
-        lines.append(f"{each.name:<{wide}}{listed}{cells}{_lead(asdict(each.lead) if each.lead else None)}")
-    noise = max(((each.lead.high - each.lead.low) / 2 for each in found if each.lead), default=0.0)
-    return [
-        *lines,
-        f"With so many queries, differences of about {noise:.3f} in MRR are significant; queries made from code differ "
-        "from typed questions. listed: share of queries whose answer is among the candidates",
-    ]
+    found: dict[str, set[int]] = defaultdict(set)
+    for row in functions(index):
+        lines = body_lines(index, row)
+        half = "\n".join(lines[: (len(lines) + 1) // 2])
+        if len(lines) >= LEAST_LINES and _long(half, index, row):
+            found[half].add(row)
+    asked = [CodeQuestion(text, frozenset(rows)) for text, rows in found.items()]
+    return drawn(asked, most, seed, f"functions with {LEAST_LINES} lines or more")
 
 
-def _lead(lead: Mapping[str, float] | None) -> str:
-    return "   {mean:+.3f} ({low:+.3f} to {high:+.3f}), p = {p_value:.4f}".format(**lead) if lead else ""
+def of_namesakes(index: Index, most: int, seed: int) -> list[CodeQuestion]:
+    """Bodies of functions that have namesakes in other files; arguments as in :func:`of_halves`.
+
+    Raises:
+        UserError: there are fewer than FEWEST.
+    """
+    bodies: dict[int, str] = {}
+    named: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in functions(index):
+        text = "\n".join(body_lines(index, row))
+        if _long(text, index, row):
+            bodies[row] = text
+            named[_name(index, row)].append(row)
+    files = {row: index.file_number(row) for row in bodies}
+    asked = []
+    for row, text in bodies.items():
+        others = frozenset(other for other in named[_name(index, row)] if files[other] != files[row])
+        if 0 < len(others) <= MOST_NAMESAKES:
+            asked.append(CodeQuestion(text, others, frozenset((row,))))
+    chosen = drawn(asked, most, seed, "functions whose name functions of other files have")
+    return [CodeQuestion(each.text, each.rows, frozenset(around(index, each.without))) for each in chosen]
 
 
-def query_lines(record: Mapping[str, Any]) -> list[str]:
-    """The results of typed queries: by category, differences from the whole search, seconds, and what failed."""
-    stages = record["stages"]
-    whole, wide = stages[0], max(20, *(len(each["name"]) + 2 for each in stages))
-    what = f"NDCG@10 by file (95 % interval) and the difference from {whole['name']}"
-    lines = [f"{len(whole['queries']):,} queries over {record['files']:,} files; {what}", ""]
-    for name, of_whole in whole["categories"].items():
-        lines.append(f"{name}, {of_whole['queries']} {'queries' if of_whole['queries'] > 1 else 'query'}")
-        for each in stages:
-            own, lead = each["categories"][name], _lead(each["difference"] if name == ALL else None)
-            lines.append(f"  {each['name']:<{wide}}{own['ndcg']:.3f} ({own['low']:.3f} to {own['high']:.3f}){lead}")
-    lines.append(
-        "seconds: of a question asked again (median); of all, the first time, with the encoding of rows as needed"
+def _long(text: str, index: Index, row: int) -> bool:
+    return len(Tokens.of_unit(text, index.file(row).path).all) >= LEAST_TOKENS
+
+
+def _name(index: Index, row: int) -> tuple[str, str]:
+    """The last part of a function's name, and its language."""
+    return index.names[row].rpartition(".")[2], language_name(index.file(row).path)
+
+
+def measure_pieces(engine: Engine, questions: Sequence[CodeQuestion]) -> list[Measured]:
+    """BM25 alone, then the search for code with and without its stages, over pieces of code."""
+    search, among = CodeSearch(engine), languages_of(engine.index)
+    stages = {name: search.changed(weights) for name, weights in _CODE_STAGES.items()}
+
+    def ranks(question: CodeQuestion) -> Ranks:
+        code = query_of_code(read_code(question.text, among=among))
+        lexical = engine.index.lexical.scores(code.words)
+        lexical[[*question.without]] = -1.0
+        found = {BASE: (rank_by(lexical, question.rows), True)}
+        for name, each in stages.items():
+            hits = each.like(code, top=len(engine.index), without=question.without, fold=False)
+            found[name] = rank_of(hits, lexical, question.rows), any(hit.row in question.rows for hit in hits)
+        return found
+
+    return measured(questions, ranks, "code")
+
+
+def rank_by(scores: Float[np.ndarray, " rows"], rows: Collection[int]) -> int:
+    """The rank of the best of ``rows``; ties with others count against it."""
+    best = max(scores[row] for row in rows)
+    return 1 + int(np.count_nonzero(scores >= best)) - sum(bool(scores[row] == best) for row in rows)
+
+
+def rank_of(hits: Sequence[CodeHit], lexical: Float[np.ndarray, " rows"], rows: Collection[int]) -> int:
+    """The same among hits; rows that are none follow, in BM25's order."""
+    first = next((hit for hit in hits if hit.row in rows), None)
+    if first is None:
+        rest = lexical.copy()
+        rest[[hit.row for hit in hits]] = np.inf
+        return rank_by(rest, rows)
+    same = first.score, first.overlap
+    return first.rank + sum(
+        hit.rank > first.rank and hit.row not in rows and (hit.score, hit.overlap) == same for hit in hits
     )
-    for each in stages:
-        lines.append(f"  {each['name']:<{wide}}{each['seconds']['again']:.4f}{each['seconds']['first']:>10.2f}")
-    failed = [place for place, each in enumerate(record["why"]) if each["ndcg"] < FAILED]
-    if failed:
-        lines.append(f"below {FAILED} with {whole['name']}: {len(failed)}")
-    for place in sorted(failed, key=lambda place: record["why"][place]["ndcg"]):
-        lines.append(_failure(record["why"][place], whole["queries"][place]["found"], whole["name"]))
-    return lines
-
-
-def _failure(why: Mapping[str, Any], found: Sequence[str], whole: str) -> str:
-    first = ", ".join(map(one_line, found[:3])) or "nothing"
-    ranks = {one_line(each["path"]): each["ranks"][whole] for each in why["relevant"][:3]}
-    wanted = ", ".join(f"{path} ({f'rank {rank}' if rank else 'not found'})" for path, rank in ranks.items())
-    return f"  {why['ndcg']:.2f}  {one_line(why['query'])}: expected {wanted}; found {first}"
-
-
-def fit_lines(record: Mapping[str, Any]) -> list[str]:
-    """The results of fits: a line per setting, a column per project."""
-    projects, settings = record["projects"], record["settings"]
-    shown, first = [one_line(name) for name in projects], max(len(each["name"]) for each in settings)
-    wide = [max(8, len(name) + 2) for name in shown]
-
-    def line(name: str, cells: Iterable[str], mean: str) -> str:
-        return f"{name:<{first}}{''.join(f'{cell:>{w}}' for cell, w in zip(cells, wide, strict=True))}{mean:>9}"
-
-    asked = sum(each["queries"] for each in projects.values())
-    lines = [
-        f"{asked:,} queries about {len(projects)} projects; {record['measure']}, and the projects' mean",
-        line("", shown, "mean"),
-        *(line(what, (f"{each[what]:,}" for each in projects.values()), "") for what in ("queries", "files")),
-    ]
-    for each in settings:
-        lines.append(line(each["name"], (f"{value:.3f}" for value in each["ndcg"].values()), f"{each['mean']:.4f}"))
-    lines.append("the weights that were fitted on the others:")
-    for name, weights in settings[-1]["weights"].items():
-        lines.append(f"  {one_line(name)}: {', '.join(f'{field} {value:g}' for field, value in weights.items())}")
-    return lines

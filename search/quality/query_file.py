@@ -20,12 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
-from data_prep.files.atomic import write_atomically
-from data_prep.files.folder_lock import sole_holder
+from data_prep.errors import UserError, shown
+from data_prep.files.access import read_regular, reason
 from data_prep.files.json_text import parse_json
-from data_prep.files.reading import read_regular, reason
+from data_prep.files.writing import sole_holder, write_atomically
 from search.engine.question import words_of
 
 FEWEST: Final = 2

@@ -1,4 +1,4 @@
-"""Questions made from the comments and names of a code base, also under the text above a cursor.
+"""Questions made from comments and names of a code base, also under the text above a cursor, and examples for a page.
 
 The cursor is at one of two places: before the function that answers, in its own file (Scotch); or before the first call
 of it in another file, where it would have been needed. At the latter, lines that have its name are left out, since
@@ -8,25 +8,26 @@ file also names the file, which the other does not.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final, Literal, TypeVar
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Int64
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.reading import read_regular
+from data_prep.files.access import read_regular
 from data_prep.languages.comments import returned
 from data_prep.languages.identifiers import query_words
 from data_prep.languages.java.declarations import find_declarations, parse_java
 from data_prep.records import LARGEST_SOURCE
+from data_prep.store.arrays import Bool
 from search.cursor import nearest, words_above
 from search.files.languages import language_name
-from search.files.word_stems import terms_of
-from search.index.code_index import Index
+from search.files.words import terms_of
+from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 
 Question = TypeVar("Question")
 Asked = Literal["comment", "return", "member", "name"]
@@ -211,7 +212,7 @@ def _of_own_files(questions: Questions, index: Index, texts: Sequence[str]) -> M
     """The place of a question -> the words above its function."""
     found = {}
     for place, row in enumerate(questions.rows.tolist()):
-        number = int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        number = index.file_number(row)
         lines = texts[number].split("\n")[: index.split.text(row).start_line - 1]
         found[place] = _words(lines, index.files[number].path)
     return found
@@ -224,7 +225,7 @@ def _of_calls(questions: Questions, index: Index, texts: Sequence[str]) -> Mappi
     for place, row in enumerate(questions.rows.tolist()):
         name = index.names[row].rpartition(".")[2]
         if borne[name] == 1:
-            wanted[name] = place, int(np.searchsorted(index.file_edges, row, side="right")) - 1
+            wanted[name] = place, index.file_number(row)
     found: dict[int, Sequence[str]] = {}
     for number, text in enumerate(texts):
         if index.files[number].test:
@@ -242,3 +243,39 @@ def _of_calls(questions: Questions, index: Index, texts: Sequence[str]) -> Mappi
 
 def _words(lines: Sequence[str], path: str) -> Sequence[str]:
     return words_above("\n".join(lines), language_name(path))
+
+
+QUESTIONS: Final = 3
+_LOOKED: Final = 600
+"""Rows that are looked at."""
+_QUESTION: Final = re.compile(r"[A-Z][a-z]+(?: [a-z]+(?:-[a-z]+)?){2,6} [a-z]{5,}\.?")
+"""The first sentence of a comment that could have been typed."""
+_NAME: Final = re.compile(r"[A-Za-z]\w{2,20}\.[a-z]\w{2,20}", re.ASCII)
+
+
+def examples_of(index: Index) -> dict[str, Any]:
+    """Questions that comments of the code answer, the name of a method, and a folder; what it lacks is left out.
+
+    Texts are of the indexed code, which is not trusted: they consist of letters, digits and few other characters.
+    """
+    said = (index.split.text(row).query_text.strip() for row in _some(index, index.asks > 0))
+    by_verb = {each.split()[0]: each.rstrip(".").lower() for each in said if _QUESTION.fullmatch(each)}
+    questions = [*by_verb.values()]
+    declared = ~np.isin(index.kinds, (WHOLE_FILE, CONSTANT))
+    names = filter(_NAME.fullmatch, (index.names[row] for row in _some(index, declared)))
+    shown = questions[:: max(1, len(questions) // QUESTIONS)][:QUESTIONS]
+    found: dict[str, Any] = {"questions": shown, "name": next(names, ""), "path": _folder(index)}
+    return {key: value for key, value in found.items() if value}
+
+
+def _some(index: Index, wanted: Bool[np.ndarray, " rows"]) -> Iterator[int]:
+    """Rows of files that are no tests, from all over the index."""
+    rows = np.flatnonzero(wanted).tolist()
+    return (row for row in rows[:: max(1, len(rows) // _LOOKED)] if not index.file(row).test)
+
+
+def _folder(index: Index) -> str:
+    """The end of the folder with most files that are no tests; "" if there is none of a plain name."""
+    folders = Counter(PurePosixPath(file.path).parts[:-1][-2:] for file in index.files if not file.test)
+    names = ("/".join(parts) for parts, _ in folders.most_common())
+    return next((each for each in names if re.fullmatch(r"\w[\w./-]{0,40}", each, re.ASCII)), "")

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from data_prep.files.reading import read_regular
+from data_prep.files.access import read_regular
 from data_prep.languages.identifiers import query_words
 from data_prep.records import LARGEST_SOURCE
 from evaluation.significance import bootstrap_interval
@@ -24,8 +24,7 @@ from search.engine.engine import Engine
 from search.files.languages import language_name
 from search.index.code_index import Index
 from search.index.frame_locator import FrameLocator
-from search.quality.code_questions import functions, rank_by, rank_of
-from search.quality.measure import BASE, Measured, Ranks, measured
+from search.quality.measure import BASE, Measured, Ranks, functions, measured, rank_by, rank_of
 from search.quality.questions import drawn
 from search.quality.trace_forms import FORMS, INNERMOST_LAST, Call, printed
 from search.snippets.answer import Wanted, answer_text
@@ -132,7 +131,7 @@ class _TraceMaker:
     def _call(self, row: int, place: int, code: str) -> Call | None:
         """A line of a row as a call; None if it is that of a function inside of it."""
         index = self._index
-        text, number = index.split.text(row), int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        text, number = index.split.text(row), index.file_number(row)
         line = text.start_line + place
         if self._locator.row_at(number, line) != row:
             return None

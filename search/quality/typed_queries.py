@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.array_types import Float
 from data_prep.errors import one_line
+from data_prep.store.arrays import Float
 from evaluation.metrics import ndcg_of_several
 from evaluation.significance import bootstrap_interval, compare
 from search.engine.engine import Engine

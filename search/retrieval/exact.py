@@ -17,8 +17,8 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Float, Float32, Int64
 from data_prep.errors import UserError
+from data_prep.store.arrays import Float, Float32, Int64
 from modeling.c_library import CompiledMeanwhile, load_c
 
 LONGEST: Final = 1.01

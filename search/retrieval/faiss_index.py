@@ -17,9 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from data_prep.array_types import Float, Float32, Int32, Int64, UInt8
 from data_prep.errors import UserError
-from data_prep.files.sealed import read_sealed, write_sealed
+from data_prep.store.arrays import Float, Float32, Int32, Int64, UInt8, read_sealed, write_sealed
 from search.retrieval.exact import SLACK, VectorIndex, extra
 
 WORTH_IT: Final = 250_000

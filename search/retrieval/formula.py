@@ -8,7 +8,7 @@ times among the length words of this one, contributes
 
 import numpy as np
 
-from data_prep.array_types import Float, Int, Num
+from data_prep.store.arrays import Float, Int, Num
 
 
 def idf(holders: Int[np.ndarray, " terms"], documents: int) -> Float[np.ndarray, " terms"]:

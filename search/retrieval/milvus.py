@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int64
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import OWN, named_path
+from data_prep.files.access import OWN, named_path
 from search.retrieval.exact import SLACK, VectorIndex, extra
 from search.retrieval.faiss_index import WORTH_IT
 

@@ -14,12 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float32, Int, Int32, Int64, UInt16
 from data_prep.languages.identifiers import split_identifier
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged, edges, slices, spread
-from search.files.file_words import FileWords, path_stems
-from search.files.word_stems import stems, terms_of
+from data_prep.store.arrays import Bool, Float32, Int, Int32, Int64, Ragged, UInt16, edges, slices, spread
+from data_prep.store.split import Split
+from search.files.words import FileWords, path_stems, stems, terms_of
 from search.retrieval.formula import counts_by_norm, gains, idf, length_norms
 
 K1: Final = 2.0

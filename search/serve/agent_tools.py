@@ -6,33 +6,34 @@ which is not trusted: an agent should read them as data. What the docstrings say
 
 from typing import Final, Literal
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError, one_line
+from data_prep.errors import UserError, one_line, shown
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.matching import Pattern
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
 from search.engine.signals import Hit
+from search.engine.usages import USUAL, find_usages
 from search.files.languages import LONGEST_PATTERN, chosen_languages
+from search.index.frame_locator import FrameLocator
 from search.serve.agent_answers import (
     NOTE,
     Record,
     first_of,
     hit_record,
+    pattern_of,
+    place_of,
     shortened,
     with_files,
     with_hits,
     with_source,
     with_words,
 )
-from search.serve.agent_paths import pattern_of, place_of, row_at
 from search.serve.fresh_index import Current, FreshIndex
-from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text
+from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
 from search.snippets.show import as_record
-from search.usages.find import USUAL, find_usages
-from search.usages.show import as_record as usages_record
-from search.usages.show import certainty_of
+from search.terminal.usages import as_record as usages_record
+from search.terminal.usages import certainty_of
 
 CHARACTERS: Final = 4
 """Characters that count as a token."""
@@ -219,7 +220,11 @@ class AgentTools:
         return hit_record(told, changed=self._index.has_changed(now.engine.index.file(told["row"])))
 
     def _row(self, now: Current, path: str, line: int) -> int:
-        return row_at(now.engine.index, *self._place(now, path, line))
+        file, line = self._place(now, path, line)
+        row = FrameLocator(now.engine.index).row_at(file_of(now.engine.index, file), line)
+        if row is None:
+            raise UserError(f"line {line:,} of {shown(file)} is in no function, method or type")
+        return row
 
     def _place(self, now: Current, path: str, line: int) -> tuple[str, int]:
         """The file and the line of a place; where there is none, it may be in a file that is not read yet."""

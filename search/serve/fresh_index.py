@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError, one_line
-from data_prep.files.reading import reason
+from data_prep.files.access import reason
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE
-from search import opening
 from search.engine.engine import Engine
 from search.engine.packed_reranker import scored_without_torch
 from search.engine.signals import Reranker
-from search.files.tree import modified_at
+from search.files.walk import modified_at
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
@@ -27,6 +26,7 @@ from search.index.partial_index import PartialIndex
 from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
 from search.index.vectors import maker_of, update_vectors
+from search.models import reranker
 from search.models.folder import DEFAULT_MODEL
 from search.opening import check_way, index_place
 from search.serve.index_place import IndexPlace
@@ -274,7 +274,7 @@ class FreshIndex:
         """What makes the reranker of a few files: none if it would have to be loaded for long."""
         if self._model or not scored_without_torch(DEFAULT_MODEL):
             return lambda _: None
-        return opening.reranker_maker("", for_many=False)
+        return reranker.reranker_maker("", for_many=False)
 
     def _notice(self, now: _Round, read: int = 0) -> str:
         """Why answers may lack something or be old."""

@@ -10,12 +10,12 @@ from typing import Final, Literal
 
 import numpy as np
 
-from data_prep.array_types import Int64
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.language import Language, node_text
 from data_prep.languages.own_tree import Node, TreeCursor
 from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of
+from data_prep.store.arrays import Int64
 from search.files.embedded import scripts_alone
 
 Kind = Literal["comment", "string", "keyword", "number", "type", "annotation"]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 from data_prep.errors import UserError
-from search import opening
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.index.code_index import Index
@@ -16,6 +15,7 @@ from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
 from search.index.updating import LOOKED, Updates
 from search.index.vectors import DenseRetriever, near_rows, vectors_path
+from search.models import reranker
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
@@ -210,7 +210,7 @@ def reranker_maker(model: str) -> Callable[[Index], Reranker | None]:
     """
     if model == "none":
         return lambda _: None
-    return opening.reranker_maker(model)
+    return reranker.reranker_maker(model)
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:

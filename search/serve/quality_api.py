@@ -12,8 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
+from data_prep.errors import UserError, shown
 from search.quality.query_file import FEWEST, Judgements, QueryFile, checked_queries
 from search.quality.typed_queries import Answered, answered, as_record, stages
 from search.serve.requests import LAST_LINE, Turns, check_query, json_answer, parameters, posted_fields, posted_json

@@ -13,11 +13,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
+from data_prep.errors import UserError, shown
 from data_prep.files.json_text import parse_json
-from data_prep.files.named_paths import named_places
-from data_prep.store.prepared_data import DamagedStore
+from data_prep.store.split import DamagedStore
+from data_prep.traces.form import named_places
 from search.engine.matching import Pattern
 from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages

@@ -12,8 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from data_prep.bounds import shown
-from data_prep.errors import one_line
+from data_prep.errors import one_line, shown
 from data_prep.languages.registry import language_called
 from search.cursor import LONGEST, words_above
 from search.engine.engine import Engine
@@ -21,7 +20,7 @@ from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_names
 from search.index.code_index import Index
-from search.serve.examples import examples_of
+from search.quality.questions import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
 from search.serve.hit_records import FileTexts, prepare, previewed
 from search.serve.live_index import Opened

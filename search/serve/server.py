@@ -14,21 +14,19 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path
-from experiments.terminal import console
+from data_prep.files.access import named_path
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
 from search.cli import named_folder
-from search.first_use import source_of
 from search.index.code_index import rows_of_files
 from search.index.index_file import read_head
 from search.index.updating import Updates
-from search.joint.live_list import LiveList
 from search.making import complain_about
-from search.opening import judgements_place
+from search.opening import judgements_place, source_of
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex, OpeningIndex, reranker_maker
+from search.serve.live_list import LiveList
 from search.serve.web_app import Proxy, check_header, read_secret, web_app
 
 ADDRESS: Final = "127.0.0.1"
@@ -92,8 +90,7 @@ def _of_list(options: ServeOptions) -> ASGIApp:
         check_header(options.user_header, "user_header")
         check_header(options.groups_header, "groups_header")
         proxy = Proxy(read_secret(named_path(options.secret)), options.user_header, options.groups_header)
-    tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
-    live = LiveList(path, reranker_maker(options.model), tell, by_user=options.shared)
+    live = LiveList(path, reranker_maker(options.model), complain_about, by_user=options.shared)
     say(f"{len(live.listed):,} repositories of {path}")
     live.watch()
     return web_app(

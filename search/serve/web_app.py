@@ -28,12 +28,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from data_prep.errors import UserError
-from data_prep.files.reading import open_regular, reason
+from data_prep.files.access import open_regular, reason
 from data_prep.languages.registry import languages
-from search.joint.repository_list import USER
 from search.quality.query_file import Judgements
-from search.serve.code_api import CodeApi, PostsApi
-from search.serve.file_api import FileApi
+from search.repository_list import USER
+from search.serve.code_api import CodeApi, FileApi, PostsApi
 from search.serve.live_index import Answering
 from search.serve.quality_api import QualityApi
 from search.serve.requests import GROUPS, Turns, json_answer, refused

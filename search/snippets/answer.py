@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Literal
 
-import numpy as np
-
-from data_prep.bounds import shown
-from data_prep.errors import UserError
+from data_prep.errors import UserError, shown
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from data_prep.traces.trace import Trace, frames_like, read_trace
 from search.engine.engine import Engine
@@ -156,7 +153,7 @@ def around(index: Index, rows: Collection[int]) -> set[int]:
     """Rows, and those of their files that are around or inside them."""
     found = set()
     for row in rows:
-        own, file = index.split.text(row), int(np.searchsorted(index.file_edges, row, side="right")) - 1
+        own, file = index.split.text(row), index.file_number(row)
         for other in range(*index.file_edges[file : file + 2].tolist()):
             text = index.split.text(other)
             inside = own.start_line <= text.start_line and text.end_line <= own.end_line

@@ -13,19 +13,19 @@ from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 import numpy as np
 
-from data_prep.array_types import Bool, Float, Float32, Int64
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
-from data_prep.store.prepared_data import Split, Texts
-from data_prep.store.ragged_lists import Ragged
-from evaluation.fusion import z_scores
+from data_prep.store.arrays import Bool, Float, Int64, Ragged
+from data_prep.store.split import Split, Texts
+from modeling.ranker import z_scores
 from search.engine.engine import Engine
 from search.engine.penalties import folded
 from search.engine.signals import Candidates
+from search.index.vectors import DenseRetriever
 from search.snippets.code_text import Copy, Tokens
 
 SHORTLIST: Final = 300
@@ -82,22 +82,6 @@ class CodeHit:
     copies: Sequence[int] = ()  # rows with the same text, which are no hits of their own
 
 
-@runtime_checkable
-class CodeRetriever(Protocol):
-    """Vectors of rows, and of code like a row: :class:`search.index.vectors.DenseRetriever`."""
-
-    def code_vector(self, code: Split) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a row of code."""
-
-    def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
-        """The rows whose vectors are nearest to one."""
-
-    def similarity(
-        self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]
-    ) -> Float32[np.ndarray, " found"]:
-        """The cosine of a vector and that of each of ``rows``."""
-
-
 class CodeSearch:
     """Finds code like a piece of code in the index of an engine."""
 
@@ -105,7 +89,7 @@ class CodeSearch:
         """``engine``: whose index and vectors are searched."""
         self.index, self.weights = engine.index, weights or CodeWeights()
         self._allowed = engine.allowed
-        self._retriever = engine.retriever if isinstance(engine.retriever, CodeRetriever) else None
+        self._retriever = engine.retriever if isinstance(engine.retriever, DenseRetriever) else None
         self._tokens = lru_cache(maxsize=4096)(self.tokens)
 
     def like(

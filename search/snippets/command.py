@@ -1,26 +1,32 @@
-"""The command ``bash run.sh related``, and code as the question of ``search``."""
+"""The commands whose question is code: ``bash run.sh related``, ``search -`` or ``--snippet``, and those for posts."""
 
+import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from data_prep.bounds import shown
-from data_prep.errors import UserError
-from data_prep.files.named_paths import named_path, named_places
-from data_prep.files.reading import read_whole
+from data_prep.errors import UserError, check_bounds, one_line, real, shown, whole
+from data_prep.files.access import check_replaceable_folder, named_path, read_whole
+from data_prep.posts.config import PostsConfig
+from data_prep.traces.form import named_places
 from experiments.terminal import console
+from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
-from search.files.tree import modified_at
+from search.cli import freshness_of, ready
+from search.files.walk import modified_at
 from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
     from search.engine.engine import Engine
-    from search.first_use import Source
+    from search.opening import Source
     from search.snippets.answer import CodeAnswer, Wanted
+    from search.snippets.post_index import PostHit
 
 _MOST_BYTES: Final = 64 << 20
 """Bytes that are read of standard input."""
@@ -35,8 +41,8 @@ def related(arguments: Sequence[str]) -> bool:
     words, options = parsed(arguments, RelatedOptions)
     if len(words) != 1:
         raise UserError("expected a file and a line: bash run.sh related src/app.py:120")
-    from search.first_use import source_of
-    from search.serve.agent_paths import place_of
+    from search.opening import source_of
+    from search.serve.agent_answers import place_of
     from search.snippets.answer import answer_place
 
     place = words[0]
@@ -50,7 +56,7 @@ def related(arguments: Sequence[str]) -> bool:
         _complain_if_changed(engine, found.row, root)
         return found
 
-    return _show(answer, options, _engine(options, source), source)
+    return _show(answer, options, source)
 
 
 def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
@@ -75,12 +81,12 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
             f"expected code or a stack trace {where}: python app.py 2>&1 | bash run.sh search -; got nothing"
         )
     from search.files.languages import language_name
-    from search.first_use import source_of
+    from search.opening import source_of
 
     language = language_name(path.name) if path else ""
     source = None if options.list else source_of(options.index, folder, vectors=options.model != "none")
     answer = lambda engine, wanted: answer_text(engine, text, wanted, language)  # noqa: E731
-    return _show(answer, options, _engine(options, source), source)
+    return _show(answer, options, source)
 
 
 def pasted_text(path: Path | None) -> str:
@@ -105,56 +111,28 @@ def _file_of(typed: str) -> str:
     return next((each for each in places if named_path(each).exists()), places[0])
 
 
-def _engine(options: SearchOptions | RelatedOptions, source: "Source | None") -> "Engine":
-    """An engine without a model that scores, over an index; None: over the list that the options name."""
-    nearest = "none" if options.model == "none" else options.nearest
-    if source is None:
-        assert isinstance(options, SearchOptions)
-        from search.joint.opening import opened_list
-
-        tell = lambda name, trouble: console.complain(f"{name}: {trouble}")  # noqa: E731
-        return opened_list(named_path(options.list), "none", near=nearest != "none", tell=tell)
-    from search.engine.engine import Engine
-    from search.opening import opened
-
-    found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
-    return Engine(found, None, retriever=retriever)
-
-
 def _show(
     answer: "Callable[[Engine, Wanted], CodeAnswer]",
     options: SearchOptions | RelatedOptions,
-    engine: "Engine",
     source: "Source | None",
 ) -> bool:
-    from search.files.languages import chosen_languages
-    from search.opening import check_answers
     from search.snippets.answer import Wanted
     from search.snippets.show import as_json, as_text
-    from search.terminal.changed import changed_files
     from search.terminal.hits import View, show_list
 
-    languages = chosen_languages(options.language)
-    check_answers(engine.index, options.path, languages)
+    engine, root, languages, files = ready(
+        options, source, nearest="none" if options.model == "none" else options.nearest
+    )
     started = time.perf_counter()
-    root = source.root if source else None
-    files = changed_files(engine.index, root) if options.changed else None
     told = answer(engine, Wanted(options.top, options.path, languages, files))
     seconds = time.perf_counter() - started
-    if source and source.freshness.line:
-        console.complain(source.freshness.line)
+    more, view = freshness_of(source), View.of(engine, "", root, explain=options.explain)
     if options.json:
-        console.show(as_json(engine, told, seconds, more=source.freshness.told if source else {}))
-        return _found(told)
-    view = View.of(engine, "", root, explain=options.explain)
-    if options.files or options.vimgrep:
+        console.show(as_json(engine, told, seconds, more=more))
+    elif options.files or options.vimgrep:
         show_list(view, [hit.row for hit in told.hits], options)
     else:
         console.show(as_text(view, told, seconds), painted=True)
-    return _found(told)
-
-
-def _found(told: "CodeAnswer") -> bool:
     return bool(told.hits) or any(each.row is not None for each in told.frames)
 
 
@@ -179,3 +157,117 @@ def _complain_if_changed(engine: "Engine", row: int | None, root: Path | None) -
         changed, what = True, "is no longer there: what was indexed of it is used"
     if changed:
         console.complain(f"{file.path} {what}; update the index by `bash run.sh index {root}`")
+
+
+@dataclass(frozen=True, slots=True)
+class PostsIndexOptions(PostsConfig):
+    """Options of ``posts index``: those of reading the dump, and the index's own."""
+
+    out: str = "data/posts-index"
+    """Folder of the index; it is replaced."""
+    model: str = ""
+    """Folder of a stage of training, such as runs/posts/stages/round-2-...; empty: BM25 alone."""
+    weight: float = 0.5
+    """Weight of the model in its fusion with BM25, such as the one that its test printed."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def __post_init__(self) -> None:
+        PostsConfig.__post_init__(self)
+        check_bounds(self, {"weight": real(0, 1)})
+
+
+@dataclass(frozen=True, slots=True)
+class PostsSearchOptions:
+    """Options of ``posts search``."""
+
+    index: str = "data/posts-index"
+    """Folder of the index."""
+    snippet: str = ""
+    """File with code, output or both; empty: standard input is read."""
+    top: int = 5
+    """Number of posts."""
+    nearest: str = "exact"
+    """How vectors are searched: exact, faiss, a file NAME.db or the URI of a Milvus."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"top": whole(1, 1000)})
+
+
+def index_posts(arguments: Sequence[str]) -> None:
+    """Index the answered questions of dumps.
+
+    Raises:
+        UserError: a dump or the model is not available, or an option is wrong.
+    """
+    words, options = parsed(arguments, PostsIndexOptions)
+    if not words and not options.path:
+        raise UserError("expected a dump: bash run.sh posts index DUMP [DUMP ...] [--tag=TAG] [--model=STAGE]")
+    out = named_path(options.out)
+    check_replaceable_folder(out, "--out", "index.json")
+    from data_prep.files.writing import sole_holder
+    from data_prep.posts.store import prepare_posts
+    from experiments.recipes.run_folder import load_snippet_encoder
+    from search.snippets.post_index import write_index
+
+    model = named_path(options.model) if options.model else None
+    if model:
+        load_snippet_encoder(model)  # reported before anything is read
+    config = replace(options, path=(*options.path, *words))
+    command = shlex.join(["bash", "run.sh", "posts", "index", *arguments])
+    tell = complain if options.json else say
+    posts = prepare_posts(config, command=command, say=tell)
+    started = time.perf_counter()
+    with sole_holder(out.with_name(f".{out.name}.lock"), lambda: tell("waiting for another process")):
+        write_index(out, posts.posts, model, options.weight, {"made_from": posts.fingerprint})
+    answered = sum(bool(post.best_answer) for post in posts.posts)
+    seconds = time.perf_counter() - started
+    if options.json:
+        told = {"index": str(out), "questions": len(posts.posts), "answered": answered, "model": options.model or None}
+        show(json.dumps(told | {"seconds": round(seconds, 3)}, indent=1).replace("\x7f", "\\u007f"))
+        return
+    say(f"indexed {answered:,} answered questions of {len(posts.posts):,} in {seconds:.0f} s: {out}")
+
+
+def search_posts(arguments: Sequence[str]) -> bool:
+    """Find posts for the code and the error on standard input, or in a file; returns whether there are some.
+
+    Raises:
+        UserError: there is no index, or nothing to search for.
+    """
+    words, options = parsed(arguments, PostsSearchOptions)
+    if words:
+        raise UserError("the snippet comes from standard input or --snippet=FILE, not from the command line")
+    from search.snippets.post_index import PostIndex, keyword_of, read_snippet
+
+    text = pasted_text(named_path(options.snippet) if options.snippet else None)
+    query = read_snippet(text)
+    if len(text) > (kept := len(query.text)) + 1000:
+        tell = complain if options.json else say
+        tell(f"of {len(text):,} characters the middle is left out; {kept:,} are read")
+    found = PostIndex(named_path(options.index), options.nearest)
+    started = time.perf_counter()
+    hits = found.search(query, options.top)
+    seconds = time.perf_counter() - started
+    found.close()
+    if options.json:
+        told = {"error": keyword_of(query), "milliseconds": round(1000 * seconds, 2), "results": [*map(asdict, hits)]}
+        show(json.dumps(told, indent=1).replace("\x7f", "\\u007f"))
+        return bool(hits)
+    lines = [line for hit in hits for line in _post_lines(hit)] or ["nothing found: no post has a word of it"]
+    error = f" for {one_line(keyword_of(query))}" if keyword_of(query) else ""
+    show("\n".join([*lines, f"{len(hits)} of {found.size:,} posts{error} in {1000 * seconds:.0f} ms"]))
+    return bool(hits)
+
+
+def _post_lines(hit: "PostHit") -> list[str]:
+    scores = f"{hit.score:.2f} (BM25 {hit.bm25:.1f}" + (")" if hit.model is None else f", model {hit.model:.2f})")
+    keyword = f"  [{', '.join(map(one_line, hit.keyword))}]" if hit.keyword else ""
+    by = f"question: {hit.question_by}, answer: {hit.answer_by}, {hit.licence}"
+    return [
+        f"{hit.rank:>2}  {one_line(hit.title)}{keyword}",
+        f"    {one_line(hit.excerpt)}",
+        f"    {scores}  {one_line(hit.url)}  {one_line(by)}",
+    ]

@@ -14,8 +14,8 @@ from search.engine.signals import Hit, Stage
 from search.index.frame_locator import Located
 from search.snippets.answer import CodeAnswer
 from search.snippets.code_search import CodeHit
-from search.terminal.form import BOLD, CYAN, DIM, GREEN, cut
 from search.terminal.hits import View, found_line, hit_lines, scores_line
+from search.terminal.lines import BOLD, CYAN, DIM, GREEN, cut
 
 _NAMED: Final = 3
 """Frames outside of the index that the text names for each error."""

@@ -22,8 +22,20 @@ from search.engine.signals import Hit
 from search.files.unread import in_words
 from search.index.code_index import Index, rows_of_files
 from search.options import RelatedOptions, SearchOptions
-from search.terminal.excerpt import Line, Places, file_lines, unit_lines
-from search.terminal.form import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
+from search.terminal.lines import (
+    BOLD,
+    CYAN,
+    DIM,
+    GREEN,
+    Line,
+    Paint,
+    Places,
+    cut,
+    file_lines,
+    line_width,
+    painter,
+    unit_lines,
+)
 
 _SHOWN: Final = 3
 """Code words shown for a query word."""

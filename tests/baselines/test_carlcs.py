@@ -10,7 +10,7 @@ from word_lists import words
 
 from baselines.carlcs import KERNELS, Carlcs, CarlcsConfig, LstmRows
 from data_prep.store.batching import Batch
-from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
+from data_prep.store.tokenizing import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
 
 VOCABULARY = Vocabulary(tuple(f"w{number}" for number in range(18)))  # 20 ids
 SMALL = {"dim": 3, "filters": 4, "query_length": 5, "name_length": 4, "api_length": 4, "tokens_length": 6}

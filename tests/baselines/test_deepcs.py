@@ -8,7 +8,7 @@ from torch import nn
 from word_lists import CODES, LENGTHS, QUERIES, VOCABULARIES, as_read, codes, cosine, queries, randomised, scores_of
 
 from baselines.deepcs import Deepcs, DeepcsConfig, max_over_words
-from data_prep.store.vocabulary import PAD
+from data_prep.store.tokenizing import PAD
 
 DIM, HIDDEN = 4, 3
 FIELDS = ("name", "api", "tokens")

@@ -10,7 +10,7 @@ from word_lists import words
 from baselines import fcarcs
 from baselines.fcarcs import Fcarcs, FcarcsConfig
 from data_prep.store.batching import Words
-from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
+from data_prep.store.tokenizing import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
 from modeling.base import NeuralRanker
 
 Vector = list[float]

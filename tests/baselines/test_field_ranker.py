@@ -11,7 +11,7 @@ from baselines.carlcs import Carlcs, CarlcsConfig
 from baselines.fcarcs import Fcarcs, FcarcsConfig
 from baselines.tabcs import Tabcs, TabcsConfig
 from baselines.word_model import FieldRanker
-from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD
+from data_prep.store.tokenizing import FIRST_UNKNOWN, PAD
 
 Build = Callable[..., FieldRanker]
 FIELDS = ("name", "api", "tokens")

@@ -5,16 +5,10 @@ import pytest
 import torch
 
 from baselines.scotch_light import ContextTokenizer, ScotchLight, ScotchLightConfig
-from data_prep.pipeline.contexts import (
-    CONTEXT_FIELD,
-    asked_with_context,
-    context_words,
-    document_counts,
-    shuffled_contexts,
-)
-from data_prep.records import Method, Pair
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.pipeline.contexts import asked_with_context, context_words, document_counts, shuffled_contexts
+from data_prep.records import CONTEXT_FIELD, Method, Pair
+from data_prep.store.arrays import Ragged
+from data_prep.store.split import Split
 from experiments.recipes.config import resolve
 from training.state import seed_everything
 

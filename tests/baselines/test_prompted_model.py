@@ -19,7 +19,7 @@ from baselines.prompted_model import (
     matching_prompt,
     read_answer,
 )
-from data_prep.files.folder_lock import sole_user
+from data_prep.files.writing import sole_user
 from modeling.ranker import Ranker
 from tests.local_server import send, serving
 from tests.odd_files import KINDS, deadline, odd_thing

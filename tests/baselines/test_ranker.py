@@ -11,8 +11,8 @@ from bm25s.stopwords import STOPWORDS_EN
 from baselines.bm25 import Bm25, Bm25Config
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
+from data_prep.store.split import Split
 from evaluation import metrics
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate

@@ -18,9 +18,8 @@ from baselines.scotch_transformer import (
 from data_prep.config import WordsConfig
 from data_prep.pipeline.contexts import asked_under
 from data_prep.records import Method, Pair
-from data_prep.store.prepared_data import PairText, Split
-from modeling.transformers.joined_pairs import plain_tokens
-from modeling.transformers.subword_pairs import subwords_of
+from data_prep.store.split import PairText, Split
+from modeling.transformers.subword_pairs import plain_tokens, subwords_of
 from tests.tiny_models import tiny_bert, tiny_roberta
 from training.state import seed_everything
 

@@ -7,7 +7,7 @@ import torch
 from word_lists import CODES, LENGTHS, QUERIES, VOCABULARIES, as_read, codes, cosine, queries, randomised, scores_of
 
 from baselines.unif import Unif, UnifConfig
-from data_prep.store.vocabulary import PAD
+from data_prep.store.tokenizing import PAD
 
 DIM = 4
 READINGS = [

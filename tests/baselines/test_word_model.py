@@ -5,7 +5,7 @@ import torch
 from word_lists import CODES, LENGTHS, VOCABULARIES, words
 
 from baselines.word_model import BaselineConfig, WordVectors
-from data_prep.store.vocabulary import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
+from data_prep.store.tokenizing import FIRST_UNKNOWN, PAD, Vocabularies, Vocabulary
 
 FIELDS = ("name", "ast", "query")
 

@@ -16,7 +16,7 @@ from cli.doctor import PARTS
 from cli.help import help_lines
 from cli.main import main
 from cli.tables import ABOUT, CALIBRATION, CONTROL
-from data_prep.registry import DATASETS
+from data_prep.config import DATASETS
 from experiments.posts.config import MODELS as POSTS_MODELS
 from experiments.posts.config import resolve_plan
 from experiments.posts.results import ABLATIONS as POSTS_ABLATIONS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.main import main
-from data_prep.files.folder_lock import sole_writer
+from data_prep.files.writing import sole_writer
 from data_prep.gencodesearchnet.r_corpus import build_r_pairs
 from experiments.gencodesearchnet import fine_tune, suite
 from experiments.gencodesearchnet.config import BenchmarkOptions

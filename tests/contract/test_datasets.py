@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli.help import help_lines
-from data_prep.config import DataConfig
+from data_prep.config import DATASETS, DataConfig, data_set
 from data_prep.records import CODE_FIELDS, SPLITS, SourceFile
-from data_prep.registry import DATASETS, data_set
 
 
 @pytest.mark.parametrize("name", DATASETS)

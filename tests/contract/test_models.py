@@ -9,16 +9,14 @@ from torch.nn.functional import pad
 
 from data_prep.records import CODE_FIELDS
 from data_prep.store.batching import Batch, Words
-from data_prep.store.tokenizing import TokenizedPairs
-from data_prep.store.vocabulary import PAD
+from data_prep.store.tokenizing import PAD, TokenizedPairs
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
 from tests.tiny_models import smaller
 from training.checkpoint import load_weights, save_weights
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import negatives_mask
+from training.task import Loss, negatives_mask
 
 NEURAL = [name for name in MODELS if is_trained(name)]
 PAIRS = 32

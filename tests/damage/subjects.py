@@ -13,8 +13,9 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 from safetensors.torch import load_file
 
-from data_prep.files.sealed import write_sealed
-from data_prep.store.prepared_data import open_prepared, words_sha256
+from data_prep.store.arrays import write_sealed
+from data_prep.store.prepared_data import open_prepared
+from data_prep.store.split import words_sha256
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
@@ -29,9 +30,8 @@ from search.retrieval.exact import ExactVectors
 from training import checkpoint
 from training.checkpoint import sealed_weights
 from training.config import TrainConfig
-from training.losses import Loss
 from training.state import RunState
-from training.task import PairTask
+from training.task import Loss, PairTask
 
 PLAN: Final = resolve("folder", "unif", {"model.dim": "16"})
 QUERIES: Final = ("returns a stream of all elements", "Streams.concat", "close handlers", "reduce to a sum")

@@ -13,7 +13,7 @@ import pytest
 
 from cli.main import main
 from data_prep.datasets.jdk import _release_of
-from data_prep.files.reading import reading
+from data_prep.files.access import reading
 from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.pipeline.corpus import ShardFolder
 from data_prep.pipeline.extraction import TreeTask, make_shard

@@ -26,9 +26,8 @@ from subjects import (
 from data_prep.config import DataConfig
 from data_prep.pipeline.java_extraction import extract_all
 from data_prep.records import SourceFile
-from data_prep.store.prepared_data import open_prepared
+from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.tokenizing import WordTokenizer
-from data_prep.store.written_data import write_prepared
 from experiments.recipes.run_folder import RunFolder
 from search.index.build import refresh
 from search.index.encoders import row_encoder

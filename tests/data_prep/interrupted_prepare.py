@@ -17,7 +17,8 @@ from pathlib import Path
 
 from data_prep.config import DataConfig
 from data_prep.prepare import prepare
-from data_prep.store.prepared_data import DamagedStore, open_prepared
+from data_prep.store.prepared_data import open_prepared
+from data_prep.store.split import DamagedStore
 
 
 def main(sources: str, root: str, times: int) -> None:

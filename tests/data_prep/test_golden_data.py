@@ -18,7 +18,7 @@ from data_prep.pipeline.pairs import pairs_of_corpus
 from data_prep.pipeline.shards import TreeName
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, Pair, SplitName
-from data_prep.store.written_data import write_prepared
+from data_prep.store.prepared_data import write_prepared
 from tests.data_prep.csn_files import write_tree
 from tests.data_prep.datasets.corpus_trees import LICENCE, tarball
 

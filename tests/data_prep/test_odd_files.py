@@ -6,21 +6,21 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.datasets.csn import Csn
-from data_prep.datasets.java_sources import Folder
+from data_prep.datasets.folders import Folder
 from data_prep.datasets.jdk import find_sources
 from data_prep.datasets.open_java import FILES, OpenJava
 from data_prep.datasets.tabcs import JcgTabcs
-from data_prep.files.atomic import write_atomically
+from data_prep.files.access import append_regular
 from data_prep.files.json_text import json_lines
-from data_prep.files.reading import append_regular
 from data_prep.files.text_rows import parquet_rows
+from data_prep.files.writing import write_atomically
 from data_prep.gencodesearchnet.r_corpus import read_package
 from data_prep.gencodesearchnet.records import read_raw, source_rows
 from data_prep.gencodesearchnet.subsets import find_subsets
 from data_prep.prepare import prepare
 from data_prep.sources.archives import is_zip, read_java_files
 from data_prep.sources.debian_sources import RECORD, archives_in, fetched_archives, source_entries
-from data_prep.sources.jdk_sources import unpack_package
+from data_prep.sources.package_downloads import unpack_package
 from data_prep.sources.tabcs_release import load_plain, read_ids, read_vocabulary
 from tests.odd_files import KINDS, deadline, odd_thing
 

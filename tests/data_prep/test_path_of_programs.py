@@ -5,7 +5,7 @@ import os
 import pytest
 
 from cli import console_script
-from data_prep.files.named_paths import absolute_path
+from data_prep.files.access import absolute_path
 from modeling import c_library
 
 

@@ -10,7 +10,8 @@ from data_prep.config import DataConfig
 from data_prep.pipeline.filters import FILTERS, NOT_PARSED
 from data_prep.prepare import prepare
 from data_prep.records import CODE_FIELDS, SPLITS
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 
 PUBLISHED = {"name": "methodname", "tokens": "tokens", "api": "apiseq", "ast": "sbt"}
 METHODS = 1_500

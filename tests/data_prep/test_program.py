@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from data_prep import installation
+from data_prep.config import DATASETS
 from data_prep.installation import modules_behind, program_sha256
-from data_prep.registry import DATASETS
 
 PACKAGE = Path(installation.__file__).parent
 MODULES = sorted({target.partition(":")[0] for target in DATASETS.values()})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from modeling.ranker import Ranker, Scores
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from data_prep.records import CODE_FIELDS, Method, Pair
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

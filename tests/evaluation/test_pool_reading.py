@@ -20,8 +20,8 @@ def with_some_queries(size, asked):
     """A split in which only the rows ``asked`` have a query."""
     from dataclasses import replace
 
-    from data_prep.store.prepared_data import Split
-    from data_prep.store.ragged_lists import Ragged
+    from data_prep.store.arrays import Ragged
+    from data_prep.store.split import Split
 
     split = jdk_split(size)
     lists = [split.words["query"][row].tolist() if row in asked else [] for row in range(size)]

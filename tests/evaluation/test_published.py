@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import exact, published_convention
-from evaluation.published import (
+from evaluation.tables import (
     PUBLISHED,
+    PUBLISHED_MRR,
     exact_mrr_bounds,
     exact_top1_bounds,
     mrr_bounds,
+    published_mrr,
     shifted_mrr_bounds,
 )
-from evaluation.published import SNIPPER_COUNTS as COUNTS
-from evaluation.published import SNIPPER_ERRORS as ERRORS
-from evaluation.published import SNIPPER_PERCENTAGES as PERCENTAGES
-from evaluation.published import SNIPPER_SIZES as SIZES
-from evaluation.tables import PUBLISHED_MRR, published_mrr
+from evaluation.tables import SNIPPER_COUNTS as COUNTS
+from evaluation.tables import SNIPPER_ERRORS as ERRORS
+from evaluation.tables import SNIPPER_PERCENTAGES as PERCENTAGES
+from evaluation.tables import SNIPPER_SIZES as SIZES
 
 
 def test_published_numbers_are_named_beside_the_whole_set_only():

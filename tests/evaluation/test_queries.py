@@ -10,7 +10,7 @@ from baselines.bm25 import Bm25, Bm25Config
 from data_prep.files.json_text import from_json, to_json
 from data_prep.pipeline.overlap import word_sets
 from data_prep.records import UNKNOWN, Method, Pair
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.comparison import Entry, by_pool
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate

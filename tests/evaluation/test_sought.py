@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from data_prep.records import Method, Pair
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.query_files import write_qrels, write_run

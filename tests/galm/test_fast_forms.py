@@ -15,9 +15,9 @@ import torch
 from test_model import CODES, VOCABULARIES, words
 
 from data_prep.errors import UserError
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Words
-from data_prep.store.ragged_lists import Ragged
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.tokenizing import Vocabularies
 from galm.config import GalmConfig
 from galm.fast import kernels
 from galm.fast.all_pairs import is_fast

@@ -5,10 +5,9 @@ import pytest
 import torch
 
 from data_prep.records import CODE_FIELDS, WORD_FIELDS
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words
-from data_prep.store.ragged_lists import Ragged
-from data_prep.store.tokenizing import TokenizedPairs
-from data_prep.store.vocabulary import Vocabularies, Vocabulary
+from data_prep.store.tokenizing import TokenizedPairs, Vocabularies, Vocabulary
 from galm.config import GalmConfig
 from galm.model import Galm
 from modeling.base import NeuralRanker

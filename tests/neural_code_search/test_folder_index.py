@@ -5,7 +5,8 @@ import time
 import pytest
 
 from cli.main import main
-from neural_code_search import CodeIndex, CodeModel, index_folder, load_model, open_index
+from neural_code_search.folder_index import CodeIndex, index_folder, open_index
+from neural_code_search.scoring import CodeModel, load_model
 
 READER = """
 package a;

@@ -9,7 +9,7 @@ from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder
-from neural_code_search import CodeModel, RankedCodes, load_model
+from neural_code_search.scoring import CodeModel, RankedCodes, load_model
 from training.checkpoint import save_weights
 
 CODES = [

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.files.named_paths import cache_folder
-from data_prep.store.ragged_lists import Ragged
+from data_prep.files.access import cache_folder
+from data_prep.store.arrays import Ragged
 
 MODEL = {"model.dim": "32", "model.num_blocks": "4", "train.epochs": "1", "train.batch_size": "16", "data.limit": "400"}
 

@@ -15,7 +15,7 @@ from repositories import run_git, write
 from serving import index_of, indexed
 
 from cli.main import main
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.engine.show import as_json

@@ -7,9 +7,8 @@ from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from training.board import Board
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import PairTask
+from training.task import Loss, PairTask
 from training.trainer import train
 
 STEPS = 20

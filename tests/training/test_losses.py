@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from training.config import LossConfig
-from training.losses import Loss, cross_entropy, ranking_loss
+from training.task import Loss, cross_entropy, ranking_loss
 
 MARGIN = 0.2
 

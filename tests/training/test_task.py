@@ -13,8 +13,7 @@ from baselines.tabcs import Tabcs, TabcsConfig
 from galm.config import GalmConfig
 from galm.model import Galm
 from training.config import LossConfig
-from training.losses import Loss
-from training.task import PairTask
+from training.task import Loss, PairTask
 
 ROWS = np.arange(6)
 

@@ -16,9 +16,8 @@ from torch import nn
 
 from data_prep.config import WordsConfig
 from data_prep.records import Method, Pair
-from data_prep.store.prepared_data import open_prepared
+from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from data_prep.store.written_data import write_prepared
 from modeling.base import Encoded, NeuralRanker
 from training import optimiser
 from training.checkpoint import save_weights

@@ -107,7 +107,7 @@ def test_no_module_names_what_is_not_there(package):
 @pytest.mark.usefixtures("outside")
 def test_data_are_made_by_the_same_program():
     code = "from {}data_prep.installation import program_sha256; print(program_sha256('{}data_prep.datasets.{}'))"
-    for name in ("jdk", "csn", "java_sources", "source_trees"):
+    for name in ("jdk", "csn", "folders", "source_trees"):
         theirs = run(sys.executable, "-c", code.format("neural_code_search.", "neural_code_search.", name))
         ours = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
         command = [sys.executable, "-c", code.format("", "", name)]

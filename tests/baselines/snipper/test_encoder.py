@@ -7,7 +7,7 @@ import torch
 
 from baselines.snipper.encoder import hard_negatives
 from training.config import LossConfig
-from training.losses import Loss
+from training.task import Loss
 
 
 def test_loss_against_its_equation_where_some_documents_are_no_negatives():

@@ -11,8 +11,8 @@ import torch
 from baselines.snipper.encoder import DOCUMENT, QUERY
 from baselines.snipper.light import LightEncoder, LightTokenizer, WordTower
 from baselines.snipper.texts import LightConfig, QueryText
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import pad
-from data_prep.store.ragged_lists import Ragged
 from experiments.recipes.config import REPOSITORY
 
 TEXTS = ["open the file", "close the file", "open a socket"]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.atomic import atomic_file
+from data_prep.files.writing import atomic_file
 from data_prep.languages.comments import plain_comment
 from data_prep.languages.java.declarations import FoundMethod, find_methods, parse_java
 from data_prep.languages.language import node_text

@@ -10,7 +10,7 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.datasets import csn_published
 from data_prep.datasets.csn_published import LISTS, Csn1000, CsnFiltered, read_list
-from data_prep.pipeline.published_rows import summary
+from data_prep.pipeline.code_rows import summary
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
 from data_prep.store.prepared_data import PreparedData

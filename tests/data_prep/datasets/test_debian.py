@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.datasets.java_sources import SAMPLE, DebianSample
+from data_prep.datasets.folders import SAMPLE, DebianSample
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
 from data_prep.sources import debian_sources

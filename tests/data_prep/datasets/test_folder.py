@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.datasets.java_sources import Folder
+from data_prep.datasets.folders import Folder
 
 
 def test_directory_and_archive_of_it_give_the_same_files(java_folder: Path, tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ import pytest
 from data_prep.config import DataConfig
 from data_prep.datasets import jdk
 from data_prep.datasets.jdk import Jdk, choose, find_sources, homes
-from data_prep.sources import jdk_sources
+from data_prep.sources import package_downloads
 from data_prep.sources import package_downloads as programs
 from data_prep.sources.download import Remote
-from data_prep.sources.jdk_sources import ARCHIVE, NAME, fetch_package, unpack_package
+from data_prep.sources.package_downloads import ARCHIVE, NAME, fetch_package, unpack_package
 from tests.local_server import Asked, send, serving
 
 MakeHome = Callable[..., Path]
@@ -48,7 +48,7 @@ def make_home(tmp_path: Path, jdk_zip: Path) -> MakeHome:
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as closed:
         nowhere = f"http://127.0.0.1:{closed.server_port}/{NAME}"
-    monkeypatch.setattr(jdk_sources, "ARCHIVE", Remote(nowhere))
+    monkeypatch.setattr(package_downloads, "ARCHIVE", Remote(nowhere))
     monkeypatch.setattr("time.sleep", lambda _: None)
 
 
@@ -298,7 +298,7 @@ def github(archive: bytes, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
 
     with serving(answer) as asked:
         url = f"http://127.0.0.1:{asked.port}/{NAME}"
-        monkeypatch.setattr(jdk_sources, "ARCHIVE", Remote(url, sha256=hashlib.sha256(archive).hexdigest()))
+        monkeypatch.setattr(package_downloads, "ARCHIVE", Remote(url, sha256=hashlib.sha256(archive).hexdigest()))
         yield asked
 
 
@@ -361,7 +361,7 @@ def test_without_the_archive_other_sources_of_the_release_are_taken_with_a_warni
 def test_an_archive_with_another_checksum_is_not_read(
     github: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jdk_sources, "ARCHIVE", Remote(f"http://127.0.0.1:{github.port}/{NAME}", sha256="0" * 64))
+    monkeypatch.setattr(package_downloads, "ARCHIVE", Remote(f"http://127.0.0.1:{github.port}/{NAME}", sha256="0" * 64))
     with pytest.raises(ValueError, match=r"instead of 0000.*nothing was saved"):
         Jdk(DataConfig(root=str(tmp_path), release="17.0.19")).inputs()
     assert not list((tmp_path / "raw" / "jdk").glob("*"))

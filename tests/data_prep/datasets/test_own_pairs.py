@@ -10,8 +10,8 @@ import pytest
 from data_prep.config import DEFAULT_LANGUAGE, DataConfig
 from data_prep.datasets.pairs import Pairs
 from data_prep.records import SPLITS
-from data_prep.sources.pair_columns import read_columns
 from data_prep.sources.pair_files import PairSource, named_files
+from data_prep.sources.pair_rows import read_columns
 from experiments.recipes.config import resolve
 from experiments.run.data import check_trainable
 from tests.data_prep.datasets.own_pairs import prepared, python_rows, queries, write_lines, write_table

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from cli.main import main
-from data_prep.config import DataConfig
+from data_prep.config import DataConfig, data_set
 from data_prep.datasets.open_java import FILES, OpenJava
 from data_prep.datasets.paper_releases import R252, DeepcsJava, TlCodeSum
 from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs, PublishedTest, name_in
 from data_prep.records import UNKNOWN, Method, Pair
-from data_prep.registry import data_set
 from tests.data_prep.datasets import paper_clones as clones
 from tests.data_prep.datasets.paper_clones import ROWS, made
 from tests.evaluation.real_data import SHARED

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.config import DataConfig
+from data_prep.config import DataConfig, data_set
 from data_prep.errors import UserError
 from data_prep.prepare import prepare
-from data_prep.registry import data_set
 from evaluation.reading import TestReading, asked
 
 PYTHON = '''\

@@ -11,11 +11,10 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.datasets.source_trees import LEAVE_OUT, REPOSITORIES, Repositories, read_repositories
-from data_prep.pipeline.contexts import context_words, with_contexts
+from data_prep.pipeline.contexts import context_words, triples, with_contexts
 from data_prep.pipeline.corpus import LEFT_OUT
 from data_prep.pipeline.overlap import tree_of
 from data_prep.pipeline.shards import read_head
-from data_prep.pipeline.triples import triples
 from data_prep.prepare import prepare
 from data_prep.records import CONTEXT_FIELD, SPLITS
 from data_prep.sources import git_repository
@@ -283,7 +282,7 @@ def test_without_a_network_it_ends_in_one_line(origin, tmp_path, monkeypatch):
 def test_wrong_options_are_refused(options, said, mirrors, tmp_path):
     with pytest.raises(ValueError, match=said):
         Repositories(config_of(mirrors, tmp_path, **options)).inputs()
-    from data_prep.registry import data_set
+    from data_prep.config import data_set
 
     with pytest.raises(ValueError, match="jdk has Java only"):
         data_set("jdk", DataConfig(language="go"))

@@ -20,7 +20,8 @@ from data_prep.languages.java.javalang_trees import parse_published, statement_t
 from data_prep.prepare import prepare
 from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit, load_plain, read_vocabulary
-from data_prep.store.prepared_data import PreparedData, Split, open_prepared
+from data_prep.store.prepared_data import PreparedData, open_prepared
+from data_prep.store.split import Split
 from data_prep.store.tokenizing import WordTokenizer
 
 RELEASES = Path(__file__).parents[4] / "shared" / "data" / "published"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from data_prep.gencodesearchnet.fine_tuning import TESTED, TRAINED, find_fine_tuning
 from data_prep.gencodesearchnet.records import example, write_raw
+from data_prep.gencodesearchnet.sets import TESTED, TRAINED, find_fine_tuning
 from data_prep.gencodesearchnet.subsets import EQUAL, find_subsets
 from tests.data_prep.gencodesearchnet.shared_data import shared
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from data_prep.gencodesearchnet.records import SEPARATOR, Example, example
-from data_prep.gencodesearchnet.sampling import matching_negatives, ranking_blocks, write_matching, write_ranking
+from data_prep.gencodesearchnet.sets import matching_negatives, ranking_blocks, write_matching, write_ranking
 from data_prep.gencodesearchnet.subsets import read_pairs
 from tests.data_prep.gencodesearchnet.shared_data import shared
 

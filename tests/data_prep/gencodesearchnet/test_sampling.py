@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from data_prep.gencodesearchnet.records import Example, example, line_of
-from data_prep.gencodesearchnet.sampling import (
+from data_prep.gencodesearchnet.sets import (
     matching_negatives,
     ranking_blocks,
     released_blocks,

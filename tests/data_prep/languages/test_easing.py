@@ -37,6 +37,18 @@ CASES = [
         "  typedef typename BIND_(C, D) E;\n};\n",
         "A.at",
     ),
+    ("cpp", "class A {\n  int f() { }\n  int b OF_B(c);\n  s<int> d_\n      OF_A(c);\n  b::c e OF_A(c);\n};\n", "A.f"),
+    ("cpp", "int f() {\n  X_TRY {\n    g();\n  } X_CATCH_ALL {\n    h();\n  }\n}\nint g() { return 1; }\n", "f g"),
+    ("cpp", "int f(int n) {\n  char** a = new char*[n];\n  g(n, a ? n : throw E(n));\n  return operator++();\n}", "f"),
+    ("cpp", "int f() {\n  {\n    operator++();\n  }\n  THROWS_AS(g(), int);\n  THROWS_AS(throw E(), E);\n}\n", "f"),
+    ("cpp", "template <typename T, A_IF(!a<T>::b)>\nint f(T) { }\nstruct A { A(B* = 0); int g() { } };\n", "f A.g"),
+    ("cpp", "module;\nexport module a.b;\ntemplate A_API void c<d>::e(int);\nint f() { return 1; }\n", "f"),
+    ("cpp", "template<class T>\nauto f(T t) -> decltype(a(t) << b<T>(t), c()) { return g(t); }\n", "f"),
+    ("cpp", "void f() {\n    X_SECTION(\"a\" + b){\n        g();\n    }\n    CHECKED_IF(a < b) {\n    }\n}\n", "f"),
+    ("cpp", "A_API B_API void f(int* A_RESTRICT b, C* const __restrict__ d) {\n  g(\"a\" PRId64 \"b\" A_B);\n}\n", "f"),
+    ("cpp", "struct A {\n  using typename B::C;\n  MOCK_METHOD(int, f, ());\n  int g() { (h->*(i))(); }\n};\n", "A.g"),
+    ("c", "void f(const a *restrict b, int *C_RESTRICT d) {\n  printf(\"%\" PRIu64 \"x\", b);\n}\n", "f"),
+    ("cpp", "using a::operator \"\" _b;\ntemplate<typename T, size_t N, class A = T (&)[N]>\nint f(A a) { }\n", "f"),
     ("csharp", "#if A\npublic\n#else\ninternal\n#endif\nclass Store { int At(int i) { return i; } }\n", "Store.At"),
     ("csharp", "internal ref partial struct S { int F() { return 1; } }\n", "S.F"),
     ("csharp", "unsafe class A { void F() { *(int*)(p + 1) = *(int*)(q + 1); *p++ = 2; x = *(long*)&y; } }\n", "A.F"),
@@ -57,6 +69,7 @@ def test_what_a_grammar_does_not_know_is_passed_over(name, code, names):
     spoken = language(name)
     found = spoken.parse(code.encode(), f"a{spoken.suffixes[0]}")
     assert [each.dotted for each in found.functions] == names.split()
+    assert not found.broken_line
     lines = code.splitlines()
     for each in found.functions:
         assert each.name in " ".join(lines[each.start_line - 1 : each.end_line])

@@ -10,7 +10,7 @@ from jaxtyping import Int
 
 from data_prep.pipeline.overlap import overlap, tree_of, tree_overlap
 from data_prep.records import UNKNOWN, Method, Pair
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 
 UNKNOWN_SHARES: Final[Mapping[str, float]] = {"query": 0.042, "name": 0.014, "tokens": 0.030, "api": 0.337}
 """Field -> share of its words that are unknown in the 10,000 pairs of csn_tabcs."""

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from data_prep.pipeline.contexts import (
-    CONTEXT_FIELD,
     CONTEXT_LINES,
     asked_under,
     contexts_of_neighbours,
@@ -13,8 +12,8 @@ from data_prep.pipeline.contexts import (
     without_contexts,
 )
 from data_prep.pipeline.extraction import plain_code
-from data_prep.records import Method, Pair
-from data_prep.store.prepared_data import Split
+from data_prep.records import CONTEXT_FIELD, Method, Pair
+from data_prep.store.split import Split
 
 PYTHON = """from a import (
     b,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep.pipeline.duplicates import LEAST_IDENTIFIERS, Fingerprint, find_duplicates
+from data_prep.pipeline.copies import LEAST_IDENTIFIERS, Fingerprint, find_duplicates
 from data_prep.pipeline.splits import random_splits, splits_of_trees
 
 KEYWORDS = frozenset(("return", "if"))

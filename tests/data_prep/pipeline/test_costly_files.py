@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from data_prep.config import DataConfig
-from data_prep.pipeline import java_extraction, published_rows
+from data_prep.pipeline import code_rows, java_extraction
+from data_prep.pipeline.code_rows import PublishedRow, pairs_of_rows
 from data_prep.pipeline.java_extraction import COSTLY, extract_all
-from data_prep.pipeline.published_rows import PublishedRow, pairs_of_rows
 from data_prep.records import SourceFile
 from data_prep.worker_process import TEXT
 
@@ -28,7 +28,7 @@ def test_of_java_files(monkeypatch):
 
 
 def test_of_published_rows(monkeypatch):
-    limited(monkeypatch, "_ROWS_GUARD", published_rows)
+    limited(monkeypatch, "_GUARD", code_rows)
     codes = ["int readLines() { return lines.all(); }", f"int readOthers() {{\n{HOSTILE}"]
     rows = [PublishedRow(FIELDS | {"code": code}, "test") for code in codes]
     (_, one, parsed), (_, other, costly) = pairs_of_rows(rows, "o", CONFIG, progress=False)

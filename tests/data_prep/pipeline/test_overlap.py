@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from data_prep.pipeline.overlap import crossing, overlap, without
 from data_prep.records import Method, Pair
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 
 
 def split(name: str, *rows: tuple[str, str, str]) -> Split:

@@ -8,7 +8,7 @@ from scipy.stats import poisson
 
 from data_prep.pipeline.overlap import CONTROLS, LEAST_COPIES, Matched, at_least, tree_of, tree_overlap
 from data_prep.records import UNKNOWN, Method, Pair
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from tests.data_prep.pipeline.planted import degraded, recall
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cli.main import main
 from data_prep.records import SPLITS
-from data_prep.sources.beir_files import write_beir
+from data_prep.sources.pair_files import write_beir
 from tests.data_prep.datasets.own_pairs import prepared, python_rows, queries, write_lines
 
 ROWS = python_rows(30)

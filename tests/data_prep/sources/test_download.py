@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 from data_prep.sources.download import DownloadError, Remote, download
 from tests.odd_files import KINDS, deadline, odd_thing
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from data_prep.records import SplitName
-from data_prep.sources.pair_files import PairRow, PairSource, absolute_list, named_files
+from data_prep.sources.pair_files import PairSource, absolute_list, named_files
+from data_prep.sources.pair_rows import PairRow
 from tests.data_prep.datasets.own_pairs import python_rows, write_lines, write_table
 
 ROWS = python_rows(20)

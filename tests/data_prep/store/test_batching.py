@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from data_prep.config import WordsConfig
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CODE_FIELDS, WORD_FIELDS, Method, Pair
+from data_prep.store.arrays import Ragged
 from data_prep.store.batching import pad
-from data_prep.store.prepared_data import Split
-from data_prep.store.ragged_lists import Ragged
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from data_prep.store.vocabulary import PAD, Vocabularies, Vocabulary
+from data_prep.store.split import Split
+from data_prep.store.tokenizing import PAD, TokenizedPairs, Vocabularies, Vocabulary, WordTokenizer
 
 
 def pair(query: str, name: str, tokens: str, api: str) -> Pair:

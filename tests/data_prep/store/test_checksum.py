@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from java import pair
 
-from data_prep.store.derived_splits import joined
-from data_prep.store.prepared_data import Split, words_sha256
+from data_prep.store.split import Split, joined, words_sha256
 
 
 @pytest.fixture

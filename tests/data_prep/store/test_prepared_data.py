@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 
 from data_prep.records import CODE_FIELDS, SPLITS, WORD_FIELDS, Method, Pair, SplitName
-from data_prep.store.derived_splits import limit_pairs
 from data_prep.store.prepared_data import (
     FORMAT_VERSION,
     MANIFEST,
-    DamagedStore,
-    Split,
+    limit_pairs,
     manifest_sha256,
     open_prepared,
     sealed_file,
+    write_prepared,
 )
-from data_prep.store.written_data import write_prepared
+from data_prep.store.split import DamagedStore, Split
 
 
 def pair(number: int) -> Pair:

@@ -12,7 +12,7 @@ from tests.data_prep.datasets.corpus_trees import LICENCE, REPOSITORY, head_of, 
 from tests.search.repositories import commit
 
 _HELD_OUT = "o/stores"
-_STORES = ("data_prep/files/json_text.py", "data_prep/files/json_text.py", "data_prep/files/atomic.py")
+_STORES = ("data_prep/files/json_text.py", "data_prep/files/json_text.py", "data_prep/files/writing.py")
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,8 @@ import torch
 from baselines.bm25 import Bm25, Bm25Config
 from cli.main import main
 from data_prep.files.json_text import from_json, to_json
-from data_prep.gencodesearchnet.fine_tuning import find_fine_tuning
 from data_prep.gencodesearchnet.records import Example, as_split, code_fields, example, write_raw
-from data_prep.gencodesearchnet.sampling import ranking_blocks
+from data_prep.gencodesearchnet.sets import find_fine_tuning, ranking_blocks
 from data_prep.gencodesearchnet.subsets import find_subsets
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.benchmark import BenchmarkResult

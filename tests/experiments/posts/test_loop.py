@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from baselines.snipper.texts import QueryText
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts
 from data_prep.records import Method, Pair
-from data_prep.store.written_data import write_prepared
+from data_prep.store.prepared_data import write_prepared
 from experiments.posts.config import MODELS, resolve_plan
 from experiments.posts.loop import Loop
 from experiments.posts.pools import Pool, docstring_pairs

@@ -7,7 +7,7 @@ import pytest
 
 from data_prep.pipeline.overlap import crossing
 from data_prep.prepare import prepare
-from data_prep.store.derived_splits import joined
+from data_prep.store.split import joined
 from experiments.recipes.config import resolve
 from experiments.run import data as run_data
 from experiments.run.data import drop_crossing_copies

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cli.main import main
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.evaluator import Evaluation
 from evaluation.results import load_result
 from experiments.recipes.config import Configuration, resolve, typed_again

@@ -14,9 +14,9 @@ from bm25s.stopwords import STOPWORDS_EN_PLUS
 from cli.main import main
 from data_prep.config import DataConfig
 from data_prep.records import WORD_FIELDS
-from data_prep.store.derived_splits import limit_pairs
-from data_prep.store.prepared_data import PreparedData, Split
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.prepared_data import PreparedData, limit_pairs
+from data_prep.store.split import Split
+from data_prep.store.tokenizing import Vocabularies
 from experiments.recipes.config import resolve
 from experiments.run import data as run_data
 

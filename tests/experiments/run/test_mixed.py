@@ -8,7 +8,8 @@ import pytest
 
 from cli.main import main
 from data_prep.pipeline.overlap import overlap
-from data_prep.store.prepared_data import PreparedData, Split
+from data_prep.store.prepared_data import PreparedData
+from data_prep.store.split import Split
 from experiments.recipes import run_folder
 from experiments.recipes.config import resolve
 from experiments.run import data as run_data

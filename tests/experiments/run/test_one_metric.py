@@ -7,9 +7,8 @@ import pytest
 
 from evaluation import metrics
 from evaluation.metrics import METRICS, Metric
-from evaluation.published import PUBLISHED
 from evaluation.results import load_result, save_result
-from evaluation.tables import render_table
+from evaluation.tables import PUBLISHED, render_table
 from experiments.run import training
 from experiments.tables.comparison_tables import published_table, tables
 from tests.evaluation.test_results import SIZE, result

@@ -11,8 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from cli.main import main
-from data_prep.store.tokenizing import WordTokenizer
-from data_prep.store.vocabulary import Vocabularies
+from data_prep.store.tokenizing import Vocabularies, WordTokenizer
 from evaluation.results import load_result
 from experiments.recipes import run_folder
 from experiments.recipes.config import Configuration, resolve

@@ -8,7 +8,7 @@ import pytest
 from cli.main import main
 from data_prep.pipeline.overlap import copies_in
 from data_prep.records import Pair
-from data_prep.store.prepared_data import Split
+from data_prep.store.split import Split
 from evaluation.query_files import load_query_ranks
 from evaluation.results import load_result
 from tests.evaluation.real_data import _pair

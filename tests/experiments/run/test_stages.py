@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.store.ragged_lists import Ragged
+from data_prep.store.arrays import Ragged
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run import data, training

@@ -9,7 +9,7 @@ from data_prep.installation import machine
 from data_prep.records import SourceFile
 from data_prep.store.tokenizing import WordTokenizer
 from evaluation.speed import Measured, SpeedOptions, Spread
-from experiments.speed import jdk, models, scoring
+from experiments.speed import jdk, scoring
 from experiments.speed.report import Record, digits, page, save, saved_records, shown
 from galm.config import GalmConfig
 from tests.tiny_models import tiny_bert
@@ -131,15 +131,15 @@ def test_pools_are_ranked_and_come_from_the_split_that_holds_them(little, monkey
 
 @pytest.mark.usefixtures("little")
 def test_each_model_of_the_page_is_timed_but_those_that_cannot_be_built(monkeypatch, caplog):
-    cells = {row: cell for row, cell in models.cells_of_models().items() if row in ("galm", "galm, L = 0", "minilm")}
+    cells = {row: cell for row, cell in scoring.cells_of_models().items() if row in ("galm", "galm, L = 0", "minilm")}
     assert cells["galm, L = 0"].settings == {"model.layers": "0"}
     absent = dataclasses.replace(cells["minilm"], settings={"model.base": "absent"})
-    monkeypatch.setattr(models, "cells_of_models", lambda: {**cells, "minilm": absent})
+    monkeypatch.setattr(scoring, "cells_of_models", lambda: {**cells, "minilm": absent})
     with caplog.at_level("INFO"):
-        found = models.measure_models(OPTIONS)
+        found = scoring.measure_models(OPTIONS)
     assert "minilm is left out: " in caplog.text
     assert [(row.name, row.first, row.second) for row in found.rows] == [
-        (what, "bm25_tuned", model) for model in ("galm", "galm, L = 0") for what in (models.QUESTION, models.METHOD)
+        (what, "bm25_tuned", model) for model in ("galm", "galm, L = 0") for what in (scoring.QUESTION, scoring.METHOD)
     ]
     assert all(row.first_seconds.median > 0 and row.second_seconds.median > 0 for row in found.rows)
     assert "4 questions" in found.about

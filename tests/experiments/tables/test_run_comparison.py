@@ -14,7 +14,7 @@ from evaluation.significance import compare_runs
 from experiments.tables.comparison_pictures import forest_picture
 from experiments.tables.comparison_tables import latex_text, plain_text
 from experiments.tables.run_comparison import compared_runs
-from experiments.tables.run_comparison_pages import write_comparison
+from experiments.tables.run_pages import write_comparison
 from tests.experiments.tables.compared_runs import QUERIES, query_lines, ranks_of, saved_run
 
 PNG = b"\x89PNG"

@@ -17,8 +17,8 @@ from evaluation.results import Validation, load_result
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import folder_name
 from experiments.tables import sweep as sweeps
+from experiments.tables.run_pages import sweep_table, tried
 from experiments.tables.sweep import Sweep, run_sweep
-from experiments.tables.sweep_table import sweep_table, tried
 from tests.data_prep.datasets.own_pairs import python_rows, write_lines
 from tests.experiments.tables.compared_runs import ranks_of, saved_run
 

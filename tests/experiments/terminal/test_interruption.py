@@ -70,7 +70,7 @@ def test_before_python_has_started_is_not_lost(tmp_path):
     assert (told.returncode, told.stdout, told.stderr) == (-signal.SIGINT, "", "")
 
 
-@pytest.mark.parametrize("module", ["dataclasses", "data_prep.registry", "experiments.terminal.options"])
+@pytest.mark.parametrize("module", ["dataclasses", "data_prep.config", "experiments.terminal.options"])
 def test_while_the_program_is_imported_it_ends_without_a_word(module):
     told = struck(module, "help")
     assert (told.returncode, told.stdout, told.stderr) == (-signal.SIGINT, "", "")

@@ -14,8 +14,7 @@ from modeling.transformers.cross_encoder import (
     load_tokenizer,
     save_tokenizer,
 )
-from modeling.transformers.joined_pairs import joined, kept_lengths
-from modeling.transformers.subword_pairs import subwords_in
+from modeling.transformers.subword_pairs import joined, kept_lengths, subwords_in
 from tests.raw_pairs import read
 from tests.tiny_models import WORDS, library, tiny_bert, tiny_classifier, tiny_roberta
 

@@ -13,7 +13,8 @@ from search.engine.engine import Engine
 from search.engine.evidence import stand_together
 from search.index.build import refresh
 from search.index.index_file import open_index
-from search.opening import opened, reranker_maker
+from search.models.reranker import reranker_maker
+from search.opening import opened
 from search.serve.agent_tools import AgentTools
 from search.serve.fresh_index import FreshIndex
 

@@ -10,12 +10,13 @@ from data_prep.records import SourceFile
 from search.engine.engine import Engine
 from search.engine.file_ranking import FileRanking, FileWeights
 from search.engine.question import RankingSettings
-from search.files.file_words import file_words, path_stems
-from search.files.java import read_java
 from search.files.tree import is_test
+from search.files.units import read_java
+from search.files.words import file_words, path_stems
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.retrieval.word_index import KINDS, FileIndex
+from tests.word_lists import counted
 
 FILES = {
     "web/session_store.py": b"class SessionStore:\n    def save(self, session):\n        return session.write(store)\n",
@@ -45,13 +46,17 @@ def indexed(project):
 def test_words_of_comments_are_counted_apart_where_comments_are_known():
     source = b'class A { // the http reader\n String s = "// no comment"; /* readers */ char c = \'"\'; int getHTTP; }'
     java = read_java(SourceFile("", "A.java", source)).words
-    assert java.comments == {"the": 1, "http": 1, "reader": 2}
-    assert (java.text["no"], java.text["http"], java.text["comment"]) == (1, 1, 1)
+    assert counted(java, comments=True) == {"the": 1, "http": 1, "reader": 2}
+    assert (
+        counted(java, comments=False)["no"],
+        counted(java, comments=False)["http"],
+        counted(java, comments=False)["comment"],
+    ) == (1, 1, 1)
     assert list(java.names) == ["a"]
     other = file_words(source)
-    assert other.comments == {}
-    assert other.text["reader"] == 2
-    assert file_words(b"x" * 5000).text == {}
+    assert counted(other, comments=True) == {}
+    assert counted(other, comments=False)["reader"] == 2
+    assert counted(file_words(b"x" * 5000), comments=False) == {}
     assert list(file_words(FILES["go/router.go"]).names) == ["handle", "router"]
     for hostile in (b'\\"' * 200_000, b"func(" * 200_000, b"/*" * 200_000, b"'" * 200_001, b"func" + b" " * 400_000):
         file_words(hostile)  # in time that grows with its length
@@ -95,7 +100,12 @@ def test_postings_are_the_counts_of_each_file_in_any_order():
 
     for number, (path, each) in enumerate(zip(paths, words, strict=True)):
         stem, folders = path_stems(path)
-        parts = (dict(each.text), dict(each.comments), dict(Counter(stem)), dict(Counter(folders)))
+        parts = (
+            counted(each, comments=False),
+            counted(each, comments=True),
+            dict(Counter(stem)),
+            dict(Counter(folders)),
+        )
         assert counts(whole, number) == dict(zip(KINDS, parts, strict=True))
     apart = whole.taken(np.array([4, 0])).joined(whole.taken(np.array([3])))
     for number, old in enumerate([4, 0, 3]):
@@ -144,7 +154,12 @@ def test_scores_are_those_of_the_definition(project):
     idf, bm25, weights = {}, {}, FileWeights()
     for path in paths:
         words, (stem, folders) = file_words(FILES[path]), path_stems(path)
-        parts = {"text": words.text, "comments": words.comments, "stem": Counter(stem), "folders": Counter(folders)}
+        parts = {
+            "text": counted(words, comments=False),
+            "comments": counted(words, comments=True),
+            "stem": Counter(stem),
+            "folders": Counter(folders),
+        }
         bm25[path] = {
             term: sum(weights.times[kind] * counts.get(term, 0) for kind, counts in parts.items()) for term in terms
         }

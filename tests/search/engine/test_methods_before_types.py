@@ -6,7 +6,8 @@ from search.engine.engine import Engine
 from search.index.build import refresh
 from search.index.encoders import row_encoder
 from search.index.vector_encoding import refresh_vectors
-from search.opening import opened, reranker_maker
+from search.models.reranker import reranker_maker
+from search.opening import opened
 
 FILES = {
     "Stack.java": """

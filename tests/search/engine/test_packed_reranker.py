@@ -11,7 +11,7 @@ from bm25s.stopwords import STOPWORDS_EN
 
 from galm.fast.kernels import one_thread_kernels
 from search.engine.packed_reranker import AT_ONCE, PackedModel, PackedReranker, scored_without_torch
-from search.files.word_stems import STOP_WORDS
+from search.files.words import STOP_WORDS
 from search.index.encoders import PackedLight
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
 from search.models.packed_model import load_model

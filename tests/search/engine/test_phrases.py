@@ -10,7 +10,7 @@ from search.engine.question import asked_words
 from search.index.build import refresh
 from search.index.code_index import Index
 from search.index.index_file import open_index
-from search.joint.joint_index import JointFiles
+from search.index.joint_index import JointFiles
 
 FILES = {
     "pool.py": """

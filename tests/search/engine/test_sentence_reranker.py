@@ -6,8 +6,8 @@ import pytest
 
 from search.engine.engine import Engine
 from search.engine.question import RankingSettings
+from search.models.reranker import sentence_model
 from search.models.torch_models import SentenceReranker
-from search.opening import sentence_model
 
 
 class Counts:

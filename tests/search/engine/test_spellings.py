@@ -5,7 +5,7 @@ import pytest
 
 from search.engine.file_ranking import FileRanking, FileWeights, stemmed
 from search.engine.path_reading import Spellings, family
-from search.files.file_words import file_words, path_stems
+from search.files.words import file_words, path_stems
 from search.retrieval.word_index import FileIndex
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from data_prep.records import SourceFile
-from search.files.file_words import file_words
-from search.files.units import whole_file
+from search.files.languages import whole_file
+from search.files.words import file_words
 
 HEADER = "// Copyright 2014 A. Person\n// Use is governed by a MIT style license"
 

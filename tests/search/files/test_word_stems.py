@@ -4,7 +4,7 @@ import pytest
 
 from search.engine.engine import Engine
 from search.engine.question import read_by_models
-from search.files.word_stems import folded, pieces, stems
+from search.files.words import folded, pieces, stems
 from search.index.build import refresh
 from search.index.index_file import open_index
 

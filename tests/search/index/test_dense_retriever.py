@@ -16,7 +16,7 @@ import torch
 from serving import indexed
 
 from cli.main import main
-from data_prep.files.sealed import write_sealed
+from data_prep.store.arrays import write_sealed
 from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import REPOSITORY, resolve
 from experiments.recipes.models import class_of

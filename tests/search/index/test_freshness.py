@@ -11,7 +11,7 @@ from repositories import run_git, write
 from serving import ask, index_of, indexed, running
 
 from cli.main import main
-from data_prep.files.folder_lock import sole_holder
+from data_prep.files.writing import sole_holder
 from neural_code_search.folder_index import index_folder
 from neural_code_search.folder_index import open_index as open_from_python
 from search.index import build, updating

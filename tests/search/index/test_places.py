@@ -8,7 +8,7 @@ import pytest
 from repositories import commit, run_git, write
 
 from cli.main import main
-from data_prep.files.named_paths import cache_folder
+from data_prep.files.access import cache_folder
 from search.index.build import refresh
 from search.opening import index_place, indexed_above
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from data_prep.errors import UserError
-from evaluation.fusion import z_scores
 from experiments.recipes.config import resolve
 from experiments.recipes.run_folder import RunFolder
+from modeling.ranker import z_scores
 from modeling.transformers.bi_encoder import TransformerBiEncoder
 from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_of
 from search.engine.engine import Engine
@@ -20,14 +20,15 @@ from search.index import encoders, vector_encoding
 from search.index.build import refresh
 from search.index.encoders import row_encoder
 from search.index.index_file import open_index, read_head
+from search.index.joint_index import Numbering
 from search.index.vector_encoding import refresh_vectors
 from search.index.vectors import BATCH, near_rows, open_vectors, part_path, vectors_path
-from search.joint.joint_index import Numbering
-from search.joint.opening import JointRetriever
 from search.making import checked_run
+from search.models.reranker import reranker_of
 from search.models.torch_models import TextEncoder, text_of
-from search.opening import opened, reranker_of
+from search.opening import opened
 from search.quality.weight_fit import _ScoredOnce
+from search.repository_list import JointRetriever
 from tests.tiny_models import library, tiny_bert
 from training.checkpoint import save_weights
 

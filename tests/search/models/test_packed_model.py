@@ -11,13 +11,12 @@ import torch
 
 from data_prep.config import WordsConfig
 from data_prep.datasets.source_trees import LEAVE_OUT, REPOSITORIES, read_repositories
-from data_prep.files.reading import file_sha256
+from data_prep.files.access import file_sha256
 from data_prep.languages.identifiers import query_words
 from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import Pair, SourceFile
-from data_prep.store.prepared_data import Split
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
-from data_prep.store.vocabulary import FIRST_UNKNOWN
+from data_prep.store.split import Split
+from data_prep.store.tokenizing import FIRST_UNKNOWN, TokenizedPairs, WordTokenizer
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.run_folder import RunFolder
@@ -28,9 +27,8 @@ from search.models import packed_model
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, StoredTable, model_hash
 from search.models.packed_model import load_model, load_packed, pack
 from training.checkpoint import read_weights, save_weights, sealed_weights
-from training.losses import Loss
 from training.state import seed_everything
-from training.task import negatives_mask
+from training.task import Loss, negatives_mask
 
 ALL = 10**9
 """More words than there are."""

@@ -16,7 +16,7 @@ from search.engine.engine import Engine
 from search.engine.preview import body
 from search.index.frame_locator import FrameLocator
 from search.index.index_file import open_index
-from search.quality.code_questions import measure_pieces, of_halves, of_namesakes, rank_by, rank_of
+from search.quality.measure import measure_pieces, of_halves, of_namesakes, rank_by, rank_of
 from search.quality.questions import FEWEST
 from search.quality.trace_forms import FORMS, Call, printed
 from search.quality.trace_questions import TraceQuestion, frames_found, measure_traces, of_traces

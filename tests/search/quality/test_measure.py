@@ -8,10 +8,11 @@ import pytest
 from data_prep.languages.identifiers import query_words
 from search.engine import file_ranking
 from search.engine.question import RankingSettings
-from search.files.word_stems import terms_of
+from search.files.words import terms_of
 from search.index.build import refresh
 from search.index.index_file import open_index
-from search.quality.measure import measure_quality, quality_lines, with_comments, without_documentation
+from search.quality.command import quality_lines
+from search.quality.measure import measure_quality, with_comments, without_documentation
 from search.quality.questions import FEWEST, of_comments, of_members, of_names, of_returns
 from tests.odd_files import KINDS, deadline, odd_thing
 

@@ -17,7 +17,7 @@ from search.engine.file_ranking import stemmed
 from search.engine.question import RankingSettings, words_of
 from search.index.build import refresh
 from search.index.index_file import open_index
-from search.quality.measure import query_lines
+from search.quality.command import query_lines
 from search.quality.query_file import QueryFile, TypedQuery, read_query_file
 from search.quality.typed_queries import answered, as_record, measure_queries, ndcg_by_file, same_file, words_in
 

@@ -3,7 +3,7 @@ import pytest
 
 from baselines.bm25 import Bm25, Bm25Config
 from experiments.recipes.models import recipe_of
-from search.files.word_stems import terms_of
+from search.files.words import terms_of
 from search.retrieval.word_index import WEIGHTS, Bm25Index
 
 

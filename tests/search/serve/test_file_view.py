@@ -9,7 +9,7 @@ from serving import ask, index_of, running
 
 from search.index.code_index import ChangedFileError, read_indexed
 from search.index.index_file import open_index
-from search.serve.file_api import LONGEST_LINE, MOST_LINES, MOST_UNITS, around
+from search.serve.code_api import LONGEST_LINE, MOST_LINES, MOST_UNITS, around
 from search.serve.live_index import LiveIndex
 
 LICENCE = "# SPDX-License-Identifier: MIT\n# Copyright A\n\n"

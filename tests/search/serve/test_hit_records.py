@@ -5,7 +5,7 @@ from repositories import write
 from serving import ask, index_of, post, running
 
 from search.index.freshness import CURRENT, Freshness
-from search.serve.examples import examples_of
+from search.quality.questions import examples_of
 from search.serve.hit_records import prepare
 from search.serve.live_index import LiveIndex, reranker_maker
 

@@ -19,7 +19,7 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 SLOW = """
 import time
 from typing import Any
-from search.serve.mcp_lines import serve_lines
+from search.serve.mcp_server import serve_lines
 from search.serve.mcp_tools import server_of
 
 class Slow:

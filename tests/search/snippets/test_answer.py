@@ -10,7 +10,7 @@ from failing_programs import PYTHON, python_trace
 from repositories import write
 from serving import index_of
 
-from evaluation.fusion import z_scores
+from modeling.ranker import z_scores
 from search.engine.engine import Engine
 from search.index.build import refresh
 from search.index.index_file import open_index, read_head

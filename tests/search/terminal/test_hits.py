@@ -11,8 +11,8 @@ from serving import index_of
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.index.index_file import open_index
-from search.terminal.excerpt import Places, from_here
 from search.terminal.hits import View, as_files, as_text, as_vimgrep, unread_line
+from search.terminal.lines import Places, from_here
 
 POOL = """\
 package x

@@ -2,7 +2,7 @@
 
 import pytest
 
-from search.terminal.form import cells, cut, line_width, painter
+from search.terminal.lines import cells, cut, line_width, painter
 
 
 @pytest.mark.parametrize(

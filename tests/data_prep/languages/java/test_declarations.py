@@ -1,13 +1,8 @@
 import pytest
 from java import methods
 
-from data_prep.languages.java.declarations import (
-    MOST_DEEP,
-    LeftOut,
-    find_declarations,
-    find_methods,
-    parse_java,
-)
+from data_prep.languages.java.declarations import LeftOut, find_declarations, find_methods, parse_java
+from data_prep.languages.parsing import MOST_DEEP
 from data_prep.records import LARGEST_SOURCE
 
 SAMPLE = """

@@ -9,9 +9,9 @@ import pytest
 from repositories import commit, run_git
 from serving import index_of, running
 
-from search.posts import cli
 from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex, reranker_maker
+from search.snippets import command
 from tests.data_prep.posts.dumps import small_dump
 
 HERE = Path(__file__).parent
@@ -131,7 +131,7 @@ def port(tmp_path_factory):
     root = commit(folder / "tree", files)
     run_git(root, "remote", "add", "origin", "https://github.com/owner/name.git")
     live = LiveIndex(index_of(root, folder / "index"), reranker_maker(""))
-    cli.index([str(small_dump(folder)), f"--root={folder / 'data'}", f"--out={folder / 'posts'}"])
+    command.index_posts([str(small_dump(folder)), f"--root={folder / 'data'}", f"--out={folder / 'posts'}"])
     judgements = Judgements(folder / "judged" / "queries.json")
     with running(live, "default", judgements=judgements, root=root, posts=folder / "posts") as port:
         yield port

@@ -1,0 +1,287 @@
+"""The terms that a text is ranked by, and the words of a whole file: their places, its names, its generation.
+
+A term is the stem of a word. Chinese, Japanese, Korean (whose particles are written together with their words), Thai,
+Lao, Khmer, Burmese and Tibetan, without blanks between words, are cut into overlapping pairs of letters. Other scripts
+have a stemmer of their own where there is one. Latin letters lose their accents, others the marks that are optional.
+
+Any file is read that is written in lines of text: a name is defined by a keyword before it. Where the comments are is
+said by who has parsed it; else their words are words of the text. A folder or file ``v1`` is of an older generation
+than ``v2`` beside it, or than modules of the same names above it. Folders and files that are called deprecated,
+legacy, old, or are others' code (``vendor``), are older than all else.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+import Stemmer
+
+from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, split_identifier
+from data_prep.languages.registry import languages
+from data_prep.records import Method
+
+_LIST: Final = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
+will with
+"""
+STOP_WORDS: Final = frozenset(_LIST.split())
+"""Common English words that BM25 leaves out of queries: Lucene's list, as bm25s has it, whose import takes long."""
+_UNBROKEN: Final = (
+    "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\ua000-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Ranges of letters that are cut into pairs."""
+_PART: Final = re.compile(f"([{_UNBROKEN}]+)|[^{_UNBROKEN}]+")
+_STEMMERS: Final = (
+    (re.compile("[\u0400-\u052f]"), "russian"),
+    (re.compile("[\u0370-\u03ff]"), "greek"),
+    (re.compile("[\u0600-\u06ff]"), "arabic"),
+    (re.compile("[\u0900-\u097f]"), "hindi"),
+    (re.compile("[\u0b80-\u0bff]"), "tamil"),
+    (re.compile("[\u0530-\u058f]"), "armenian"),
+)
+"""What a word has a letter of -> the language whose stemmer reads its script; else English."""
+_PLAIN: Final = {
+    "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "Æ": "AE",
+    "Œ": "OE", "Ø": "O", "Ł": "L", "Đ": "D", "ё": "е", "Ё": "Е", "’": "'",
+}  # fmt: skip
+"""Letters without accents that Unicode does not take apart."""
+_KEPT_MARKS: Final = re.compile("[\u3099\u309a]")  # of Japanese: another letter without them
+
+
+class _Folded(dict[int, str]):
+    """The code of a character -> what it is read as; filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        if letter in _PLAIN:
+            plain = _PLAIN[letter]
+        elif unicodedata.category(letter).startswith("M") and not _KEPT_MARKS.match(letter):
+            plain = ""
+        elif code > 0x7F and unicodedata.name(letter, "").startswith("LATIN"):
+            plain = "".join(each for each in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(each))
+        else:
+            plain = letter
+        if code < 0x3000:  # scripts of few letters
+            self[code] = plain
+        return plain
+
+
+_FOLDED: Final = _Folded()
+
+
+def folded(text: str) -> str:
+    """A text as its words are read: composed, half-width and full-width letters alike, without accents."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_FOLDED)
+
+
+def pieces(word: str) -> tuple[str, ...]:
+    """A word, or of a script without blanks its pairs of letters: ``calc消費税`` -> calc, 消費, 費税."""
+    if word.isascii():
+        return (word,)
+    found: list[str] = []
+    for part in _PART.finditer(folded(word)):
+        run = part[0]
+        if part[1] and len(run) > 2:
+            found += (run[place : place + 2] for place in range(len(run) - 1))
+        else:
+            found.append(run)
+    return tuple(found)
+
+
+def stems(word: str) -> tuple[str, ...]:
+    """The stems of the pieces of a lower-case word."""
+    if word.isascii():
+        return (stem_of(word),)
+    return tuple(map(stem_of, pieces(word)))
+
+
+def terms_of(words: Sequence[str]) -> list[str]:
+    """The distinct stems of a query without stop words, or of all its words if all are stop words."""
+    wanted = [word for word in words if word not in STOP_WORDS] or words
+    return list(dict.fromkeys(stem for word in wanted for stem in stems(word)))
+
+
+@kept_if_short(40, 1 << 15)
+def stem_of(piece: str) -> str:
+    """The stem of a piece, by the language that its script stands for."""
+    if piece.isascii():
+        return _stemmer("english")(piece)
+    return _stemmer(next((name for letters, name in _STEMMERS if letters.search(piece)), "english"))(piece)
+
+
+@lru_cache
+def _stemmer(language: str) -> Callable[[str], str]:
+    stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
+    return stem
+
+
+_RUN: Final = re.compile(r"\w+")
+_DEFINED: Final = re.compile(
+    r"(?:^|[^\w.])(?:def|class|interface|enum|struct|trait|record|func(?:[ \t]*\([^)\n]{0,200}\))?|function\*?"
+    r"|type|const|let|var|namespace|module)[ \t]+(?:self\.)?([A-Za-z_$][\w$]*)"
+)
+
+
+GATHERING: Final = frozenset(name for language in languages() for name in language.gathering_files)
+"""Names of files that stand for their folders."""
+MOST: Final = 65_535
+"""Places of a stem in a file that are kept, the first ones."""
+_ASKS: Final = re.compile(r"(?im)^[ \t]*(?:#|//|--|;|%)[ \t]*search[ \t]*:[ \t]*\S.*$")
+"""A comment that is a question itself (search/cursor.py) answers none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileWords:
+    """Stems and where they occur, and the names that are defined."""
+
+    places: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Stem -> twice its number among all words of the file, from 0, and 1 more in comments; ascending."""
+    line_ends: Sequence[int] = ()  # of each line: how many words there are up to its end
+    names: Sequence[str] = ()  # distinct, lower-case, sorted
+    defined: Sequence[str] = ()  # the same as they are written, in the order of the text; not stored
+
+
+def file_words(data: bytes, spans: Sequence[tuple[int, int]] = ()) -> FileWords:
+    """The words of a file.
+
+    Args:
+        data: its content.
+        spans: start and end of its comments and docstrings in bytes, ascending; empty if they are not known.
+    """
+    places: dict[str, list[int]] = {}
+    line_ends: list[int] = []
+    code, place = [], 0
+    for part, in_comment in _parts(data, spans):
+        text = part.decode("utf-8", "replace")
+        if in_comment:
+            text = _ASKS.sub("", text)
+        else:
+            code.append(text)
+        for number, line in enumerate(folded(text).split("\n")):
+            if number:
+                line_ends.append(place)
+            for stem in _stems_in(line):
+                if len(own := places.setdefault(stem, [])) < MOST:
+                    own.append(2 * place + in_comment)
+                place += 1
+    names = _DEFINED.findall(" ".join(code))
+    defined = list(dict.fromkeys(name for name in names if len(name) <= LONGEST_WORD))
+    return FileWords(places, [*line_ends, place], sorted({name.lower() for name in defined}), defined)
+
+
+def _stems_in(line: str) -> Iterator[str]:
+    """The stems of the words of a line, but of data."""
+    for run in _RUN.findall(line):
+        if len(run) <= LONGEST_WORD or not run.isascii():
+            yield from stems_of(run)
+
+
+def _parts(data: bytes, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, bool]]:
+    """The parts of a file in their order, and whether each is a comment."""
+    place = 0
+    for start, end in spans:
+        if start >= place:
+            yield data[place:start], False
+            yield data[start:end], True
+            place = end
+    yield data[place:], False
+
+
+@lru_cache(maxsize=1 << 16)
+def stems_of(run: str) -> tuple[str, ...]:
+    """The stems of the words of an identifier: ``readAllLines`` -> read, all, line."""
+    words = split_identifier(run)
+    if run.isascii():
+        return tuple(map(stem_of, words))
+    return tuple(stem for word in words for stem in stems(word))
+
+
+def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The stems of a file's name without its last suffix, and those of its folders.
+
+    A file that stands for its folder, such as ``index.ts``, is called as that.
+    """
+    *folders, name = path.split("/")
+    stem = folders[-1] if folders and name in GATHERING else name.lstrip(".").rpartition(".")[0] or name
+    of_name = stems_of(_plain(stem))
+    return of_name, tuple(stem for folder in folders for stem in stems_of(_plain(folder)))
+
+
+def _plain(part: str) -> str:
+    """A part of a path as one identifier."""
+    return "_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD)
+
+
+_OLD: Final = frozenset(map(stem_of, ("deprecated", "legacy", "old", "obsolete")))
+_ALONE: Final = frozenset(("compat", "vendor", "vendored", "thirdparty"))
+"""What says the same only as a whole name."""
+DEPRECATED: Final = _OLD
+"""Stems by which a question means what is marked as deprecated."""
+_VERSION: Final = re.compile(r"(.*?)[._-]?v(\d{1,3})(?:(alpha|beta|rc)(\d{0,3}))?", re.IGNORECASE)
+"""``v1``, ``api_v2``, ``v1beta1``: what is versioned, and how."""
+_TOLD: Final = re.compile(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGNORECASE | re.MULTILINE)
+"""How documentation says that something is deprecated."""
+_MARKED: Final = re.compile(r"[@\[(,{-][ \t]*:?(?:deprecated|obsolete)\b", re.IGNORECASE)
+"""How a declaration is marked: ``@Deprecated``, ``#[deprecated]``, ``[Obsolete]``, ``available(*, deprecated)``."""
+
+
+def is_deprecated(method: Method) -> bool:
+    """Whether a declaration is marked as deprecated, in its documentation or before its name."""
+    if method.kind == "file":
+        return False
+    head = method.source[: max(0, method.source.find(method.name))]
+    return bool(_TOLD.search(method.documentation) or _MARKED.search(head))
+
+
+def old_words(paths: Sequence[str]) -> dict[int, frozenset[str]]:
+    """The files of ``paths`` that are of an older generation, and stems of words by which a question would mean it."""
+    parts = {number: _names_above(path) for number, path in enumerate(paths)}
+    beside: dict[str, set[str]] = {}  # folder -> the names in it
+    files: dict[str, set[str]] = {}  # folder -> those of modules
+    for number, own in parts.items():
+        for above, part in own:
+            beside.setdefault(above, set()).add(part)
+        if paths[number].rpartition("/")[2] not in GATHERING:
+            files.setdefault(own[-1][0], set()).add(own[-1][1])
+    outdated = {(above, part): _is_outdated(part, above, beside, files) for above in beside for part in beside[above]}
+    found = {}
+    for number, own in parts.items():
+        if words := {word for each in own for word in _said(each[1], is_outdated=outdated[each])}:
+            found[number] = frozenset(words)
+    return found
+
+
+def _names_above(path: str) -> list[tuple[str, str]]:
+    """What each folder of a path and its file are in, and their names without suffixes."""
+    names = path.split("/")
+    folders = ["/".join(names[:count]) for count in range(len(names))]
+    return [(above, name.split(".")[0] or name) for above, name in zip(folders, names, strict=True)]
+
+
+def _said(part: str, *, is_outdated: bool) -> frozenset[str]:
+    """Stems by which a folder or file is old; none: it is not."""
+    if is_outdated and (version := _VERSION.fullmatch(part)):
+        return frozenset((version[2],))
+    plain = re.sub(r"[\W_]", "", part).lower()
+    words = split_identifier(part)
+    return frozenset(map(stem_of, words)) & _OLD or (frozenset((plain, *words)) if plain in _ALONE else frozenset())
+
+
+def _is_outdated(part: str, above: str, beside: Mapping[str, set[str]], files: Mapping[str, set[str]]) -> bool:
+    """Whether a newer version stands beside ``part``, or modules of the same names do."""
+    own = _VERSION.fullmatch(part)
+    if own is None:
+        return False
+    others = [other for each in beside[above] if (other := _VERSION.fullmatch(each)) and other[1] == own[1]]
+    if any(_order(other) > _order(own) for other in others):
+        return True
+    inside = files.get(f"{above}/{part}".lstrip("/"), set())
+    return len(inside & files.get(above, set())) >= max(2, len(inside) / 2)
+
+
+def _order(version: re.Match[str]) -> tuple[int, bool, str, int]:
+    return int(version[2]), version[3] is None, (version[3] or "").lower(), int(version[4] or 0)
