@@ -1,5 +1,6 @@
 """The command ``bash run.sh search``, and what its words mean: a question, and the folder that is searched."""
 
+import gc
 import os
 import re
 import time
@@ -124,6 +125,7 @@ def search(arguments: Sequence[str]) -> bool:
     """Answer a question; returns whether something was found."""
     from search.engine.filters import begins_with_filter
 
+    gc.set_threshold(50_000)  # one answer leaves hardly any circular garbage
     arguments = [*as_typed(arguments)]
     check_guesses(arguments)
     if "--regex=" in arguments:

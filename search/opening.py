@@ -11,8 +11,10 @@ the user names a file there.
 import hashlib
 import os
 import re
+import threading
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -131,8 +133,9 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
     check_way(root, path)
     started, partly = time.perf_counter(), set[str]()
     tell = lambda where, _: partly.add(where)  # noqa: E731
+    ahead = threading.Thread(target=_load_ahead, daemon=True, name="loading")
     with sole_maker(path, console.complain):
-        done = refresh(root, path, processes=os.cpu_count() or 1, tell=tell)
+        done = refresh(root, path, processes=os.cpu_count() or 1, tell=tell, meanwhile=ahead.start)
         try:
             if vectors:
                 update_vectors(maker_of(path) or "", path, tell)
@@ -141,6 +144,15 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
     said = f"indexed {root}: {rows_of_files(done.rows, done.files)}, {time.perf_counter() - started:.1f} s"
     more = f"; of {len(partly):,} more not all was read, see bash run.sh index {root}" if partly else ""
     console.complain(f"{said}{more}")
+
+
+def _load_ahead() -> None:
+    """Load what an answer needs, while other processes read."""
+    from search.engine import engine, packed_reranker  # noqa: F401
+    from search.index import encoders, vector_encoding  # noqa: F401
+
+    with suppress(UserError, OSError):  # which is told when it is used
+        encoders.loaded_encoder("")
 
 
 def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None, Freshness]:

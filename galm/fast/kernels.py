@@ -101,7 +101,7 @@ def call(library: ctypes.CDLL | None, name: str, *arguments: Any) -> int | None:
         The address that the kernel returns, if it does.
     """
     assert library is not None
-    kernel = library[name]
+    kernel = getattr(library, name)  # which is kept, unlike library[name]
     kernel.restype = ctypes.c_void_p
     address: int | None = kernel(
         *(each if isinstance(each, bytes) else ctypes.c_void_p(_address(each)) for each in arguments)

@@ -95,7 +95,7 @@ class WordLists:
         return WordLists(self.vectors.take(words, 0), self.norms.take(words, 0), places, offsets.astype(np.int32))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Graphs:
     """Lists of words, each of which is a graph."""
 
@@ -117,7 +117,7 @@ class Graphs:
         words, _ = slices(self.lists.offsets, rows)
         return Graphs(self.lists.take(rows), self.edges[own], cells, self.shares[words])
 
-    @property
+    @cached_property
     def packed(self) -> bytes:
         """As the kernel takes them."""
         return kernels.word_lists(*self.lists.arrays, self.edges, self.cells, self.shares)
@@ -174,8 +174,9 @@ class QueryScorer:
 
     def query(self, ids: Sequence[int]) -> Graphs:
         """A query's words, all of which are nodes (eq. 6)."""
-        words, places = _distinct(np.array(ids, np.int64))
-        lists = self._word_lists(self._vectors("query", words), places, np.array([0, len(ids)]))
+        words = sorted({*ids})
+        places = np.array([*map(words.index, ids)], np.int32)
+        lists = self._word_lists(self._vectors("query", np.array(words)), places, np.array([0, len(ids)]))
         return Graphs.of(lists, self._importance["query"])
 
     def codes(self, fields: Mapping[str, Ragged]) -> Codes:

@@ -58,7 +58,7 @@ class Engine:
         """
         self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
         self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
-        self._owners, self._asked = LineOwners(index), lru_cache(maxsize=16)(self._asked_of)  # asked for repeatedly
+        self.owners, self._asked = LineOwners(index), lru_cache(maxsize=16)(self._asked_of)  # asked for repeatedly
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":
         """The same engine with other settings and scores of whole files; what is known of the index is shared."""
@@ -102,7 +102,7 @@ class Engine:
         words, spelt = self.asked(asked.text, alone=pattern is not None)
         if asked.quoted:
             allowed &= self._phrases.having(asked_words(asked.text), comments=self.ranking.comments > 0)
-        lines = pattern.lines(self.index, self._owners, allowed) if pattern else {}
+        lines = pattern.lines(self.index, self.owners, allowed) if pattern else {}
         allowed = np.isin(np.arange(len(allowed)), [*lines]) if pattern else allowed
         if words:
             also, tests = [*lines][: 2 * self.ranking.shortlist], asked.with_tests
@@ -186,11 +186,11 @@ class Engine:
         named = [row for row in [*self._also(spelt, lexical), *passages] if allowed[row]]
         also = [*also, *named, *best_of_files(self.index, of_files, lexical, allowed)]
         rows = self._shortlist(words, first, allowed, also, context)
+        scored = early(rows) if early and len(rows) else None  # meanwhile the rest is done
         files, neural, near, share = self._file_of(rows), None, None, read_by_models(words)
         lost = self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
         gained = gains_of_passages(self.index, passages, rows, files, ranking)
-        if early and len(rows):
-            scored = early(rows)
+        if scored:
             near = self.retriever.scores(known(words, self.retriever), rows, context) if self.retriever else None
             neural = scored()
         scores = fused(lexical[rows], neural, near, share * ranking.weight, share * ranking.weight_of(self.retriever))
@@ -227,6 +227,8 @@ class Engine:
 
     def _also(self, spelt: Spelt, lexical: Float32[np.ndarray, " rows"]) -> list[int]:
         """The rows that the query names, and of those in the types or files that it names the best by BM25."""
+        if not spelt.inside:
+            return [*spelt.own]
         members = np.fromiter(spelt.inside, np.int64, len(spelt.inside))
         best = members[np.argsort(-lexical[members], kind="stable")[: 2 * self.ranking.shortlist]]
         return [*{*spelt.own, *best.tolist()}]
@@ -269,7 +271,7 @@ class Engine:
 
     @cached_property
     def _phrases(self) -> Phrases:
-        return Phrases(self.index, self._owners)
+        return Phrases(self.index, self.owners)
 
     @cached_property
     def _penalties(self) -> Penalties:
@@ -292,4 +294,4 @@ class Engine:
         return allowed_rows(self.index, path, self._speaking(frozenset(languages)) if languages else None, files)
 
     def _file_of(self, rows: Rows) -> Rows:
-        return np.searchsorted(self.index.file_edges, rows, side="right") - 1
+        return self.index.file_edges.searchsorted(rows, side="right") - 1

@@ -129,10 +129,11 @@ def holds(index: Index, terms: Sequence[str], rows: Sequence[int], texts: Sequen
     """Which of ``rows``, whose lower-case texts are ``texts``, have which of the terms."""
     inside = [len(term) >= _SHORT or not term.isascii() for term in terms]
     found = np.array([[may and term in text for term, may in zip(terms, inside, strict=True)] for text in texts])
-    for column, term in enumerate(terms):
-        own = index.lexical.postings(term)[0]  # ascending
-        if len(own) and not found[:, column].all():
-            found[:, column] |= own[np.minimum(np.searchsorted(own, rows), len(own) - 1)] == rows
+    wanted = np.array(rows)
+    for column in np.flatnonzero(~found.all(axis=0)).tolist():
+        own = index.lexical.postings(terms[column])[0]  # ascending
+        if len(own):
+            found[:, column] |= own.take(own.searchsorted(wanted), mode="clip") == wanted
     return found
 
 

@@ -18,7 +18,7 @@ Tests then keep ``test_share`` of it, unless the question asks for them, and fil
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final
 
 import numpy as np
@@ -135,9 +135,8 @@ class FileRanking:
         of_term, files, counts = self._counted(terms, others)
         if not len(files):
             return np.zeros(size)
-        times = np.sum(
-            [number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments"], axis=0
-        )
+        counted = (number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments")
+        times = reduce(np.add, counted)
         weights = idf(np.bincount(of_term[times > 0], minlength=len(terms)), size)
         total, weight = float(np.cumsum(weights)[-1]), weights[of_term]
         found = np.bincount(files, gains(weight, times, np.full(len(times), own.k1)), size)
@@ -219,11 +218,11 @@ def best_of_files(
 ) -> list[int]:
     """The best row of each of the best files whose rows are ``allowed``, by BM25, the first of equal ones."""
     edges = index.file_edges
-    files = np.flatnonzero((of_files > 0) & (np.diff(edges) > 0))
+    files = np.flatnonzero((of_files > 0) & (edges[1:] > edges[:-1]))
     if not allowed.all():
         before, lexical = np.append(0, np.cumsum(allowed)), np.where(allowed, lexical, np.float32(-1))
         files = files[before[edges[files + 1]] > before[edges[files]]]
-    files = files[np.argsort(-of_files[files], kind="stable")[:FILES]]
+    files = files[(-of_files[files]).argsort(kind="stable")[:FILES]]
     if not len(files):
         return []
     rows, starts = slices(edges, files)

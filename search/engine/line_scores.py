@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Final
 
 from search.engine.question import asked_words
@@ -22,6 +23,8 @@ _LIST: Final = "all any can do does from how i its my one some we what when wher
 _LITTLE: Final = frozenset(_LIST.split())
 """Words of sentences that say little, though few identifiers have them."""
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
+_JOINING: Final = "'’"
+"""What joins letters to one word."""
 _BLANKS: Final = {code: " " for code in range(128) if not re.match(r"[\w']", chr(code))}
 """What is between words, as blanks."""
 _SHORT_WORD: Final = 40
@@ -29,27 +32,11 @@ _SHORT_WORD: Final = 40
 _MANY: Final = 1 << 15
 
 
-def said_by_lines(text: str, rarity: Mapping[str, float], sentence: str = "") -> dict[int, float]:
-    """How much of a question lines of a declaration or file say, by the question's words that are in them.
-
-    A parameter says less than what is done with it, a comment less than code. A line that repeats the ``sentence``,
-    which is shown beside them, says nothing.
-
-    Returns:
-        Each line that has a word of the question, from 0.
-    """
-    read = _read(text)
-    found: dict[int, float] = {}
-    for stem, weight in rarity.items():
-        for place in read.having(stem):
-            found[place] = found.get(place, 0.0) + weight
-    return {place: said * read.share(place, sentence) for place, said in found.items()}
-
-
 def line_scores(text: str, rarity: Mapping[str, float], sentence: str = "") -> list[float]:
-    """The same of each line; 0 of one that has none of the words."""
-    scores = [0.0] * len(lines_of(text))
-    for place, said in said_by_lines(text, rarity, sentence).items():
+    """How much of a question each line of a text says; 0 of one that has none of its words."""
+    read = read_text(text)
+    scores = [0.0] * len(read.lines)
+    for place, said in read.said(rarity, sentence).items():
         scores[place] = said
     return scores
 
@@ -77,56 +64,67 @@ _met = [_Met()]
 """The last one, which another one replaces once it has many words."""
 
 
-class _Read:
+class ReadText:
     """What is known of a text whatever the question is."""
 
     def __init__(self, text: str) -> None:
+        """``text``: a declaration or file."""
         self.text, self.lines = text, text.split("\n")
         self._all = _words_in(text)
-        self._words: dict[int, list[str]] = {}
-        self._telling: dict[str, set[str]] = {}
-        self._having: dict[str, list[int]] = {}
-        self._shares: dict[tuple[int, str], float] = {}
+        self._known: dict[str, tuple[Collection[str], Sequence[int]]] = {}
+        self._shares: dict[str, dict[int, float]] = {}
         if len(_met[0].words) > _MANY:
             _met[0] = _Met()
         self._met, self._others = _met[0], _met[0].add(self._all)
 
-    def telling(self, stem: str) -> set[str]:
-        """The words that have a stem."""
-        if stem not in self._telling:
-            words = self._all.intersection(self._met.by_stem.get(stem, ()))
-            self._telling[stem] = words.union(self._others.get(stem, ()))
-        return self._telling[stem]
+    def said(self, rarity: Mapping[str, float], sentence: str = "") -> dict[int, float]:
+        """How much of a question lines say, by the question's words that are in them.
 
-    def having(self, stem: str) -> Sequence[int]:
-        """The lines, from 0, with a word that has this stem."""
-        if stem not in self._having:
-            words = self.telling(stem)
-            lines = sorted(_lines_with(words, self.text)) if words else ()
-            self._having[stem] = [place for place in lines if not words.isdisjoint(self.words(place))]
-        return self._having[stem]
+        A parameter says less than what is done with it, a comment less than code. A line that repeats the
+        ``sentence``, which is shown beside them, says nothing.
 
-    def share(self, place: int, sentence: str) -> float:
+        Returns:
+            Each line that has a word of the question, from 0.
+        """
+        found: dict[int, float] = {}
+        for stem, weight in rarity.items():
+            for place in self.of(stem)[1]:
+                found[place] = found.get(place, 0.0) + weight
+        shares = self._shares.setdefault(sentence, {})
+        for place, said in found.items():
+            if place not in shares:
+                shares[place] = self._share(place, sentence)
+            found[place] = said * shares[place]
+        return found
+
+    def of(self, stem: str) -> tuple[Collection[str], Sequence[int]]:
+        """The words that have a stem, and the lines, from 0, with one of them."""
+        if stem not in self._known:
+            known, others = self._met.by_stem.get(stem, ()), self._others.get(stem, ())
+            words = self._all.intersection(known).union(others) if known or others else ()
+            self._known[stem] = words, sorted(_lines_with(words, self.text, whole=True)) if words else ()
+        return self._known[stem]
+
+    def _share(self, place: int, sentence: str) -> float:
         """What the words of a line count beside a sentence that is shown."""
-        if (place, sentence) not in self._shares:
-            comment = place in self.quoted or self.lines[place].lstrip().startswith(_COMMENTS)
-            share = (_COMMENT if comment else 1.0) * (_PARAMETER if 0 < place <= self.parameters else 1.0)
-            self._shares[place, sentence] = 0.0 if _repeats(self.words(place), sentence) else share
-        return self._shares[place, sentence]
-
-    def words(self, place: int) -> Sequence[str]:
-        """The words of a line, in order."""
-        if place not in self._words:
-            self._words[place] = _WORD.findall(self.lines[place])
-        return self._words[place]
+        line = self.lines[place]
+        if sentence and _repeats(_WORD.findall(line), sentence):
+            return 0.0
+        comment = place in self._quoted or line.lstrip().startswith(_COMMENTS)
+        return (_COMMENT if comment else 1.0) * (_PARAMETER if 0 < place <= self._parameters else 1.0)
 
     @cached_property
-    def quoted(self) -> frozenset[int]:
+    def starts(self) -> Sequence[int]:
+        """Where each line begins, and one begins behind the last."""
+        return [*accumulate((len(line) + 1 for line in self.lines), initial=0)]
+
+    @cached_property
+    def _quoted(self) -> frozenset[int]:
         """The lines of documentation in quotes."""
         return frozenset(_quoted(self.lines, self.text))
 
     @cached_property
-    def parameters(self) -> int:
+    def _parameters(self) -> int:
         """The last line of those that parameters are on."""
         open_brackets = 0
         for place, line in enumerate(self.lines):
@@ -147,30 +145,56 @@ def _words_in(text: str) -> set[str]:
 
 _SHORT: Final = 8_000
 """Characters of a text up to which many are kept."""
-_short, _long = lru_cache(maxsize=2048)(_Read), lru_cache(maxsize=64)(_Read)
+KEPT: Final = 4096
+"""Short texts that are kept."""
 
 
-def _read(text: str) -> _Read:
-    """What is known of a hit, which is often one of another question too."""
-    return (_short if len(text) <= _SHORT else _long)(text)
+def _read(text: str, most: int) -> ReadText:
+    return ReadText(text[:most].rstrip() if most else text)
 
 
-def lines_of(text: str) -> Sequence[str]:
-    """The lines of a text whose lines are scored."""
-    return _read(text).lines
+_short, _long = lru_cache(maxsize=KEPT)(_read), lru_cache(maxsize=256)(_read)
 
 
-def _lines_with(words: Iterable[str], text: str) -> set[int]:
-    """The lines of a text, from 0, that have one of some words, perhaps inside of another word."""
+def read_text(text: str, most: int = 0) -> ReadText:
+    """What is known of a text, such as of a hit, which is often one of another question too.
+
+    Args:
+        text: any.
+        most: characters that are read, without blanks at their end; 0: all as they are.
+    """
+    return (_short if len(text) <= _SHORT else _long)(text, most)
+
+
+def _lines_with(words: Iterable[str], text: str, *, whole: bool = False) -> set[int]:
+    """The lines of a text, from 0, that have one of some words, perhaps inside of another one unless ``whole``."""
     found: set[int] = set()
     for word in words:
         line, begin, place = 0, 0, text.find(word)
         while place >= 0:
+            if whole and not _is_whole(text, place, place + len(word)):
+                place = text.find(word, place + 1)
+                continue
             line += text.count("\n", begin, place)
             found.add(line)
             line, begin = line + 1, text.find("\n", place) + 1
             place = text.find(word, begin) if begin else -1
     return found
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Whether a word of a text is no part of a longer one."""
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    if before.isalnum() or behind.isalnum() or before == "_" or behind == "_":
+        return False
+    joined = (before in _JOINING and before and _is_letter(text[start - 2 : start - 1])) or (
+        behind in _JOINING and behind and _is_letter(text[end + 1 : end + 2])
+    )
+    return not joined
+
+
+def _is_letter(text: str) -> bool:
+    return text.isalnum() or text == "_"
 
 
 def _quoted(lines: Sequence[str], text: str) -> set[int]:
@@ -192,8 +216,8 @@ def _quoted(lines: Sequence[str], text: str) -> set[int]:
 
 def _repeats(words: Sequence[str], sentence: str) -> bool:
     """Whether a line says hardly more than a sentence."""
-    shown = frozenset(_WORD.findall(sentence))
-    return bool(shown) and len(words) > 2 and len(shown.intersection(words)) >= _MOST_WORDS * len({*words})
+    shown = frozenset[str](_WORD.findall(sentence) if len(words) > 2 else ())
+    return bool(shown) and len(shown.intersection(words)) >= _MOST_WORDS * len({*words})
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
@@ -206,16 +230,21 @@ def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
     return {stem: math.log1p(lexical.size / max(1, holders)) for stem, holders in found.items()}
 
 
-def telling_words(text: str, rarity: Mapping[str, float]) -> set[str]:
-    """The words of a text that have one of a question's words."""
-    return set[str]().union(*map(_read(text).telling, rarity))
-
-
-def places_of(words: Collection[str], text: str, start: int = 0) -> list[tuple[int, int]]:
+def places_of(words: Iterable[str], text: str, start: int = 0) -> list[tuple[int, int]]:
     """Start and end of each identifier or word of a text that is among some; ``start``: where the text begins."""
-    return [(start + found.start(), start + found.end()) for found in _WORD.finditer(text) if found[0] in words]
+    found = []
+    for word in words:
+        place = text.find(word)
+        while place >= 0:
+            end = place + len(word)
+            if _is_whole(text, place, end):
+                found.append((start + place, start + end))
+            place = text.find(word, end)
+    found.sort()
+    return found
 
 
 def word_places(text: str, rarity: Mapping[str, float]) -> list[tuple[int, int]]:
     """The same of each that has one of a question's words."""
-    return places_of(telling, text) if (telling := telling_words(text, rarity)) else []
+    read = read_text(text)
+    return places_of({word for stem in rarity for word in read.of(stem)[0]}, text)

@@ -182,6 +182,7 @@ class Spellings:
         """``known``: the stems of names."""
         self._known = frozenset(known)
         self._without_vowels = [stem for stem in known if len(stem) >= _SHORTEST and _VOWELS.isdisjoint(stem)]
+        self._alone = lru_cache(maxsize=4096)(self._of_word)  # other questions have the same words
 
     def of(self, asked: Mapping[str, str]) -> dict[str, set[str]]:
         """The stems of a question -> other stems that names have for them.
@@ -190,7 +191,7 @@ class Spellings:
             asked: the words of the question, in order, with their stems.
         """
         stems = {word: stem for word, stem in asked.items() if word.isascii()}
-        found = {stem: {*family(stem), *self._short_forms(word, stem)} for word, stem in stems.items()}
+        found = {stem: {*self._alone(word, stem)} for word, stem in stems.items()}
         words = [*stems]
         for length in _INITIALS:
             for run in zip(*(words[first:] for first in range(length)), strict=False):
@@ -199,8 +200,12 @@ class Spellings:
                     spelt.add(stem_of("".join(run)))
                 for word in run:
                     found[stems[word]] |= spelt
-        wanted = self._known.difference(asked.values())
-        return {stem: own for stem, every in found.items() if (own := every & wanted)}
+        own = {stem: (every & self._known).difference(asked.values()) for stem, every in found.items()}
+        return {stem: every for stem, every in own.items() if every}
+
+    def _of_word(self, word: str, stem: str) -> frozenset[str]:
+        """The other spellings of one word."""
+        return frozenset((*family(stem), *self._short_forms(word, stem)))
 
     def _short_forms(self, word: str, stem: str) -> Iterator[str]:
         """Beginnings of a word, and some of its letters without vowels, the first among them."""

@@ -10,6 +10,7 @@ A passage has FEWEST words, or all of a shorter question.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -54,7 +55,8 @@ _READ: Final = 20_000
 _USES: Final = 5
 """Functions that may name a message."""
 _NONE: Final = np.empty(0, np.int32)
-_FILE: Final = np.int64(1 << 32)
+_SHIFT: Final = 32
+_FILE: Final = np.int64(1 << _SHIFT)
 """Between the places of one file and those of the next."""
 
 
@@ -107,23 +109,26 @@ class Phrases:
             return []
         keys, chains = linked(telling, _GAP * total / len(telling))
         weights, firsts = chains.weights, chains.firsts
-        kept = np.flatnonzero((chains.lengths >= fewest) & (weights**3 >= _LEAST * _UNIT * total**2))
+        least = (_LEAST * _UNIT * total**2) ** (1 / 3) * (1 - 1e-9)  # of the weight, whose third power is compared
+        kept = np.flatnonzero((chains.lengths >= fewest) & (weights >= least))
         if not len(kept):
             return []
-        order = kept[np.argsort(-weights[kept], kind="stable")]
-        files = keys[order] // _FILE
-        best = weights[order[np.unique(files, return_index=True)[1]]]  # of each file
-        best.sort()
+        order = kept[(-weights[kept]).argsort(kind="stable")]
+        files = keys[order] >> _SHIFT
+        of_files = np.zeros(len(self.index.files))
+        of_files[files[::-1]] = weights[order[::-1]]  # the best of each file, which is the last one that is written
+        best = np.sort(of_files[of_files > 0]).tolist()
         found: list[Passage] = []
-        for place, file in zip(order[:_PASSAGES].tolist(), files.tolist(), strict=False):
-            weight = float(weights[place])
-            having = len(best) - int(best.searchsorted(0.95 * weight))
-            if len(telling) < FEWEST and having > _SELDOM:
-                break
+        order = order[:_PASSAGES]
+        ends = (each[order] % _FILE << 1 for each in (firsts, keys))
+        parts = (weights[order], files[:_PASSAGES], *ends)
+        for weight, file, first, last in zip(*(each.tolist() for each in parts), strict=True):
+            having = len(best) - bisect_left(best, 0.95 * weight)
             value = (weight / total) ** 2 * weight / _UNIT / having**0.5
-            if value >= max(_LEAST, _SMALL * found[0].weight if found else 0.0):
-                first, last = (int(each[place] % _FILE) << 1 for each in (firsts, keys))
-                found.append(Passage(weight / total, value, file, first, last))
+            least = max(_LEAST, _SMALL * found[0].weight if found else 0.0)
+            if value < least or (len(telling) < FEWEST and having > _SELDOM):
+                break  # those that follow are worth less, and as many have as much
+            found.append(Passage(weight / total, value, file, first, last))
         return found
 
     def _telling(self, words: Sequence[str], *, comments: bool) -> list[Word]:
@@ -146,7 +151,7 @@ class Phrases:
         having, mass = np.bincount(held, minlength=size), np.bincount(held, np.repeat(weights, counts), size)
         mass[having < min(FEWEST, len(asked))] = 0.0
         kept = mass >= max(_SHARE * weights.sum(), 1e-9)
-        if kept.sum() > _FILES:
+        if np.count_nonzero(kept) > _FILES:
             kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
         files, places, begun = whole.occurrences_in(kept, [stem for _, _, stem in asked])
         keys = files * _FILE + (places >> 1)
@@ -228,7 +233,11 @@ def gains_of_passages(
     for row, weight in passages.items():
         file = index.file_number(row)
         of_files[file] = max(of_files[file], weight)
-        found[rows == row] = weight
+    if passages and len(rows):
+        own, weights = np.array([*passages]), np.array([*passages.values()])
+        places = rows.searchsorted(own)
+        there = rows.take(places, mode="clip") == own
+        found[places[there]] = weights[there]
     return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from search.engine.line_scores import lines_of, places_of, said_by_lines, telling_words, word_places
+from search.engine.line_scores import KEPT, places_of, read_text, word_places
 
 LINES: Final = 6
 """Lines of a preview, at most."""
@@ -100,30 +100,29 @@ def preview(
         most: lines.
         matched: the file's line that is the best whatever the question is; 0: none.
     """
-    lost, text = indentation(source, path, name), source[:_READ].rstrip()
-    lines, said = lines_of(text), said_by_lines(text, rarity, sentence)
+    lost, read = indentation(source, path, name), read_text(source, _READ)
+    lines, said = read.lines, read.said(rarity, sentence)
     most_said = max(said.values(), default=0.0)
     best = min((place for place in said if said[place] == most_said), default=0) if most_said else 0
     best = min(max(0, matched - start_line), len(lines) - 1) if matched else best
     first, end = _window(lines, best, most)
-    begins = len("\n".join(lines[:first])) + (first > 0)
-    telling = telling_words(text, rarity) if said else ()
+    telling = {word for stem in rarity for word in read.of(stem)[0]} if said else ()
     shown, places, words, start, longest = [], [], list[tuple[int, int]](), 0, 0
-    for place, whole in enumerate(lines[first:end], start=first):
-        line = whole.removesuffix("\r")
+    for place, begins in enumerate(read.starts[first:end], start=first):
+        line = lines[place].removesuffix("\r")
+        longest = max(longest, len(lines[place]))
         left_out = min(lost, len(line) - len(line.lstrip())) if lost and place else 0
         places.append(begins + left_out)
         shown.append(line := line[left_out:])
         words += places_of(telling, line, start) if place in said else ()
         start += len(line) + 1
-        begins, longest = begins + len(whole) + 1, max(longest, len(whole))
     if longest > _LONGEST:  # cut, perhaps inside of a word
         shown = [_cut(line) for line in shown]
         words = word_places("\n".join(shown), rarity)
     return Preview(start_line + first, start_line + best, shown, places, lost, "\n".join(shown), words)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=KEPT)
 def indentation(source: str, path: str, name: str = "") -> int:
     """How many characters the first line of a source has lost: its lines but the first are indented by so many more.
 
@@ -185,7 +184,7 @@ def _cut(line: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
-@lru_cache(maxsize=2048)  # a hit of one question is often one of another
+@lru_cache(maxsize=KEPT)  # a hit of one question is often one of another
 def signature(source: str, path: str) -> str:
     """A declaration up to its body, on one line, without leading annotations.
 

@@ -70,13 +70,13 @@ def begun(
     early = reranker.begun(query, first)
 
     def all_of(rows: Rows) -> Callable[[], Scores]:
-        rest = np.ones(len(rows), np.bool_)
-        rest[rows.searchsorted(first)] = False
+        places, rest = rows.searchsorted(first), np.ones(len(rows), np.bool_)
+        rest[places] = False
         late = reranker.begun(query, rows[rest])
 
         def scores() -> Scores:
             found = np.empty(len(rows), np.float32)
-            found[~rest], found[rest] = early(), late()
+            found[places], found[rest] = early(), late()
             return found
 
         return scores

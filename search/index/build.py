@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -97,6 +97,7 @@ def refresh(
     watch: Watch | None = None,
     everything: bool | None = None,
     recorded: bool = True,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Refreshed:
     """Make the index of the folder ``root`` in the file ``path``, or update it.
 
@@ -115,6 +116,7 @@ def refresh(
         watch: told what is read, the likeliest files first.
         everything: the same of hidden folders, and of those of packages and built files (:mod:`search.files.unread`).
         recorded: whether it is noted what the index is of, for later looks at the folder.
+        meanwhile: called once other processes read.
 
     Raises:
         UserError: there is no such folder, no source file in it, or ``path`` is not a file.
@@ -153,7 +155,7 @@ def refresh(
     places = {each.path: numbers.get(each) for each in found}
     kept = {name: number for name, number in places.items() if number is not None}
     changed = [each for each in found if each.path not in kept]
-    fresh = _few(root, changed, reads, watch) or list(watched(root, changed, processes, watch))
+    fresh = _few(root, changed, reads, watch) or _taken(watched(root, changed, processes, watch), meanwhile)
     for each in chain.from_iterable(part.files for part in fresh):
         if each.trouble:
             tell(each.path, each.trouble)
@@ -206,6 +208,13 @@ def _few(root: Path, found: Sequence[Found], reads: Callable[[Task], Part] | Non
         return [reads(Task(root, found))]
     except ChildProcessError:  # which of them it is, is found out one by one
         return []
+
+
+def _taken(parts: Iterator[Part], meanwhile: Callable[[], None]) -> list[Part]:
+    """All parts; behind the first one other processes read."""
+    first = [*islice(parts, 1)]
+    meanwhile()
+    return [*first, *parts]
 
 
 def _read(root: Path, found: Sequence[Found], processes: int, chunk: int = _CHUNK) -> Generator[Part, None, None]:

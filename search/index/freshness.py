@@ -5,12 +5,13 @@ is missing, damaged or of another index costs a walk, nothing else. It is always
 came along with somebody else's files could name any folder, to be read into an index among those files.
 """
 
+import ctypes
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,16 +19,18 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.access import cache_folder, raise_if_passing
-from data_prep.store.arrays import read_sealed, write_sealed
+from data_prep.store.arrays import Int64, read_sealed, write_sealed
 from search.files.ignore_files import How
 from search.files.languages import indexed_suffixes
 from search.files.tree import Found, checkout_of, found_files
 from search.files.unread import Unread
 from search.files.walk import Seen, Stamp, modified_at, unchanged
 from search.index.index_file import read_head
+from search.retrieval.exact import given, search_loops
 
 _FORMAT: Final = "galm tree 2"
 _HOWS: Final[tuple[How, ...]] = ("itself", "target", "kind")
+_CHOICES: Final = ("documents", "submodules", "vectors", "everything")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,61 @@ def _record_path(index: str, folder: str) -> Path:
     return cache / "records" / f"{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}.tree"
 
 
+@dataclass(frozen=True, eq=False)
+class StoredTree:
+    """A record as its file has it: a look at the folder needs no more."""
+
+    about: Mapping[str, object]
+    hows: Int64[np.ndarray, " stamps"]  # places in _HOWS
+    stamps: Int64[np.ndarray, "stamps 5"]
+    files: Int64[np.ndarray, "files 2"]  # size and time of each
+    names: bytes  # the root's, those of the stamps and of the files, each with a NUL behind it
+
+    @classmethod
+    def of(cls, record: TreeRecord) -> "StoredTree":
+        """A record as arrays."""
+        names = [record.root, *(name for _, name in record.stamps), *(file.path for file in record.files)]
+        about = {"index": record.index, "stamps": len(record.stamps), "files": len(record.files)}
+        return cls(
+            {**about, **{name: getattr(record, name) for name in _CHOICES}},
+            np.array([_HOWS.index(how) for how, _ in record.stamps], np.int64),
+            np.array([*record.stamps.values()], np.int64).reshape(-1, len(Stamp._fields)),
+            np.array([(file.size, file.modified) for file in record.files], np.int64).reshape(-1, 2),
+            "\0".join([*names, ""]).encode("utf-8", "surrogateescape"),
+        )
+
+    @classmethod
+    def read(cls, about: Mapping[str, object], content: np.ndarray) -> "StoredTree":
+        """What a file has.
+
+        Raises:
+            UserError, ValueError, KeyError: its parts do not fit together.
+        """
+        count, many, width = int(str(about["stamps"])), int(str(about["files"])), len(Stamp._fields)
+        numbers = count * (1 + width) + 2 * many
+        hows, stamps, files = np.split(content[: 8 * numbers].view(np.int64), [count, count * (1 + width)])
+        names = content[8 * numbers :].tobytes() + b"\0"
+        known = {"index", *_CHOICES} <= about.keys() and not ((hows < 0) | (hows >= len(_HOWS))).any()
+        if not known or names.count(b"\0") != 1 + count + many:
+            raise UserError("the parts of the record do not fit together")
+        return cls(about, hows, stamps.reshape(count, width), files.reshape(many, 2), names)
+
+    @property
+    def root(self) -> str:
+        """The folder's real path."""
+        return self.names.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+
+    @cached_property
+    def record(self) -> TreeRecord:
+        """The record."""
+        about, count = self.about, len(self.hows)
+        root, *names = self.names.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        keys = ((_HOWS[how], name) for how, name in zip(self.hows.tolist(), names[:count], strict=True))
+        stamps = dict(zip(keys, map(Stamp._make, self.stamps.tolist()), strict=True))
+        files = [*map(Found, names[count:], *self.files.T.tolist())]
+        return TreeRecord(root, str(about["index"]), stamps, files, *(about[name] is True for name in _CHOICES))
+
+
 def save_record(record: TreeRecord, index: Path) -> None:
     """Write the record of the file ``index``.
 
@@ -73,21 +131,9 @@ def save_record(record: TreeRecord, index: Path) -> None:
         UserError: there is no cache folder.
         OSError: it cannot be written.
     """
-    names = [record.root, *(name for _, name in record.stamps), *(file.path for file in record.files)]
-    hows = np.array([_HOWS.index(how) for how, _ in record.stamps], np.int64)
-    stamps = np.array([*record.stamps.values()], np.int64).reshape(-1)
-    files = np.array([(file.size, file.modified) for file in record.files], np.int64).reshape(-1)
-    about = {
-        "index": record.index,
-        "stamps": len(hows),
-        "files": len(record.files),
-        "documents": record.documents,
-        "submodules": record.submodules,
-        "vectors": record.vectors,
-        "everything": record.everything,
-    }
-    text = np.frombuffer("\0".join(names).encode("utf-8", "surrogateescape"), np.uint8)
-    write_sealed(record_path(index), _FORMAT, about, [hows, stamps, files, text])
+    tree = StoredTree.of(record)
+    text = np.frombuffer(tree.names[:-1], np.uint8)
+    write_sealed(record_path(index), _FORMAT, tree.about, [tree.hows, tree.stamps, tree.files, text])
 
 
 def read_record(index: Path) -> TreeRecord | None:
@@ -96,6 +142,11 @@ def read_record(index: Path) -> TreeRecord | None:
     Raises:
         OSError: it cannot be read at this moment, which says nothing about it.
     """
+    return tree.record if (tree := _stored(index)) else None
+
+
+def _stored(index: Path) -> StoredTree | None:
+    """The same as its file has it."""
     try:
         path = record_path(index)
         now = path.stat()
@@ -106,32 +157,9 @@ def read_record(index: Path) -> TreeRecord | None:
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _: tuple[int, ...]) -> TreeRecord:
+def _read(path: Path, _: tuple[int, ...]) -> StoredTree:
     """The record in a file, which is read again once its stamp is another one."""
-    return _record(*read_sealed(path, _FORMAT))
-
-
-def _record(about: Mapping[str, object], content: np.ndarray) -> TreeRecord:
-    count, many = int(str(about["stamps"])), int(str(about["files"]))
-    numbers = count * (1 + len(Stamp._fields)) + 2 * many
-    values = content[: 8 * numbers].view(np.int64)
-    root, *names = content[8 * numbers :].tobytes().decode("utf-8", "surrogateescape").split("\0")
-    if len(names) != count + many:
-        raise UserError(f"expected {count + many:,} names, got {len(names):,}")
-    hows, rest = values[:count].tolist(), values[count:]
-    stamps = rest[: count * len(Stamp._fields)].reshape(count, -1).tolist()
-    sizes, times = rest[count * len(Stamp._fields) :].reshape(many, 2).T.tolist()
-    keys = ((_HOWS[how], name) for how, name in zip(hows, names[:count], strict=True))
-    return TreeRecord(
-        root,
-        str(about["index"]),
-        dict(zip(keys, map(Stamp._make, stamps), strict=True)),
-        [*map(Found, names[count:], sizes, times)],
-        about["documents"] is True,
-        about["submodules"] is True,
-        about["vectors"] is True,
-        about["everything"] is True,
-    )
+    return StoredTree.read(*read_sealed(path, _FORMAT))
 
 
 def want_vectors(index: Path, *, wanted: bool) -> None:
@@ -142,17 +170,27 @@ def want_vectors(index: Path, *, wanted: bool) -> None:
             save_record(replace(record, vectors=wanted), index)
 
 
-def changed_files(record: TreeRecord) -> list[str] | None:
+def changed_files(tree: StoredTree) -> list[str] | None:
     """The known files that have changed or are gone; None if only a walk can tell.
 
     Raises:
         OSError: the folder cannot be opened.
     """
-    root = os.open(record.root, os.O_RDONLY | os.O_DIRECTORY)
+    root = os.open(tree.root, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        if not unchanged(record.stamps, root):
+        library, count = search_loops(), len(tree.hows)
+        if library is None:
+            record = tree.record
+            return _differing(record.files, root) if unchanged(record.stamps, root) else None
+        hows = np.concatenate([tree.hows, np.zeros(len(tree.files), np.int64)])
+        now = np.empty((len(hows), len(Stamp._fields)), np.int64)
+        names = np.frombuffer(tree.names, np.uint8)[tree.names.index(0) + 1 :]
+        library.take_stamps(*given(names, hows, now), ctypes.c_int64(len(hows)), ctypes.c_int(root))
+        if not np.array_equal(now[:count], tree.stamps):  # nor is one that is untrusted
             return None
-        return _differing(record.files, root)
+        sizes, times = tree.files.T
+        changed = np.flatnonzero((now[count:, 2] != sizes) | (now[count:, 3:].max(axis=1) != times)).tolist()
+        return [tree.record.files[place].path for place in changed]
     finally:
         os.close(root)
 
@@ -225,18 +263,18 @@ def looked_at(index: Path, root: Path | None = None) -> tuple[Path | None, Fresh
     Raises:
         UnusableIndexError: there is no index, or it is of another version.
     """
-    record, head = read_record(index), read_head(index)
-    root = root or (record.folder if record else None)
+    tree, head = _stored(index), read_head(index)
+    root = root or (Path(tree.root) if tree else None)
     if root is None:
         return None, Freshness(trouble=f"which folder it is of is not known: make it again, by --out={index}")
     if not root.is_dir():
         return root, Freshness(trouble=f"{root} no longer exists")
-    if record is None or (record.index, record.root) != (head.content, os.path.realpath(root)):
+    if tree is None or (tree.about["index"], tree.root) != (head.content, os.path.realpath(root)):
         return root, Freshness(unknown=True)
     try:
-        changed = changed_files(record)
-        if changed is None and len(record.files) <= _MOST_WALKED:
-            changed = _walked(record, index)
+        changed = changed_files(tree)
+        if changed is None and len(tree.files) <= _MOST_WALKED:
+            changed = _walked(tree.record, index)
     except (UserError, OSError):  # which the reading of what has changed reports
         changed = None
     return root, Freshness(tuple(changed or ()), unknown=changed is None)

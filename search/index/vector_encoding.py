@@ -5,15 +5,16 @@ The vector of a row does not depend on the other rows of its batch. Equal rows a
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.store.arrays import Bool, Float16, UInt8
+from data_prep.store.arrays import Bool, Float16, Ragged, UInt8
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.terminal.console import progress
 from search.index.index_file import open_index, read_head
@@ -36,11 +37,15 @@ def row_keys(ids: TokenizedPairs, names: Sequence[str]) -> UInt8[np.ndarray, "ro
     """A hash of a model's input for each row, which are the fields ``names``."""
     fields = [ids.fields[field] for field in names]
     lengths = np.stack([field.lengths for field in fields], axis=1)
-    found = np.empty((len(ids), KEY), np.uint8)
-    for row in range(len(ids)):
-        read = b"".join([lengths[row].tobytes(), *(field[row].tobytes() for field in fields)])
-        found[row] = np.frombuffer(hashlib.blake2b(read, digest_size=KEY).digest(), np.uint8)
-    return found
+    rows = zip(map(np.ndarray.tobytes, lengths), *map(_as_bytes, fields), strict=True)
+    keys = b"".join(hashlib.blake2b(b"".join(read), digest_size=KEY).digest() for read in rows)
+    return np.frombuffer(keys, np.uint8).reshape(len(ids), KEY)
+
+
+def _as_bytes(lists: Ragged) -> Iterator[bytes]:
+    """The bytes of each list."""
+    whole, bounds = lists.values.tobytes(), (lists.offsets * lists.values.itemsize).tolist()
+    return (whole[start:end] for start, end in pairwise(bounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +123,9 @@ class _Filling:
                 for start in range(0, len(fresh), BATCH):
                     batch = fresh[start : start + BATCH]
                     found = self.encoder.vectors(ids, np.array([rows[0] for rows in batch], np.int64))
-                    for rows, vector in zip(batch, found, strict=True):
-                        self.put(rows, vector)
+                    places = np.array([*chain.from_iterable(batch)])
+                    self.vectors[places] = found.repeat([*map(len, batch)], axis=0)
+                    self.done[places] = True
                     update(len(batch))
                     if time.monotonic() - self.saved > _SAVE_SECONDS:
                         self.save()

@@ -129,10 +129,12 @@ class StoredTable:
 
     def rows(self, ids: Int64[np.ndarray, " words"]) -> Float32[np.ndarray, "words dim"]:
         """The vectors of some words, in float32."""
-        found = np.zeros((len(ids), self.values.shape[1]), np.float32)
         there = self.kept[ids]
-        places = self._places[ids[there]]
-        found[there] = self.values[places] * self.scales[places][:, None]
+        if there.all():
+            places = self._places[ids]
+            return self.values[places] * self.scales[places, None]
+        found = np.zeros((len(ids), self.values.shape[1]), np.float32)
+        found[there] = self.rows(ids[there])
         return found
 
 

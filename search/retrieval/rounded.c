@@ -1,7 +1,9 @@
-/* The inner loops of exact.py: exact inner products of whole numbers, and those of rows in half precision. And that of
- * search/engine/matching.py. */
+/* The inner loops of exact.py: exact inner products of whole numbers, and those of rows in half precision. And those of
+ * search/engine/matching.py and search/index/freshness.py. */
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* out[r] = sum over k of rows[r][k] * query[k]; the caller scales the query so that no sum overflows. */
 void inner_products(const int8_t *rows, const int16_t *query, int32_t *out, int64_t count, int64_t dim) {
@@ -65,6 +67,28 @@ void link_words(const int64_t *keys, const int64_t *starts, const int64_t *place
                 if (exact < end && keys[exact] == keys[i] - apart) improve(all, i, exact, weight[w]);
                 if (most && next > begin && keys[i] - keys[next - 1] <= most) improve(all, i, next - 1, weight[w] - *gap);
             }
+        }
+    }
+}
+
+#ifdef __APPLE__
+#define st_mtim st_mtimespec
+#define st_ctim st_ctimespec
+#endif
+
+/* Five numbers of each name in `names`, which end with NULs, in the opened folder `root`, as tree_stamps.py's `stamp_of`
+ * takes them; hows: 0 itself, 1 what it leads to, 2 only its kind. */
+void take_stamps(const char *names, const int64_t *hows, int64_t *out, int64_t count, int root) {
+    const int64_t second = 1000000000;
+    for (int64_t i = 0; i < count; i++, names += strlen(names) + 1, out += 5) {
+        struct stat now;
+        memset(out, 0, 5 * sizeof *out);
+        if (fstatat(root, names, &now, hows[i] == 1 ? 0 : AT_SYMLINK_NOFOLLOW)) continue;
+        if (hows[i] == 2) out[0] = now.st_mode & S_IFMT;
+        else {
+            out[0] = now.st_mode, out[1] = now.st_ino, out[2] = now.st_size;
+            out[3] = now.st_mtim.tv_sec * second + now.st_mtim.tv_nsec;
+            out[4] = now.st_ctim.tv_sec * second + now.st_ctim.tv_nsec;
         }
     }
 }

@@ -244,7 +244,8 @@ class FileIndex(Postings):
 
     def line(self, file: int, place: int) -> int:
         """The line of a file, from 1, that a place is in."""
-        return int(np.searchsorted(self.lines[file], place >> 1, side="right")) + 1
+        first, end = self.lines.offsets[file : file + 2].tolist()
+        return int(self.lines.values[first:end].searchsorted(place >> 1, side="right")) + 1
 
     def words_of(self, file: int) -> Mapping[int, str]:
         """The number of each word of a file -> its stem."""

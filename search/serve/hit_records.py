@@ -1,14 +1,20 @@
 """What a page or an editor shows of a hit beside the fields of search/engine/show.py: a preview."""
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from data_prep.errors import UserError
 from search.engine.engine import Engine
-from search.engine.line_scores import rarities
+from search.engine.line_scores import KEPT, rarities
 from search.engine.preview import preview
+from search.engine.question import asked_words
+from search.engine.show import result
+from search.engine.signals import Hit
 from search.index.code_index import Index, text_at
 from search.serve.highlighting import Span, highlighted
 
@@ -16,6 +22,9 @@ _COLOURED: Final = 20_000
 """Characters of a source up to which its preview is coloured: all before it must be parsed."""
 _FILES: Final = 256
 """Files whose texts are kept."""
+
+_PAUSE: Final = 5e-4
+"""Seconds between rows that are prepared, in which questions are answered."""
 
 Read = Callable[[Index, int], str]
 """Gives the whole text of a row's file; "" if it cannot be had as it was indexed."""
@@ -91,6 +100,28 @@ def _preview_record(
         "words": found.words,
     }
     return {"preview": told, "indent": 0 if is_file else found.indent}
+
+
+def prepare(engine: Engine, read: Read, is_current: Callable[[], bool]) -> None:
+    """Read what answers show of rows and files, so that those who ask wait less: each as if it were found by its name.
+
+    Args:
+        engine: that is asked meanwhile.
+        read: as of :func:`previewed`.
+        is_current: whether it is still asked; otherwise this ends.
+    """
+    index, files = engine.index, 0
+    for row in range(min(len(index), KEPT)):
+        hit, words = Hit(1, row, 0.0, 0.0, None, None, 0.0, "words"), asked_words(index.names[row])
+        with suppress(UserError):  # a damaged row is told of where it is found
+            if files < _FILES or not index.is_whole_file(row):
+                previewed(engine, words, [result(engine, "", hit, explain=False)], read)
+            if index.is_whole_file(row):
+                files += 1
+                engine.owners.of(index.file_number(row))
+        time.sleep(_PAUSE)
+        if not is_current():
+            return
 
 
 @lru_cache(maxsize=4096)  # of a hit, questions often show the same lines

@@ -27,12 +27,14 @@ GONE: Final = 499
 """The status of what nobody waits for any more."""
 MOST_HITS: Final = 100
 """Maximum number of hits in one answer."""
-_FEW: Final = 20_000
+FEW: Final = 20_000
 """Rows of an index that a question takes some milliseconds of."""
 LAST_LINE: Final = 1 << 31
 """More lines than a file has."""
 GROUPS: Final = "visible.groups"
 """In a request's scope: what its user is in, if users are told apart."""
+
+_AS_JSON: Final = json.JSONEncoder(check_circular=False).encode
 
 Done = TypeVar("Done")
 
@@ -153,7 +155,7 @@ def check_index(now: Opened, name: str, row: int = -1) -> None:
 def json_answer(told: Mapping[str, Any], status: int = 200) -> Response:
     """An answer with one JSON object."""
     # ASCII only: paths may contain what UTF-8 cannot encode.
-    return Response(json.dumps(told), status, media_type="application/json")
+    return Response(_AS_JSON(told), status, media_type="application/json")
 
 
 def refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - starlette calls it so
@@ -214,7 +216,7 @@ class Turns:
             now, freshness = await self._looked(request, self.live.catch_up if not index else lambda: CURRENT)
         check_index(now, index, row)
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
-        told = await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= _FEW)
+        told = await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= FEW)
         return json_answer({"index": now.name, "notice": freshness.line or older, **told, **freshness.told})
 
     async def turn(self, request: Request, work: Callable[[], Done], *, brief: bool = False) -> Done:

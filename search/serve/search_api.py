@@ -1,8 +1,10 @@
 """The part of the JSON API that searches: questions, explanations, and what there is (docs/search-api.md)."""
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +22,10 @@ from search.files.languages import language_names
 from search.index.code_index import Index
 from search.quality.questions import examples_of
 from search.serve.highlighting import Span, highlighted, word_spans
-from search.serve.hit_records import FileTexts, previewed
+from search.serve.hit_records import FileTexts, prepare, previewed
 from search.serve.live_index import Opened
 from search.serve.requests import (
+    FEW,
     MOST_HITS,
     Turns,
     check_query,
@@ -57,7 +60,7 @@ class SearchApi:
             root: the indexed folder; None: not known.
         """
         self._turns, self._model, self._about, self._root = turns, model, about, root
-        self._read = FileTexts(root)
+        self._read, self._prepared = FileTexts(root), ""
         self._told_to_editors = {name: about[name] for name in about if name != "posts"}
         self._told_to_editors |= {"feedback_url": feedback} if feedback else {}
         self._exemplified: tuple[str, dict[str, Any]] = "", {}
@@ -66,6 +69,7 @@ class SearchApi:
         """What is served."""
         parameters(request, {})
         now = await self._turns.opened(request)
+        self._prepare(now)
         told = {
             "status": "ok",
             "rows": now.head.rows,
@@ -111,9 +115,18 @@ class SearchApi:
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
             words = now.engine.asked(asked["q"], alone=pattern is not None)[0]
             results = previewed(now.engine, words, results, self._read, coloured=colours)
+            self._prepare(now)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer, brief=pattern is None)
+
+    def _prepare(self, now: Opened) -> None:
+        """Begin to read what answers show of an index, once for each, unless it is one of several users or large."""
+        if self._prepared != now.name and "shared" not in self._about and now.head.rows <= FEW:
+            self._prepared = now.name
+            is_current = lambda: self._prepared == now.name  # noqa: E731
+            work = partial(prepare, now.engine, self._read, is_current)
+            threading.Thread(target=work, daemon=True, name="preparing").start()
 
     async def search_in_context(self, request: Request) -> Response:
         """The best functions for a question together with the text above a cursor, as an editor asks, of its language.

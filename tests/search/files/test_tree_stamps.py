@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 from repositories import run_git, write
 
+from modeling.c_library import load_c
 from search.files import walk
 from search.files.tree import checkout_of, found_files
 from search.files.walk import Seen
-from search.index.freshness import TreeRecord, changed_files, read_record, record_path, save_record
+from search.index import freshness
+from search.index.freshness import StoredTree, TreeRecord, read_record, record_path, save_record
+from search.retrieval.exact import ROUNDED
 
+LIBRARY = load_c(ROUNDED)
 ENDS = (".py",)
 TICK = 8_000_000
 """Nanoseconds, more than a tick of Linux."""
@@ -36,6 +40,17 @@ def record_of(root: Path) -> TreeRecord:
     seen = Seen(root)
     found = found_files(root, ENDS, lambda *_: None, checkout_of(root, lambda *_: None), seen=seen)
     return TreeRecord(os.path.realpath(root), "x", seen.stamps, found)
+
+
+def changed_files(record):
+    """As the compiled loop tells it, and Python's, which must agree."""
+    tree, said = StoredTree.of(record), []
+    for library in (LIBRARY, None):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(freshness, "search_loops", lambda library=library: library)
+            said.append(freshness.changed_files(tree))
+    assert said[0] == said[1]
+    return said[0]
 
 
 def folders(root: Path) -> list[Path]:

@@ -7,6 +7,7 @@ from serving import ask, index_of, post, running
 from search.index.freshness import CURRENT, Freshness
 from search.models.packed import reranker_maker
 from search.quality.questions import examples_of
+from search.serve.hit_records import prepare
 from search.serve.live_index import LiveIndex
 
 JARS = '''class Jar:
@@ -87,6 +88,15 @@ def test_of_a_whole_file_the_best_line_is_shown_if_it_is_as_it_was(tmp_path):
         (root / "settings.py").unlink()
         (hit,) = [each for each in ask(port, "/api/search", asked).told["results"] if each["whole_file"]]
         assert hit["preview"]["numbered"] is False
+
+
+def test_each_row_is_prepared_until_another_index_is_asked(live):
+    engine, read = live.opened().engine, []
+    files = [row for row in range(len(engine.index)) if engine.index.is_whole_file(row)]
+    for goes_on, prepared in ((True, files), (False, files[:1])):
+        read.clear()
+        prepare(engine, lambda _, row: read.append(row) or "", lambda goes_on=goes_on: goes_on)
+        assert read == prepared
 
 
 def test_code_like_code_has_its_first_lines(port):
