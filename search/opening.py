@@ -25,7 +25,7 @@ from experiments.terminal import console
 from search.index.code_index import Index, rows_of_files
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import Head, OtherVersionError, UnusableIndexError, open_index, read_head
-from search.index.nearest import near_rows, update_vectors
+from search.index.nearest import loaded_encoder, near_rows, update_vectors
 from search.index.vectors import maker_of, vectors_path
 
 if TYPE_CHECKING:
@@ -148,11 +148,11 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
 
 def _load_ahead() -> None:
     """Load what an answer needs, while other processes read."""
-    from search.engine import engine, packed_reranker  # noqa: F401
-    from search.index import encoders, vector_encoding  # noqa: F401
+    from search.engine import engine  # noqa: F401
+    from search.index import vector_encoding  # noqa: F401
 
     with suppress(UserError, OSError):  # which is told when it is used
-        encoders.loaded_encoder("")
+        loaded_encoder("")
 
 
 def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None, Freshness]:
