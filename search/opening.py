@@ -167,8 +167,6 @@ def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None,
 
 _INDEXES: Final = "indexes"
 _FILE: Final = "index"
-_ATTEMPTS: Final = 5
-"""Attempts to open an index that is replaced meanwhile."""
 
 
 def index_place(folder: Path) -> Path:
@@ -271,7 +269,7 @@ def opened(
 
 def _opened_whole(path: Path, *, mapped: bool) -> tuple[Index, Head]:
     """An index and its head, which is that of the same file even if another one takes its place meanwhile."""
-    for _ in range(_ATTEMPTS):
+    for _ in range(5):
         head = read_head(path)
         found = open_index(path, mapped=mapped)
         if read_head(path) == head:
