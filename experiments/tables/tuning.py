@@ -212,7 +212,7 @@ def _about_trials(result: Result) -> str:
     return (
         f"{result.data.origin}, {result.split} split without copies: MRR of {result.queries:,} queries over as many "
         "methods, seed 0. Every model has the same eight settings, a Latin hypercube; batches, words and all "
-        f"else are those of its recipe.\n\n{settings}"
+        f"else are those of its recipe. What is not listed was not run.\n\n{settings}"
     )
 
 
