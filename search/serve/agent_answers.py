@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from data_prep.errors import UserError, shown
-from data_prep.traces.form import named_places, plain_path
+from data_prep.traces.form import named_places, typed_path
 from search.index.code_index import Index
 
 Record = dict[str, Any]
@@ -250,7 +250,7 @@ def _spellings(root: Path | None, path: str, here: Path | None = None) -> Iterat
 
 
 def _plain(path: str) -> str:
-    return os.path.expanduser(plain_path(path))  # noqa: PTH111 - which knows no error
+    return os.path.expanduser(typed_path(path))  # noqa: PTH111 - which knows no error
 
 
 def _by_its_end(index: Index, root: Path | None, path: str, here: Path | None) -> str:

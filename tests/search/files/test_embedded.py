@@ -8,6 +8,7 @@ from data_prep.errors import UserError
 from data_prep.records import LARGEST_SOURCE, SourceFile
 from search.files.languages import read_file
 from search.serve.highlighting import highlighted
+from tests.word_lists import counted
 
 VUE = """<template>
   <p @click="save">Zebra {{ total(1) }} – été</p>
@@ -65,7 +66,7 @@ def test_scripts_of_components_are_read_at_their_lines(path, text, language, exp
 
 def test_a_template_belongs_to_the_words_of_the_file():
     units = read("Cart.vue", VUE)
-    assert {"zebra", "color"} <= units.words.text.keys()
+    assert {"zebra", "color"} <= counted(units.words, comments=False).keys()
     assert units.units[2].pair.query_text == "Saves the cart."
     kinds = {VUE[start:end]: kind for start, end, kind in highlighted(VUE, "Cart.vue")}
     assert (kinds["async"], kinds["// Saves the cart."], "color" in kinds) == ("keyword", "comment", False)
@@ -101,8 +102,8 @@ def test_cells_are_read_at_the_lines_of_the_file():
         "A = 1  # cell 2, line 3",
     ]
     assert units.units[1].pair.query_text == "Loads."
-    assert "zebra" in units.words.comments
-    assert not {"iv", "png", "matplotlib"} & {*units.words.text, *units.words.comments}
+    assert "zebra" in counted(units.words, comments=True)
+    assert not {"iv", "png", "matplotlib"} & units.words.places.keys()
     (one_line,) = {start for _, start, _ in declared(read("a.ipynb", notebook(("code", CODE), indent=None)))}
     assert one_line == 1
 
