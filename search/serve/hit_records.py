@@ -1,6 +1,7 @@
 """What a page or an editor shows of a hit beside the fields of search/engine/show.py: a preview."""
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -36,6 +37,7 @@ class FileTexts:
     def __init__(self, root: Path | None) -> None:
         """``root``: the indexed folder; None: not known."""
         self._root, self._kept = root, dict[tuple[str, str], tuple[tuple[int, ...], str]]()
+        self._changing = threading.Lock()  # rows are prepared in a thread beside the one that answers
 
     def __call__(self, index: Index, row: int) -> str:
         """As :data:`Read`."""
@@ -49,10 +51,11 @@ class FileTexts:
         stamp_then, text = self._kept.get((path, file.blobs), ((), ""))
         if stamp_then == stamp:
             return text
-        while len(self._kept) >= _FILES:
-            self._kept.pop(next(iter(self._kept)), None)
         text = text_at(index, index.file_number(row), self._root)
-        self._kept[path, file.blobs] = stamp, text
+        with self._changing:
+            while len(self._kept) >= _FILES:
+                del self._kept[next(iter(self._kept))]
+            self._kept[path, file.blobs] = stamp, text
         return text
 
 

@@ -1,5 +1,8 @@
 """What a page or an editor shows beside hits: previews, copies, how certain an answer is, and what may be asked."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from repositories import write
 from serving import ask, index_of, post, running
@@ -7,7 +10,8 @@ from serving import ask, index_of, post, running
 from search.index.freshness import CURRENT, Freshness
 from search.models.packed import reranker_maker
 from search.quality.questions import examples_of
-from search.serve.hit_records import prepare
+from search.serve import hit_records
+from search.serve.hit_records import FileTexts, prepare
 from search.serve.live_index import LiveIndex
 
 JARS = '''class Jar:
@@ -97,6 +101,23 @@ def test_each_row_is_prepared_until_another_index_is_asked(live):
         read.clear()
         prepare(engine, lambda _, row: read.append(row) or "", lambda goes_on=goes_on: goes_on)
         assert read == prepared
+
+
+def test_texts_are_kept_by_several_threads_at_once(live, tmp_path, monkeypatch):
+    write(tmp_path, FILES)
+    monkeypatch.setattr(hit_records, "_FILES", 1)
+    index, read = live.opened().engine.index, FileTexts(tmp_path)
+    rows = [row for row in range(len(index)) if index.is_whole_file(row)] * 400
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = [
+                *threads.map(lambda each: [read(index, row) for row in each], [rows, rows[1:], rows[2:], rows[3:]])
+            ]
+    finally:
+        sys.setswitchinterval(usual)
+    assert {text for each in found for text in each} == {*FILES.values()}
 
 
 def test_code_like_code_has_its_first_lines(port):
