@@ -16,7 +16,7 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.files.access import cache_folder, named_path
-from data_prep.installation import DISTRIBUTION, IMPORT_ROOT, INSTALLED, program_version, workspace
+from data_prep.installation import DISTRIBUTION, IMPORT_ROOT, INSTALLED, processors, program_version, workspace
 from experiments.terminal import console
 from modeling.c_library import c_compiler
 
@@ -102,7 +102,7 @@ def doctor(arguments: Sequence[str]) -> None:
 
 def _findings() -> Iterator[tuple[str, str]]:
     yield "galm", f"{program_version()}, {'installed in' if INSTALLED else 'a checkout at'} {IMPORT_ROOT}"
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+    machine = f"{platform.system()} {platform.machine()}, {processors()} processors"
     yield "python", f"{platform.python_version()} on {machine}"
     for part, purpose in PARTS.items():
         yield part, _packages(part, purpose)

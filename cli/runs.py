@@ -130,8 +130,8 @@ def corpus(arguments: Sequence[str]) -> None:
     _check_data_options("corpus", typed)
     from data_prep.config import data_set
     from data_prep.files.writing import write_atomically
+    from data_prep.installation import processors
     from data_prep.pipeline.shards import measured_lengths, statistics
-    from data_prep.worker_pool import processors
     from experiments.corpus_statistics import corpus_picture, corpus_tables
 
     plan = config.resolve(words[0], "galm", typed)

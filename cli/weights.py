@@ -197,8 +197,8 @@ def _functions(files: Sequence[str]) -> "Split":
     """The functions of source files and of folders of them."""
     import numpy as np
 
+    from data_prep.installation import processors
     from data_prep.store.split import joined
-    from data_prep.worker_pool import processors
     from search.files.languages import indexed_suffixes, known_suffixes
     from search.files.tree import Found, checkout_of, found_files
     from search.files.walk import modified_at

@@ -135,13 +135,18 @@ class Machine:
     gpu: str = ""  # that torch finds, where it is loaded
 
 
+def processors() -> int:
+    """Number of CPUs available to this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def machine() -> Machine:
     """The current machine."""
     from importlib.metadata import version  # slow to import
 
     return Machine(
         cpu=_cpu(),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cores=processors(),
         platform=f"{platform.system()} {platform.machine()}",
         python=platform.python_version(),
         torch=version("torch"),

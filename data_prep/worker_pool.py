@@ -5,7 +5,6 @@ by what it costs or by a fault of a parser, costs that item alone: another proce
 """
 
 import atexit
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -32,11 +31,6 @@ class Guard:
     refused: Callable[[Any], Any]  # the result of a least item that ends its process again
     limits: Limits = FILE
     copied: bool = False  # whether the processes are copies of this one, if it has no other threads then
-
-
-def processors() -> int:
-    """Number of CPUs available to this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def map_ordered(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.access import check_file_place, named_path
+from data_prep.installation import processors
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.matching import Pattern
@@ -189,7 +190,7 @@ def index_folder(
     check_way(root, path)
     check_file_place(path, "out")
     with sole_maker(path, _log.info):
-        refresh(root, path, processes=processes or os.cpu_count() or 1, tell=_tell)
+        refresh(root, path, processes=processes or processors(), tell=_tell)
         update_vectors(maker_of(path) or "", path, _tell)
     return CodeIndex(path, model)
 

@@ -4,7 +4,6 @@ With ``--list=FILE`` there is an index for each repository of a list, made and u
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -15,6 +14,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.access import check_file_place, named_path, reason
+from data_prep.installation import processors
 from experiments.terminal import console
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
@@ -70,7 +70,7 @@ def make_index(root: Path, path: Path, run: str, options: IndexOptions) -> None:
         told.append((where, what))
         complain_about(where, what)
 
-    processes = options.processes or os.cpu_count() or 1
+    processes = options.processes or processors()
     chosen = options.documents, options.everything, options.submodules
     documents, everything, submodules = (_CHOICE[each] for each in chosen)
     with sole_maker(path, console.complain if options.json else say) if root.is_dir() else nullcontext():

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
 from data_prep.files.access import cache_folder, named_path, own_folder
+from data_prep.installation import processors
 from experiments.terminal import console
 from search.index.code_index import Index, rows_of_files
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
@@ -135,7 +136,7 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
     tell = lambda where, _: partly.add(where)  # noqa: E731
     ahead = threading.Thread(target=_load_ahead, daemon=True, name="loading")
     with sole_maker(path, console.complain):
-        done = refresh(root, path, processes=os.cpu_count() or 1, tell=tell, meanwhile=ahead.start)
+        done = refresh(root, path, processes=processors(), tell=tell, meanwhile=ahead.start)
         try:
             if vectors:
                 update_vectors(maker_of(path) or "", path, tell)

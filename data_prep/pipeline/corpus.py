@@ -23,12 +23,13 @@ from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, named_path, read_whole
 from data_prep.files.json_text import parse_json
 from data_prep.files.writing import sole_holder, write_atomically
+from data_prep.installation import processors
 from data_prep.languages.registry import LANGUAGES
 from data_prep.pipeline.extraction import MadeShard, TreeTask, extraction_program, make_shard
 from data_prep.pipeline.pairs import languages_of, pairs_of_corpus
 from data_prep.pipeline.shards import read_head, statistics
 from data_prep.pipeline.stages import MadePairs
-from data_prep.worker_pool import Guard, map_ordered, processors
+from data_prep.worker_pool import Guard, map_ordered
 from data_prep.worker_process import TREE
 
 LEFT_OUT: Final = "left_out.json"

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 from jaxtyping import Int, UInt
 
+from data_prep.installation import processors
 from data_prep.records import Pair
 from data_prep.store.arrays import Ragged
-from data_prep.worker_pool import processors
 
 _BANDS: Final = 20
 _ROWS: Final = 5

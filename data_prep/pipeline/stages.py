@@ -16,8 +16,9 @@ from tqdm import tqdm
 from data_prep.config import DataConfig
 from data_prep.errors import one_line
 from data_prep.files.access import named_path
+from data_prep.installation import processors
 from data_prep.records import Pair, SplitName
-from data_prep.worker_pool import Guard, map_ordered, processors
+from data_prep.worker_pool import Guard, map_ordered
 
 _LISTED: Final = 1000
 """Most skipped files listed in a manifest; all are counted."""

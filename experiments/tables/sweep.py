@@ -22,8 +22,7 @@ from typing import Final
 from data_prep.errors import UserError, shown
 from data_prep.files.access import check_folder_place, named_path
 from data_prep.files.writing import sole_writer
-from data_prep.installation import IMPORT_ROOT
-from data_prep.worker_pool import processors
+from data_prep.installation import IMPORT_ROOT, processors
 from evaluation.results import Result, load_result
 from experiments.recipes.config import REPOSITORY, Configuration, all_options, as_typed, resolve
 from experiments.recipes.models import is_trained

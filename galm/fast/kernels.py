@@ -13,7 +13,6 @@ import ctypes
 import functools
 import hashlib
 import logging
-import os
 import struct
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import fields
@@ -22,6 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from data_prep.installation import processors
 from data_prep.store.arrays import Float32, Int32
 from galm.config import GalmConfig
 from modeling.c_library import CompiledMeanwhile, load_c
@@ -30,7 +30,7 @@ SOURCE: Final = Path(__file__).with_name("kernels.c")
 LANES: Final = 16
 """Floats that the kernels process at a time; widths are multiples of it."""
 
-_HELPED: Final = (os.cpu_count() or 1) > 1
+_HELPED: Final = processors() > 1
 """Whether there is a processor for another thread."""
 
 _log = logging.getLogger(__name__)

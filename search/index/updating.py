@@ -21,6 +21,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.files.access import reason
 from data_prep.files.writing import sole_holder
+from data_prep.installation import processors
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE, run_forked
 from search.index.build import lock_of, refresh
@@ -68,7 +69,7 @@ def bring_up_to_date(
     while time.monotonic() < until:
         with sole_holder(lock_of(index), private=True) as alone:
             if alone:
-                count = os.cpu_count() or 1
+                count = processors()
                 refresh(root, index, processes=count, tell=tell, noticed=noticed, reads=reads)
                 record = read_record(index)
                 if record and record.vectors:

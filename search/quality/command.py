@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from data_prep.errors import UserError, one_line
 from data_prep.files.access import named_path
+from data_prep.installation import processors
 from evaluation.metrics import short_columns
 from experiments.terminal import console
 from experiments.terminal.options import parsed
@@ -84,7 +84,7 @@ def _new_index(root: Path) -> Iterator[Path]:
     """The file of an index of a folder, which is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "index"
-        refresh(root, path, processes=os.cpu_count() or 1, tell=complain_about, recorded=False)
+        refresh(root, path, processes=processors(), tell=complain_about, recorded=False)
         yield path
 
 

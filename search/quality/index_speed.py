@@ -20,7 +20,7 @@ from data_prep.datasets.jdk import Jdk
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from data_prep.files.writing import naming
-from data_prep.installation import peak_memory_mb
+from data_prep.installation import peak_memory_mb, processors
 from data_prep.records import SourceFile
 from evaluation.speed import Form, Measured, Seconds, SpeedOptions, asking, compare, timed
 from experiments.recipes.config import REPOSITORY
@@ -105,7 +105,7 @@ def of_java_base(file: SourceFile) -> bool:
 
 def update_index(sources: Path, path: Path) -> None:
     """Make or update the index of ``sources`` in the file ``path``, without vectors."""
-    refresh(sources, path, processes=os.cpu_count() or 1, tell=lambda *_: None)
+    refresh(sources, path, processes=processors(), tell=lambda *_: None)
 
 
 def update_vectors(path: Path) -> None:
@@ -147,7 +147,7 @@ def measure_index(options: SpeedOptions) -> Measured:
             "model": {"s to open": ready},
         }
     shortlist = engines["with the model"].ranking.shortlist
-    about += f", {os.cpu_count() or 1} processes, {len(asked)} questions, shortlist {shortlist}."
+    about += f", {processors()} processes, {len(asked)} questions, shortlist {shortlist}."
     return Measured(about=about, unit="each", rows=rows, facts=facts)
 
 
@@ -220,7 +220,7 @@ def measure_languages(options: SpeedOptions) -> Measured:
     """
     if not options.path:
         raise UserError("expected a folder of sources in several languages: bash run.sh speed languages DIR")
-    root, processes = named_path(options.path), os.cpu_count() or 1
+    root, processes = named_path(options.path), processors()
     files = _files(root, options.seed)
     if _JAVA not in files or len(files) < 2:
         raise UserError(f"{options.path!r:.60} has no files of Java and of another language")

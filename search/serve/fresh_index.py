@@ -12,6 +12,7 @@ from typing import Final
 
 from data_prep.errors import UserError, one_line
 from data_prep.files.access import reason
+from data_prep.installation import processors
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE
 from search.engine.engine import Engine
@@ -241,7 +242,7 @@ class FreshIndex:
             part: Part = self._calls.call("search.index.read_part:read_part", task)
             return part
 
-        count = os.cpu_count() or 1
+        count = processors()
         refresh(self.root, self.path, processes=count, tell=self._tell, noticed=noticed, reads=reads, watch=now.partial)
         self._open()
         now.stored = True

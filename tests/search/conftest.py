@@ -24,6 +24,7 @@ def own_caches(compiled, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def one_processor(monkeypatch):
     """Commands read with one process more, unless a test says how many: each takes a third of a second to start."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
 
 
