@@ -6,6 +6,7 @@ prepares a data set tells when prepared data are stale: if and only if any of th
 
 import ast
 import hashlib
+import math
 import os
 import platform
 import re
@@ -13,6 +14,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +27,10 @@ IMPORT_ROOT: Final = Path(__file__).resolve().parents[__name__.count(".")]
 """The folder on the import path: the checkout, or the folder of installed packages."""
 DISTRIBUTION: Final = "neural-code-search"
 """The name by which it is installed."""
+
+_GROUPS: Final = Path("/sys/fs/cgroup")
+_QUOTAS: Final = (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"))
+"""Files with the microseconds of processor time in a period, and those of the period: new control groups, and old."""
 
 
 def program_version() -> str:
@@ -136,8 +142,13 @@ class Machine:
 
 
 def processors() -> int:
-    """Number of CPUs available to this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Number of CPUs available to this process: those that it may run on, or the time of fewer that a container has."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for files in _QUOTAS:
+        with suppress(OSError, ValueError):  # there is none, or it is "max"
+            quota, period = map(int, " ".join((_GROUPS / name).read_text(encoding="ascii") for name in files).split())
+            return min(allowed, max(1, math.ceil(quota / period))) if quota > 0 and period > 0 else allowed
+    return allowed
 
 
 def machine() -> Machine:

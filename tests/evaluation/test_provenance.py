@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from data_prep.installation import code_version, machine, without_paths
+from data_prep import installation
+from data_prep.installation import code_version, machine, processors, without_paths
 
 
 @pytest.fixture
@@ -79,6 +80,28 @@ def test_the_machine_is_described_without_its_name():
     assert 1 <= found.cores <= (os.cpu_count() or 1)
     assert found.python.startswith(f"{sys.version_info.major}.{sys.version_info.minor}.")
     assert all((found.cpu, found.platform, found.torch))
+
+
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ({}, 8),
+        ({"cpu.max": "max 100000"}, 8),
+        ({"cpu.max": "150000 100000"}, 2),
+        ({"cpu.max": "1000 100000"}, 1),
+        ({"cpu.max": "1600000 100000"}, 8),
+        ({"cpu.max": "a text"}, 8),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8),
+        ({"cpu/cpu.cfs_quota_us": "300000", "cpu/cpu.cfs_period_us": "100000"}, 3),
+    ],
+)
+def test_a_container_has_the_time_of_few_processors(files, count, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)}, raising=False)
+    monkeypatch.setattr(installation, "_GROUPS", tmp_path)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{text}\n")
+    assert processors() == count
 
 
 def test_the_gpu_is_named_where_torch_is_loaded_and_finds_one(monkeypatch):
