@@ -28,7 +28,7 @@ from evaluation.metrics import count_better_and_tied
 from evaluation.query_files import folder_of_test, write_evaluation
 from evaluation.reading import WHOLE, TestReading, asked, pool_rows, said_seen, seen_in
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
-from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration
+from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained, recipe_of
 from experiments.recipes.run_folder import RunFolder, untrained
 from experiments.run.data import config_of_other, fusion_pairs, tests_beside
@@ -164,7 +164,7 @@ def evaluated(
         train_pairs_per_second=report.pairs_per_second if report else 0.0,
         parameters=parameters_of(ranker),
         also=also_stage(plan, fused, command, files, trained),
-        config={section: plan.section(section) for section in SECTIONS},
+        config=plan.sections,
         history=validations(report.history, report.pairs) if report else (),
         fusion=fusion,
     )

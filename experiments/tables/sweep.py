@@ -29,7 +29,7 @@ from experiments.recipes.config import REPOSITORY, Configuration, all_options, a
 from experiments.recipes.models import is_trained
 from experiments.recipes.results_folder import folder_name, in_words, same_results
 from experiments.recipes.run_folder import RunFolder
-from experiments.tables.cells import inputs_now, rename, sections_of, set_aside
+from experiments.tables.cells import inputs_now, rename, set_aside
 from experiments.terminal.console import complain, say
 from experiments.terminal.options import Option, parse, unknown
 from experiments.terminal.startup import ENDS_WITH_INPUT
@@ -64,7 +64,7 @@ class Point:
         run = RunFolder(self.folder)
         if not run.metrics.exists():
             return None
-        same = same_results(sections_of(Configuration.load(run.config)), sections_of(self.plan))
+        same = same_results(Configuration.load(run.config).sections, self.plan.sections)
         return load_result(run.metrics) if same else None
 
 
