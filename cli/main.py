@@ -27,7 +27,6 @@ from data_prep.installation import IMPORT_ROOT
 from experiments.terminal import console
 from experiments.terminal.options import unknown
 
-
 CHECK: Final = "--check"
 """Only checks the names that follow: run.sh asks before it installs what training needs."""
 

@@ -24,9 +24,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from jaxtyping import Int64
 
-from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, hard_negatives
-from baselines.snipper.light import LightTokenizer
-from baselines.snipper.texts import QueryText
+from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, hard_negatives
+from baselines.snipper_light import LightTokenizer
+from baselines.snipper_texts import QueryText
 from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, named_path, read_whole
 from data_prep.files.json_text import parse_json

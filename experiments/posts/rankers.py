@@ -11,8 +11,8 @@ from jaxtyping import Float32, Int64
 from tqdm import tqdm
 
 from baselines.bm25 import TokenBm25
-from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer, encode_texts
-from baselines.snipper.texts import code_words, cut_middle, okapi_words, part_words
+from baselines.snipper_encoder import SnippetEncoder, SnippetTokenizer, encode_texts
+from baselines.snipper_texts import code_words, cut_middle, okapi_words, part_words
 from data_prep.errors import UserError
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts

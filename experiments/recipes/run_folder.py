@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, TransformerSnippetEncoder
-from baselines.snipper.light import LightEncoder, LightTokenizer
-from baselines.snipper.texts import LightConfig, SnipperTransformerConfig
+from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, TransformerSnippetEncoder
+from baselines.snipper_light import LightEncoder, LightTokenizer
+from baselines.snipper_texts import LightConfig, SnipperTransformerConfig
 from data_prep.errors import UserError
 from data_prep.files.access import check_folder_place, file_sha256, named_path, read_whole
 from data_prep.files.json_text import parse_json, sorted_json

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 from tqdm import tqdm
 
-from baselines.snipper.encoder import hard_negatives
+from baselines.snipper_encoder import hard_negatives
 from data_prep.errors import UserError
 from data_prep.store.arrays import Int64
 from data_prep.store.batching import Batch
