@@ -14,15 +14,9 @@ from experiments.terminal import console
 from experiments.terminal.options import parsed
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from data_prep.store.arrays import Float32
     from data_prep.store.split import Split
-    from data_prep.store.tokenizing import TokenizedPairs
-    from modeling.base import BiEncoder
 
 _FUNCTIONS: Final = ("method", "constructor")
-_AT_ONCE: Final = 64
 _LARGEST: Final = 64 << 20  # bytes of a file of questions
 
 Side = Literal["code", "query"]
@@ -67,6 +61,7 @@ def encode(arguments: Sequence[str]) -> None:
         add_own_model(options.model)
     from experiments.recipes.run_folder import load_run
     from modeling.base import BiEncoder
+    from modeling.pool_ranker import PoolRanker
     from modeling.ranker import best_device
 
     run = named_path(words[0])
@@ -77,7 +72,9 @@ def encode(arguments: Sequence[str]) -> None:
             "run of a model that has, such as unif, deepcs, scotch_light or minilm"
         )
     rows = _of_data_set(run, options.split) if options.split else _of_files(words[1:], options.side)
-    vectors = vectors_of(model.to(best_device()), tokenizer.encode(rows), options.side)
+    if not len(rows):
+        raise UserError("there is nothing to encode: expected functions, or lines of text with --side=query")
+    vectors = PoolRanker(model, tokenizer, best_device()).vectors(rows, options.side)
     _write(out, vectors, [*_described(rows, options.side)])
     console.say(f"{out}: {len(vectors):,} vectors of {vectors.shape[1]} numbers")
 
@@ -111,34 +108,6 @@ def export_run(arguments: Sequence[str]) -> None:
         export_model(model, tokenizer, settings, new)
         names = ", ".join(sorted(each.name for each in new.iterdir()))
     console.say(f"{out}: {names}")
-
-
-def vectors_of(model: "BiEncoder", ids: "TokenizedPairs", side: Side) -> "Float32[np.ndarray, 'rows dim']":
-    """The vectors whose inner products are the model's scores.
-
-    Raises:
-        UserError: there are no rows, or a vector is not finite.
-    """
-    import numpy as np
-    import torch
-
-    device = next(model.parameters()).device
-    order = np.argsort(ids.query_lengths if side == "query" else ids.code_lengths, kind="stable")
-    found: list[Any] = []
-    with torch.inference_mode():
-        for start in range(0, len(order), _AT_ONCE):
-            rows = order[start : start + _AT_ONCE]
-            batch = ids.queries(rows) if side == "query" else ids.codes(rows)
-            moved = {field: words.to(device) for field, words in batch.items()}
-            encoded = model.encode_query(moved) if side == "query" else model.encode_code(moved)
-            found.append(encoded.states[:, 0].float().cpu().numpy())
-    if not found:
-        raise UserError("there is nothing to encode: expected functions, or lines of text with --side=query")
-    vectors = np.empty((len(order), found[0].shape[1]), np.float32)
-    vectors[order] = np.concatenate(found)
-    if not np.isfinite(vectors).all():
-        raise UserError("the model gives vectors that are not finite: train it again")
-    return vectors
 
 
 def _place(typed: str, suffixes: Sequence[str]) -> Path:

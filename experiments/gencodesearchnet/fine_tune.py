@@ -216,10 +216,9 @@ class ClassifierTask:
 
     def loss(self, rows: Int64[np.ndarray, " batch"], epochs: float, step: int) -> Float[Tensor, ""]:  # noqa: ARG002
         texts, codes = self.tokens.queries(self.rows.texts[rows]), self.tokens.codes(self.rows.codes[rows])
-        device = next(self.model.parameters()).device
-        read = [{field: words.to(device) for field, words in each.items()} for each in (texts, codes)]
-        logits = self.model.pair_logits(self.model.encode_query(read[0]), self.model.encode_code(read[1]))  # [batch, 2]
-        return cross_entropy(logits, torch.from_numpy(self.rows.labels[rows]).to(device))
+        read = self.model.encode_query(self.model.moved(texts)), self.model.encode_code(self.model.moved(codes))
+        logits = self.model.pair_logits(*read)  # [batch, 2]
+        return cross_entropy(logits, torch.from_numpy(self.rows.labels[rows]).to(logits.device))
 
     def remark(self, epoch: int) -> str:  # noqa: ARG002
         return ""

@@ -8,6 +8,7 @@ a sweep was stopped. Validation chooses, and of the chosen alone the test is sho
 import hashlib
 import itertools
 import json
+import math
 import os
 import signal
 import sys
@@ -125,15 +126,8 @@ def _check(fixed: Mapping[str, str], values: Mapping[str, Sequence[str]]) -> Non
             raise UserError(f"--{PREFIX}{name} and --{name} set the same: leave one out")
     if "train.resume" in fixed:
         raise UserError("a sweep is resumed by the same command: leave out --train.resume")
-    if (runs := _product(values)) > _MOST:
+    if (runs := math.prod(map(len, values.values()))) > _MOST:
         raise UserError(f"these are {runs:,} runs; a sweep has at most {_MOST:,}")
-
-
-def _product(values: Mapping[str, Sequence[str]]) -> int:
-    runs = 1
-    for each in values.values():
-        runs *= len(each)
-    return runs
 
 
 def _own_folder(dataset: str, model: str, fixed: Mapping[str, str], values: Mapping[str, Sequence[str]]) -> Path:
