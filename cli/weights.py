@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from data_prep.errors import UserError
 from data_prep.files.access import check_file_place, check_folder_place, named_path
+from data_prep.files.text_rows import pyarrow
 from experiments.recipes.config import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed
@@ -116,7 +116,7 @@ def _place(typed: str, suffixes: Sequence[str]) -> Path:
         raise UserError(f"--out takes a file whose name ends in {' or '.join(suffixes)}, not {typed or 'nothing'}")
     check_file_place(out, "--out")
     if out.suffix == ".parquet":
-        _pyarrow()
+        pyarrow(out)
     return out
 
 
@@ -231,7 +231,7 @@ def _write(out: Path, vectors: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             np.save(file, vectors)
         write_atomically(out.with_suffix(".jsonl"), "".join(f"{json.dumps(row)}\n" for row in rows))
         return
-    library = _pyarrow()
+    library = pyarrow(out)
     flat = library.array(vectors.ravel(), library.float32())
     columns = {name: [_utf8(row[name]) for row in rows] for name in rows[0]}
     columns["vector"] = library.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
@@ -242,11 +242,3 @@ def _write(out: Path, vectors: Any, rows: Sequence[Mapping[str, Any]]) -> None:
 def _utf8(value: Any) -> Any:
     """A value that Parquet takes: what of a text is no Unicode is replaced."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-
-
-def _pyarrow() -> Any:
-    try:
-        import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise UserError("a Parquet file needs pyarrow: bash run.sh install parquet") from error
-    return import_module("pyarrow")

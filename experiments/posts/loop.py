@@ -37,10 +37,10 @@ from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.pools import LoopPairs, Pool, TextPair, checksum, development_pools, docstring_pairs
-from experiments.posts.rankers import EncoderRanker, VectorScores
+from experiments.posts.rankers import EncoderRanker
 from experiments.recipes.run_folder import ENCODERS, RECORD, TOKENIZER, WEIGHTS
 from modeling.base import NeuralRanker
-from modeling.ranker import best_device
+from modeling.ranker import VectorScores, best_device
 from training.checkpoint import load_weights, save_weights
 from training.config import FREE, LossConfig, TrainConfig
 from training.state import seed_everything
