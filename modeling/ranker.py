@@ -184,23 +184,15 @@ class FusedScores(Scores):
 
 
 def best_weight(
-    first: Ranker, second: Ranker, pool: Split, measure: Callable[[Float[np.ndarray, "block codes"], int], float]
-) -> float:
-    """The fusion weight of the first ranker that is best on ``pool``'s own queries; the largest of equal ones.
-
-    Args:
-        first: the ranker that ranks alone at weight 1.
-        second: the ranker that ranks alone at weight 0.
-        pool: queries and methods, with the gold of row i in column i.
-        measure: takes a block of scores and the row number of its first query in the pool; its sum is maximised.
-    """
-    return best_weight_of(first.over(pool, pool), second.over(pool, pool), measure)
-
-
-def best_weight_of(
     first: Scores, second: Scores, measure: Callable[[Float[np.ndarray, "block codes"], int], float]
 ) -> float:
-    """:func:`best_weight` of scores that were computed already; ``measure`` is given the number of the first query."""
+    """The fusion weight of the first ranker that is best over the same queries and codes; the largest of equal ones.
+
+    Args:
+        first: scores of the ranker that ranks alone at weight 1.
+        second: of that which ranks alone at weight 0.
+        measure: takes a block of scores and the number of its first query; its sum is maximised.
+    """
     sums, row = np.zeros(len(WEIGHTS)), 0
     for one, other in _standardised(first, second):
         sums += [measure(weighted(one, other, weight), row) for weight in WEIGHTS]

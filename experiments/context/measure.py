@@ -237,4 +237,5 @@ def fused(first: PoolScores, second: PoolScores, weight: float) -> PoolScores:
 def fusion_weight(model: Ranker, bm25: Bm25, valid: Split, seed: int) -> float:
     """The model's weight beside BM25 that has the best MRR on validation pairs."""
     rows = np.random.default_rng(seed).permutation(len(valid))[:WEIGHED]
-    return best_weight(model, bm25, valid.take(np.sort(rows)), sum_of_reciprocal_ranks)
+    pool = valid.take(np.sort(rows))
+    return best_weight(model.over(pool, pool), bm25.over(pool, pool), sum_of_reciprocal_ranks)

@@ -182,7 +182,7 @@ def mixed(
     pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
     other = untrained(name)
 
-    weight = best_weight(ranker, other, pool, sum_of_reciprocal_ranks)
+    weight = best_weight(ranker.over(pool, pool), other.over(pool, pool), sum_of_reciprocal_ranks)
     say(
         f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
     )
