@@ -96,7 +96,7 @@ check_name() {
   [ -z "${GALM_PYTHON:-}" ] && ! is_set_up requirements-train.txt torch.txt || return 0
   case $1 in -*) return 0 ;; esac
   case $2 in -*) set -- "$1" ;; esac
-  "$python" -m cli.check "$@" || exit
+  "$python" -m cli.main --check "$@" || exit
 }
 
 # Adds the packages of requirements-NAME.txt to .venv, on top of what searches or trains.

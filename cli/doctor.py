@@ -157,6 +157,7 @@ def _model() -> str:
 def _index() -> str:
     from search.index.index_file import open_index
     from search.opening import indexed_above
+    from search.upkeep import shown_age
 
     here = named_path(".")
     if (found := indexed_above(here)) is None:
@@ -166,8 +167,7 @@ def _index() -> str:
         index = open_index(path, mapped=True)
     except (UserError, OSError) as error:
         return f"of {folder}, cannot be used ({error}): `bash run.sh index {_shown(folder)}` makes it anew"
-    hours = (time.time() - path.stat().st_mtime) / 3600
-    age = f"{hours * 60:.0f} minutes" if hours < 2 else f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
+    age = shown_age(time.time() - path.stat().st_mtime)
     return f"of {folder}: {len(index.files):,} files, {len(index):,} entries, made {age} ago; {path}"
 
 

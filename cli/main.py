@@ -27,6 +27,9 @@ from data_prep.installation import IMPORT_ROOT
 from experiments.terminal import console
 from experiments.terminal.options import unknown
 
+CHECK: Final = "--check"
+"""Only checks the names that follow: run.sh asks before it installs what training needs."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command line; returns the exit code.
@@ -97,6 +100,9 @@ def run_command(arguments: Sequence[str]) -> bool:
         UserError: it asks for something that does not exist.
     """
     named_path(".")  # if the current folder was deleted, torch would end the program without a message
+    if arguments[:1] == [CHECK]:
+        check_command(list(filter(None, arguments[1:])))
+        return True
     words = [*takewhile(lambda word: not word.startswith("-"), arguments)]  # later ones may be values of options
     words = words or [each for each in arguments if each in DATASETS or each in COMMANDS]
     if not arguments or arguments[0] == "help" or {"--help", "-h"} & set(arguments):

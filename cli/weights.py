@@ -3,26 +3,20 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from data_prep.errors import UserError
 from data_prep.files.access import check_file_place, check_folder_place, named_path
+from data_prep.files.text_rows import pyarrow
 from experiments.recipes.config import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from data_prep.store.arrays import Float32
     from data_prep.store.split import Split
-    from data_prep.store.tokenizing import TokenizedPairs
-    from modeling.base import BiEncoder
 
 _FUNCTIONS: Final = ("method", "constructor")
-_AT_ONCE: Final = 64
 _LARGEST: Final = 64 << 20  # bytes of a file of questions
 
 Side = Literal["code", "query"]
@@ -67,6 +61,7 @@ def encode(arguments: Sequence[str]) -> None:
         add_own_model(options.model)
     from experiments.recipes.run_folder import load_run
     from modeling.base import BiEncoder
+    from modeling.pool_ranker import PoolRanker
     from modeling.ranker import best_device
 
     run = named_path(words[0])
@@ -77,7 +72,9 @@ def encode(arguments: Sequence[str]) -> None:
             "run of a model that has, such as unif, deepcs, scotch_light or minilm"
         )
     rows = _of_data_set(run, options.split) if options.split else _of_files(words[1:], options.side)
-    vectors = vectors_of(model.to(best_device()), tokenizer.encode(rows), options.side)
+    if not len(rows):
+        raise UserError("there is nothing to encode: expected functions, or lines of text with --side=query")
+    vectors = PoolRanker(model, tokenizer, best_device()).vectors(rows, options.side)
     _write(out, vectors, [*_described(rows, options.side)])
     console.say(f"{out}: {len(vectors):,} vectors of {vectors.shape[1]} numbers")
 
@@ -113,41 +110,13 @@ def export_run(arguments: Sequence[str]) -> None:
     console.say(f"{out}: {names}")
 
 
-def vectors_of(model: "BiEncoder", ids: "TokenizedPairs", side: Side) -> "Float32[np.ndarray, 'rows dim']":
-    """The vectors whose inner products are the model's scores.
-
-    Raises:
-        UserError: there are no rows, or a vector is not finite.
-    """
-    import numpy as np
-    import torch
-
-    device = next(model.parameters()).device
-    order = np.argsort(ids.query_lengths if side == "query" else ids.code_lengths, kind="stable")
-    found: list[Any] = []
-    with torch.inference_mode():
-        for start in range(0, len(order), _AT_ONCE):
-            rows = order[start : start + _AT_ONCE]
-            batch = ids.queries(rows) if side == "query" else ids.codes(rows)
-            moved = {field: words.to(device) for field, words in batch.items()}
-            encoded = model.encode_query(moved) if side == "query" else model.encode_code(moved)
-            found.append(encoded.states[:, 0].float().cpu().numpy())
-    if not found:
-        raise UserError("there is nothing to encode: expected functions, or lines of text with --side=query")
-    vectors = np.empty((len(order), found[0].shape[1]), np.float32)
-    vectors[order] = np.concatenate(found)
-    if not np.isfinite(vectors).all():
-        raise UserError("the model gives vectors that are not finite: train it again")
-    return vectors
-
-
 def _place(typed: str, suffixes: Sequence[str]) -> Path:
     out = named_path(typed) if typed else Path()
     if out.suffix not in suffixes:
         raise UserError(f"--out takes a file whose name ends in {' or '.join(suffixes)}, not {typed or 'nothing'}")
     check_file_place(out, "--out")
     if out.suffix == ".parquet":
-        _pyarrow()
+        pyarrow(out)
     return out
 
 
@@ -262,7 +231,7 @@ def _write(out: Path, vectors: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             np.save(file, vectors)
         write_atomically(out.with_suffix(".jsonl"), "".join(f"{json.dumps(row)}\n" for row in rows))
         return
-    library = _pyarrow()
+    library = pyarrow(out)
     flat = library.array(vectors.ravel(), library.float32())
     columns = {name: [_utf8(row[name]) for row in rows] for name in rows[0]}
     columns["vector"] = library.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
@@ -273,11 +242,3 @@ def _write(out: Path, vectors: Any, rows: Sequence[Mapping[str, Any]]) -> None:
 def _utf8(value: Any) -> Any:
     """A value that Parquet takes: what of a text is no Unicode is replaced."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-
-
-def _pyarrow() -> Any:
-    try:
-        import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise UserError("a Parquet file needs pyarrow: bash run.sh install parquet") from error
-    return import_module("pyarrow")

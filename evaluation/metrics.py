@@ -64,6 +64,18 @@ def count_better_and_tied(
     return (scores > of_gold).sum(axis=1), (scores == of_gold).sum(axis=1) - 1
 
 
+def sum_of_reciprocal_ranks(scores: Float[np.ndarray, "block codes"], first: int) -> float:
+    """Over a block of queries, of which the one at place i seeks the code ``first`` + i."""
+    better, tied = count_better_and_tied(scores, np.arange(first, first + len(scores)))
+    return float(np.sum(1 / (1 + better + tied)))
+
+
+def mrr_of_first(scores: Float[np.ndarray, "queries candidates"]) -> float:
+    """The MRR of queries whose first candidate is the gold."""
+    better, tied = count_better_and_tied(scores, np.zeros(len(scores), dtype=np.int64))
+    return mrr(1 + better + tied)
+
+
 def top_at_k(ranks: Ranks, k: int) -> float:
     """Fraction of queries whose gold is in the top ``k`` (the papers' SuccessRate@k)."""
     return float(np.mean(_checked(ranks) <= k))

@@ -3,6 +3,7 @@
 And of GenCodeSearchNet's sets: their sizes and the distances of their tokens, as in its paper's table 1.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -77,13 +78,8 @@ def _means(lengths: Mapping[str, Lengths], languages: Sequence[str], field: str)
 
 def _counts(found: Mapping[str, Mapping[str, Any]], languages: Sequence[str], kind: str) -> list[list[str]]:
     """A row for each reason or licence, the largest first."""
-    total: dict[str, int] = {}
-    for each in languages:
-        for reason, number in found[each][kind].items():
-            total[reason] = total.get(reason, 0) + number
-    reasons = sorted(
-        (reason for reason in total if reason and total[reason]), key=lambda reason: (-total[reason], reason)
-    )
+    total = sum((Counter(found[each][kind]) for each in languages), Counter[str]())
+    reasons = sorted(filter(None, total), key=lambda reason: (-total[reason], reason))
     return [[reason, *(f"{found[each][kind].get(reason, 0):,}" for each in languages)] for reason in reasons]
 
 

@@ -168,6 +168,11 @@ class NeuralRanker(nn.Module, ABC):
         """Weights that start at random beside pretrained ones: ``--train.new_weights_rate`` is theirs; else none."""
         return ()
 
+    def moved(self, batch: Batch) -> Batch:
+        """``batch`` on the device of the weights."""
+        device = next(self.parameters()).device
+        return {field: words.to(device) for field, words in batch.items()}
+
     @abstractmethod
     def encode_query(self, queries: Batch) -> Encoded:
         """Encode queries, ``{"query": Words}``."""

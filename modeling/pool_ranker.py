@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float, Float32, Int, Int64
 
+from data_prep.errors import UserError
 from data_prep.store.batching import Batch
 from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
@@ -17,6 +18,8 @@ from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores
 
 CODES_PER_CHUNK: Final = 512
 QUERIES_PER_BLOCK: Final = 512
+_VECTORS: Final = 64
+"""Texts whose vectors are made at a time."""
 ENCODED_BYTES: Final = 1 << 27
 """Encoded code cached between blocks of queries, 128 MiB; code beyond that is encoded again for each block."""
 
@@ -49,6 +52,25 @@ class PoolRanker(Ranker):
         asked = self.tokenizer.encode(queries)
         codes = asked if queries is corpus else self.tokenizer.encode(corpus)
         return NeuralScores(self.model, asked, codes, bfloat16=self.bfloat16)
+
+    def vectors(self, pairs: Split, side: Literal["query", "code"]) -> Float32[np.ndarray, "pairs dim"]:
+        """The vector of each query or code, whose inner products are the scores, by a model that has one a side.
+
+        Raises:
+            UserError: a vector is not finite.
+        """
+        ids, model = self.tokenizer.encode(pairs), self.model
+        lengths, batch = (ids.query_lengths, ids.queries) if side == "query" else (ids.code_lengths, ids.codes)
+        encode: Callable[[Batch], Encoded] = model.encode_query if side == "query" else model.encode_code
+        order = np.argsort(lengths, kind="stable")  # of like length, little is padding
+        parts = []
+        with scoring(model):
+            for rows in np.split(order, [*range(_VECTORS, len(order), _VECTORS)]):
+                parts.append(encode(model.moved(batch(rows))).states[:, 0].float().cpu().numpy())
+        vectors: Float32[np.ndarray, "pairs dim"] = np.concatenate(parts)[np.argsort(order, kind="stable")]
+        if not np.isfinite(vectors).all():
+            raise UserError("the model gives vectors that are not finite: train it again")
+        return vectors
 
 
 class NeuralScores(Scores):
@@ -140,13 +162,10 @@ class NeuralScores(Scores):
         return [order[at : at + CODES_PER_CHUNK] for at in range(0, len(order), CODES_PER_CHUNK)]
 
     def _encoded_queries(self, rows: Int[np.ndarray, " rows"]) -> Encoded:
-        return self.model.encode_query(self._moved(self._queries.queries(rows)))
+        return self.model.encode_query(self.model.moved(self._queries.queries(rows)))
 
     def _encoded_codes(self, rows: Int[np.ndarray, " rows"]) -> Encoded:
-        return self.model.encode_code(self._moved(self._corpus.codes(rows)))
-
-    def _moved(self, batch: Batch) -> Batch:
-        return {field: words.to(self._device) for field, words in batch.items()}
+        return self.model.encode_code(self.model.moved(self._corpus.codes(rows)))
 
 
 @contextmanager
@@ -171,7 +190,6 @@ class RowScores:
     def __init__(self, model: NeuralRanker, corpus: TokenizedPairs, *, at_once: int = AT_ONCE) -> None:
         """Score the codes of ``corpus`` with ``model`` on its current device, ``at_once`` of them at a time."""
         self.model, self._corpus, self._at_once = model.eval(), corpus, at_once
-        self._device = next(model.parameters()).device
 
     @torch.inference_mode()
     def scores(self, query: Batch, rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
@@ -179,7 +197,7 @@ class RowScores:
         distinct, places = np.unique(rows, return_inverse=True)
         order = np.argsort(self._corpus.code_lengths[distinct], kind="stable")  # of like length, little is padding
         found = np.empty(len(distinct), dtype=np.float32)
-        asked = self.model.encode_query({field: words.to(self._device) for field, words in query.items()})
+        asked = self.model.encode_query(self.model.moved(query))
         parts = -(-len(order) // self._at_once)
         for some in np.array_split(order, parts) if parts else ():  # of about one size
             found[some] = self.model.score_matrix(asked, self.encoded(distinct[some]))[0].float().cpu().numpy()
@@ -189,5 +207,4 @@ class RowScores:
     @torch.inference_mode()
     def encoded(self, rows: Int64[np.ndarray, " found"]) -> Encoded:
         """The encoded codes of ``rows``."""
-        codes = self._corpus.codes(rows)
-        return self.model.encode_code({field: words.to(self._device) for field, words in codes.items()})
+        return self.model.encode_code(self.model.moved(self._corpus.codes(rows)))

@@ -19,6 +19,8 @@ from data_prep.store.split import Split
 
 SCORES_PER_BLOCK: Final = 1 << 22
 """Scores in memory at a time: 16 MiB in float32."""
+_VECTORS_AT_ONCE: Final = 1 << 13
+"""Candidates of a query whose vectors are copied at a time."""
 
 
 class Scores(ABC):
@@ -44,6 +46,32 @@ class Scores(ABC):
         for start in range(0, self.queries, step):
             rows = np.arange(start, min(start + step, self.queries), dtype=np.int64)
             yield self(rows, np.tile(np.arange(self.codes, dtype=np.int64), (len(rows), 1)))
+
+
+class VectorScores(Scores):
+    """Dot products of vectors."""
+
+    def __init__(self, queries: Float32[np.ndarray, "queries dim"], codes: Float32[np.ndarray, "codes dim"]) -> None:
+        """One vector per text."""
+        super().__init__(len(queries), len(codes))
+        self._queries, self._codes = queries, codes
+
+    def __call__(
+        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
+    ) -> Float32[np.ndarray, "block candidates"]:
+        """The score of every candidate of each query."""
+        scores = np.zeros(candidates.shape, np.float32)
+        for row, query in enumerate(queries.tolist()):
+            for start in range(0, candidates.shape[1], _VECTORS_AT_ONCE):
+                part = slice(start, start + _VECTORS_AT_ONCE)
+                scores[row, part] = self._codes[candidates[row, part]] @ self._queries[query]
+        return scores
+
+    def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
+        """Every query against every code, as matrix products."""
+        step = max(1, SCORES_PER_BLOCK // max(1, self.codes))
+        for start in range(0, self.queries, step):
+            yield self._queries[start : start + step] @ self._codes.T
 
 
 class Ranker(ABC):
@@ -156,23 +184,15 @@ class FusedScores(Scores):
 
 
 def best_weight(
-    first: Ranker, second: Ranker, pool: Split, measure: Callable[[Float[np.ndarray, "block codes"], int], float]
-) -> float:
-    """The fusion weight of the first ranker that is best on ``pool``'s own queries; the largest of equal ones.
-
-    Args:
-        first: the ranker that ranks alone at weight 1.
-        second: the ranker that ranks alone at weight 0.
-        pool: queries and methods, with the gold of row i in column i.
-        measure: takes a block of scores and the row number of its first query in the pool; its sum is maximised.
-    """
-    return best_weight_of(first.over(pool, pool), second.over(pool, pool), measure)
-
-
-def best_weight_of(
     first: Scores, second: Scores, measure: Callable[[Float[np.ndarray, "block codes"], int], float]
 ) -> float:
-    """:func:`best_weight` of scores that were computed already; ``measure`` is given the number of the first query."""
+    """The fusion weight of the first ranker that is best over the same queries and codes; the largest of equal ones.
+
+    Args:
+        first: scores of the ranker that ranks alone at weight 1.
+        second: of that which ranks alone at weight 0.
+        measure: takes a block of scores and the number of its first query; its sum is maximised.
+    """
     sums, row = np.zeros(len(WEIGHTS)), 0
     for one, other in _standardised(first, second):
         sums += [measure(weighted(one, other, weight), row) for weight in WEIGHTS]

@@ -199,10 +199,10 @@ class PairTask:
         """``rows`` encoded, of like length together; activations are computed again for the gradients."""
         size = self.config.encode_at_once
         if not 0 < size < len(rows):
-            return encode(self._moved(read(rows)))
+            return encode(self.model.moved(read(rows)))
         order = np.argsort(lengths[rows], kind="stable")
         parts = [
-            checkpoint(encode, self._moved(read(rows[order[start : start + size]])), use_reentrant=False)
+            checkpoint(encode, self.model.moved(read(rows[order[start : start + size]])), use_reentrant=False)
             for start in range(0, len(rows), size)
         ]
         return concatenated(parts).rows(torch.from_numpy(np.argsort(order, kind="stable")).to(self.device))
@@ -229,9 +229,6 @@ class PairTask:
             query = code = query.new_zeros(1)
         selected = (self.model.score_pairs(queries.rows(query), codes.rows(code)) * slopes[query, code]).sum()
         return loss.detach() + selected - selected.detach()
-
-    def _moved(self, batch: Batch) -> Batch:
-        return {name: words.to(self.device) for name, words in batch.items()}
 
 
 def epoch_batches(

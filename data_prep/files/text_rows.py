@@ -143,7 +143,7 @@ def parquet_texts(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]
     Raises:
         UserError: as :func:`parquet_rows`, or a column has no texts.
     """
-    library = _pyarrow(path)
+    library = pyarrow(path)
     types = _types(library, path)
     if wrong := [name for name in columns if name not in types or not _is_text(library, types[name])]:
         raise UserError(f"{path} has no column of text {', '.join(wrong)}: it has {', '.join(types)}")
@@ -156,7 +156,7 @@ def parquet_columns(path: Path) -> list[str]:
     Raises:
         UserError: as :func:`parquet_rows`.
     """
-    library = _pyarrow(path)
+    library = pyarrow(path)
     return [name for name, each in _types(library, path).items() if _is_read(library, each)]
 
 
@@ -166,7 +166,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
     Raises:
         UserError: pyarrow is not installed; the file is damaged, or unpacks to far too much.
     """
-    library = _pyarrow(path)
+    library = pyarrow(path)
     types = _types(library, path)
     texts = [name for name in columns if _is_text(library, types[name])]
     with _told(library, path), open_regular(path) as file:
@@ -218,7 +218,12 @@ def _is_read(library: Any, kind: Any) -> bool:
     return _is_text(library, kind.value_type if is_list else kind) or any(holds(kind) for holds in numbers)
 
 
-def _pyarrow(path: Path) -> Any:
+def pyarrow(path: Path) -> Any:
+    """The library that reads and writes Parquet; ``path``: the file that needs it.
+
+    Raises:
+        UserError: it is not installed.
+    """
     try:
         for module in ("pyarrow.compute", "pyarrow.parquet"):
             importlib.import_module(module)

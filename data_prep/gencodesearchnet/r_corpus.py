@@ -28,7 +28,7 @@ from data_prep.files.access import MAX_RATIO, named_path, open_regular
 from data_prep.files.writing import sole_writer, write_atomically
 from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
 from data_prep.sources.archives import MAX_FILE_BYTES, read_archive
-from data_prep.sources.package_downloads import run_program
+from data_prep.sources.package_downloads import apt_get, debian_name
 
 PAIRS: Final = "pairs.jsonl.gz"
 ABOUT: Final = "packages.json"
@@ -39,7 +39,6 @@ _DEBIAN_MAGIC: Final = b"!<arch>\n"
 _DEBIAN_NAME: Final = re.compile(r"r-(?:cran|bioc|other|omegahat)-[a-z0-9][a-z0-9.+-]*")
 _TAR_NAME: Final = re.compile(r"(?P<name>[\w.+-]+?)_(?P<version>[^_/]+?)(?:\.orig)?\.(?:tar(?:\.\w+)?|tgz)")
 _R_FILES: Final = (".R", ".r", ".R.gz", ".r.gz")  # Debian packs what is long in usr/share/doc
-_APT_GET: Final = ("apt-get", "-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30")
 _logger = logging.getLogger(__name__)
 
 
@@ -166,14 +165,12 @@ def _download(names: Sequence[str], folder: Path) -> None:
         raise UserError(f"there is no apt-get here to download {', '.join(names)}: give folders, .deb or tar files")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".arriving.") as arriving:
         if os.geteuid() == 0:
-            run_program([*_APT_GET, "update"])  # a stale list names deleted files; if this fails, it may still work
+            apt_get(folder, "update")  # a stale list names deleted files; if this fails, it may still work
         for name in names:
             _logger.info("downloading %s", name)
-            done = run_program([*_APT_GET, "download", name], Path(arriving))
-            found = _there(Path(arriving), name)
-            if done.returncode or found is None:
-                errors = (line.strip() for line in done.stderr.splitlines() if line.startswith("E:"))
-                raise UserError(f"apt-get download {name} says: {next(errors, f'exit {done.returncode}, no file')}")
+            problem, found = apt_get(Path(arriving), "download", name), _there(Path(arriving), name)
+            if problem or found is None:
+                raise UserError(f"apt-get download {name} says: {problem or 'nothing, and there is no file'}")
             found.replace(folder / found.name)
 
 
@@ -190,7 +187,7 @@ def read_package(path: Path) -> RPackage:
         return _package(_readable(path.resolve().name), "", path)
     with open_regular(path) as file:
         is_debian = file.read(len(_DEBIAN_MAGIC)) == _DEBIAN_MAGIC
-    name, version = _debian_name(path) if is_debian else _tar_name(path)
+    name, version = debian_name(path) if is_debian else _tar_name(path)
     with _debian_tar(path) if is_debian else nullcontext(path) as archive:
         try:
             return _package(name, version, archive)
@@ -265,15 +262,6 @@ def _tar_name(path: Path) -> tuple[str, str]:
 def _readable(name: str) -> str:
     """The name as valid Unicode, whatever its bytes were."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _debian_name(path: Path) -> tuple[str, str]:
-    told = run_program(["dpkg-deb", "--field", str(path.resolve()), "Package", "Version"])
-    fields = dict(line.split(": ", 1) for line in told.stdout.splitlines() if ": " in line)
-    if told.returncode or "Package" not in fields:
-        reason = " ".join(told.stderr.split()) or "it has no name"
-        raise UserError(f"{path} cannot be read as a Debian package: {reason}")
-    return fields["Package"], fields.get("Version", "")
 
 
 @contextmanager

@@ -18,9 +18,8 @@ copies, and a tree counts as being in the test if a Poisson variable of this mea
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
 from typing import Final
 
 import numpy as np
@@ -62,17 +61,12 @@ class Overlap:
         return np.union1d(self.queries, self.codes)
 
 
-def overlap(split: Split, others: Iterable[Split]) -> Overlap:
-    """The rows of ``split`` whose query is that of a pair of ``others``, or whose method is a copy of one of theirs."""
-    return _overlap(split, [*others], _queries)
+def overlap(split: Split, others: Sequence[Split], *, named: bool = False) -> Overlap:
+    """The rows of ``split`` whose query is that of a pair of ``others``, or whose method is a copy of one of theirs.
 
-
-def crossing(split: Split, others: Iterable[Split]) -> Overlap:
-    """The same within a corpus, where a query counts only with the name of its method: "returns the size" is common."""
-    return _overlap(split, [*others], named_queries)
-
-
-def _overlap(split: Split, others: Sequence[Split], keys: Callable[[Split], list[Hashable]]) -> Overlap:
+    ``named``: a query counts only with the name of its method; within a corpus "returns the size" is common.
+    """
+    keys = named_queries if named else _queries
     known = set().union(*(filter(None, keys(other)) for other in others))
     return Overlap(_rows(keys(split), known), _copies(split, others))
 
@@ -188,23 +182,16 @@ def tree_overlap(split: Split, others: Sequence[Split], *, whole_trees: bool = T
     copies = _matches(keys, np.flatnonzero(trees != ""), _Known([_Keys(other) for other in others]))
     if not whole_trees:
         return TreeOverlap(copies, {}, {}, copies)
+    from scipy.stats import poisson  # slow to import
+
     counts = _names(keys, trees, copies)
     several = {name: number for name, number in counts.most_common() if number >= LEAST_COPIES}
     chance = _expected(keys, trees, sum(map(len, others))) if several else {}
     found = {name: Matched(number, chance[name]) for name, number in several.items()}
-    in_tests = {name: each for name, each in found.items() if at_least(each.names, each.expected) < SIGNIFICANCE}
+    in_tests = {name: each for name, each in found.items() if poisson.sf(each.names - 1, each.expected) < SIGNIFICANCE}
     whole = np.flatnonzero(np.isin(trees, [*in_tests]))
     others_by_chance = {name: each for name, each in found.items() if name not in in_tests}
     return TreeOverlap(copies, in_tests, others_by_chance, np.union1d(copies, whole))
-
-
-def at_least(number: int, expected: float) -> float:
-    """The probability that a Poisson variable of mean ``expected`` is ``number`` or more."""
-    term, below = exp(-expected), 0.0
-    for each in range(number):
-        below += term
-        term *= expected / (each + 1)
-    return max(0.0, 1 - below)
 
 
 class _Keys:

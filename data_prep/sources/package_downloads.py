@@ -188,11 +188,11 @@ def fetch_package(kept: Path, packages: Sequence[str] = SOURCE_PACKAGES) -> Path
     with tempfile.TemporaryDirectory(dir=kept, prefix=".package.") as name:
         folder = Path(name)
         if os.geteuid() == 0:
-            _apt_get(folder, "update")  # a stale list names deleted files; if this fails, the list may still work
+            apt_get(folder, "update")  # a stale list names deleted files; if this fails, the list may still work
         problem = ""
         for package in packages:
             _logger.info("no JDK here has a lib/src.zip: fetching Debian's package %s", package)
-            problem = _apt_get(folder, "download", package)
+            problem = apt_get(folder, "download", package)
             files = sorted(folder.glob(f"{package}_*.deb"))
             if files and not problem:
                 return unpack_package(files[0], kept)
@@ -211,11 +211,10 @@ def unpack_package(package: Path, kept: Path) -> Path:
         raise UserError(f"{package} is no file; {HOW}")
     if not shutil.which("dpkg-deb"):
         raise UserError(f"{package} is unpacked by dpkg-deb, which is not here; {HOW}")
-    about = run_program(["dpkg-deb", "--field", str(package), "Package", "Version"])
-    if about.returncode:
-        raise UserError(f"{package} is no Debian package: {complaint(about)}; {HOW}")
-    fields = dict(line.split(": ", 1) for line in about.stdout.splitlines() if ": " in line)
-    name, version = fields.get("Package", package.stem), fields.get("Version", "")
+    try:
+        name, version = debian_name(package)
+    except UserError as error:
+        raise UserError(f"{error}; {HOW}") from error
     release = re.split(r"[^0-9.]", version.split(":")[-1])[0]  # 17.0.21+9-1~deb12u1 is of 17.0.21
     home = kept / re.sub(r"[^\w.+~-]", "_", f"{name}_{version}")
     if not is_zip(home / "src.zip"):
@@ -225,7 +224,20 @@ def unpack_package(package: Path, kept: Path) -> Path:
     return home
 
 
-def _apt_get(folder: Path, *arguments: str) -> str:
+def debian_name(package: Path) -> tuple[str, str]:
+    """Name and version of a Debian package.
+
+    Raises:
+        UserError: it is none.
+    """
+    told = run_program(["dpkg-deb", "--field", str(package.resolve()), "Package", "Version"])
+    fields = dict(line.split(": ", 1) for line in told.stdout.splitlines() if ": " in line)
+    if told.returncode or "Package" not in fields:
+        raise UserError(f"{package} cannot be read as a Debian package: {complaint(told) or 'it has no name'}")
+    return fields["Package"], fields.get("Version", "")
+
+
+def apt_get(folder: Path, *arguments: str) -> str:
     """Run apt-get in ``folder``; returns the last line of its error, "" on success."""
     options = ["-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30"]
     return complaint(run_program(["apt-get", *options, *arguments], folder))

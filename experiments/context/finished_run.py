@@ -11,8 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
-import torch
-from jaxtyping import Float, Float32, Int, Int64
+from jaxtyping import Float, Int64
 
 from data_prep.config import data_set
 from data_prep.errors import UserError
@@ -20,7 +19,6 @@ from data_prep.languages.registry import language_of
 from data_prep.pipeline.contexts import Part, Triple, triples, with_contexts
 from data_prep.pipeline.corpus import Corpus
 from data_prep.records import SplitName
-from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import PreparedData
 from data_prep.store.split import PairText, Split, words_sha256
 from evaluation.metrics import count_better_and_tied
@@ -28,13 +26,9 @@ from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder, load_run
 from experiments.run.data import contexts_stage, prepare_stage
 from experiments.run.run import command_line
-from modeling.base import BiEncoder, Encoded
-from modeling.pool_ranker import PoolRanker, scoring
+from modeling.base import BiEncoder
+from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, best_device
-
-_AT_ONCE = 256
-"""Texts that are encoded together."""
-Vectors = Float32[np.ndarray, "rows dim"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +200,10 @@ def model_scores(ranker: PoolRanker, codes: Split) -> Callable[[Split], PoolScor
     """A function that gives the scores of queries, as they are asked, against ``codes``, their own functions."""
     if not isinstance(ranker.model, BiEncoder):
         return lambda queries: ranker_scores(ranker, queries, codes)
-    vectors = code_vectors(ranker, codes)
+    vectors = ranker.vectors(codes, "code")
 
     def of_queries(queries: Split) -> PoolScores:
-        asked = query_vectors(ranker, queries)
+        asked = ranker.vectors(queries, "query")
 
         def scores(part: Pool) -> Float[np.ndarray, "asked pool"]:
             return np.asarray(asked[part.own] @ vectors[part.rows].T)
@@ -217,32 +211,3 @@ def model_scores(ranker: PoolRanker, codes: Split) -> Callable[[Split], PoolScor
         return scores
 
     return of_queries
-
-
-def query_vectors(ranker: PoolRanker, queries: Split) -> Vectors:
-    """One vector per query, whose inner products with those of functions are the scores."""
-    ids = ranker.tokenizer.encode(queries)
-    return _vectors(ranker, ids.query_lengths, ids.queries, ranker.model.encode_query)
-
-
-def code_vectors(ranker: PoolRanker, codes: Split) -> Vectors:
-    """One vector per function."""
-    ids = ranker.tokenizer.encode(codes)
-    return _vectors(ranker, ids.code_lengths, ids.codes, ranker.model.encode_code)
-
-
-def _vectors(
-    ranker: PoolRanker,
-    lengths: Int[np.ndarray, " rows"],
-    batch: Callable[[Int[np.ndarray, " rows"]], Batch],
-    encode: Callable[[Batch], Encoded],
-) -> Vectors:
-    order = np.argsort(lengths, kind="stable")  # little padding
-    parts = []
-    with scoring(ranker.model):
-        for start in range(0, len(order), _AT_ONCE):
-            words = {name: each.to(ranker.device) for name, each in batch(order[start : start + _AT_ONCE]).items()}
-            parts.append(encode(words).states[:, 0].float().cpu())
-    found = np.empty((len(order), parts[0].shape[1] if parts else 0), np.float32)
-    found[order] = torch.cat(parts).numpy()
-    return found

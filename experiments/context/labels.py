@@ -32,8 +32,6 @@ from data_prep.records import CONTEXT_FIELD, Method, Pair
 from data_prep.store.split import Split
 from experiments.context.finished_run import (
     FinishedRun,
-    code_vectors,
-    query_vectors,
     rows_of_languages,
     same_pairs,
     url_of,
@@ -168,7 +166,7 @@ def judged(run: FinishedRun, labels: Labels) -> Judged:
     if not isinstance(run.ranker.model, BiEncoder):
         raise UserError(f"{run.plan.model_name} has no vectors: take a model with one vector a side")
     urls = [url_of(run.split.text(row), run.plan.dataset) for row in range(len(run.split))]
-    places, codes = {url: row for row, url in enumerate(urls)}, code_vectors(run.ranker, run.split)
+    places, codes = {url: row for row, url in enumerate(urls)}, run.ranker.vectors(run.split, "code")
     queries: dict[str, int] = {}
     values: dict[str, dict[str, dict[str, float]]] = {}
     for name, rows in rows_of_languages(run.split).items():
@@ -177,7 +175,7 @@ def judged(run: FinishedRun, labels: Labels) -> Judged:
             continue
         queries[name], relevance = len(asked), [labels[each] for each in asked]
         for way, split in _ways(_questions(run.split, asked, places)):
-            order = np.argsort(-(query_vectors(run.ranker, split) @ codes[rows].T), axis=1, kind="stable")
+            order = np.argsort(-(run.ranker.vectors(split, "query") @ codes[rows].T), axis=1, kind="stable")
             ranked = [[urls[row] for row in rows[first[:MOST_RANKED]]] for first in order]
             values.setdefault(way, {})[name] = {
                 variant: mean_ndcg([ndcg(*each, variant) for each in zip(ranked, relevance, strict=True)])

@@ -26,7 +26,7 @@ from data_prep.pipeline.contexts import (
 )
 from data_prep.records import CONTEXT_FIELD
 from data_prep.store.split import Split, tree_of
-from evaluation.metrics import count_better_and_tied
+from evaluation.metrics import sum_of_reciprocal_ranks
 from experiments.context.finished_run import (
     FinishedRun,
     Pool,
@@ -237,9 +237,5 @@ def fused(first: PoolScores, second: PoolScores, weight: float) -> PoolScores:
 def fusion_weight(model: Ranker, bm25: Bm25, valid: Split, seed: int) -> float:
     """The model's weight beside BM25 that has the best MRR on validation pairs."""
     rows = np.random.default_rng(seed).permutation(len(valid))[:WEIGHED]
-
-    def gain(scores: Float[np.ndarray, "block codes"], row: int) -> float:
-        better, tied = count_better_and_tied(scores, np.arange(row, row + len(scores)))
-        return float(np.sum(1 / (1 + better + tied)))
-
-    return best_weight(model, bm25, valid.take(np.sort(rows)), gain)
+    pool = valid.take(np.sort(rows))
+    return best_weight(model.over(pool, pool), bm25.over(pool, pool), sum_of_reciprocal_ranks)

@@ -70,7 +70,7 @@ from experiments.recipes.results_folder import RESULTS, results_folder
 from experiments.recipes.run_folder import RunFolder
 from experiments.run.data import prepare_stage
 from experiments.run.run import command_line, run
-from experiments.tables.cells import sections_of, set_aside
+from experiments.tables.cells import set_aside
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
 
@@ -266,7 +266,7 @@ def turns(arguments: Sequence[str]) -> None:
         raise UserError(f"bash run.sh context turns chooses --{taken[0]} itself: leave it out")
     plan = resolve(dataset, model, typed)
     named = resolve(dataset, model, {name: text for name, text in typed.items() if name in _NAMED})
-    results = results_folder([sections_of(plan)], [sections_of(named)])
+    results = results_folder([plan.sections], [named.sections])
     trees = trees_of(plan, command_line("context turns", dataset, model, typed))
     say(f"{len(trees)} source trees of {LEAST} pairs or more: {', '.join(trees)}")
     for tree in trees:

@@ -26,8 +26,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from data_prep.errors import UserError
-from data_prep.files.access import read_whole
-from data_prep.files.json_text import parse_json
+from data_prep.files.json_text import load_json
 from data_prep.files.writing import naming, sole_writer, write_atomically
 from data_prep.gencodesearchnet.records import Example
 from data_prep.installation import code_version, machine
@@ -102,7 +101,7 @@ def fine_tune(
     with sole_writer(out):
         _check(out, plan)
         if (out / RECORD).exists():
-            found: dict[str, Any] = _kept_record(out)
+            found: dict[str, Any] = load_json(out / RECORD, "the record of a fine-tuning")
             return found
         task = ClassifierTask.of(train, valid, base, options)
         resume = str(out) if (out / CHECKPOINT).exists() else ""
@@ -143,24 +142,12 @@ def _same(plan: Mapping[str, Any], kept: object) -> bool:
     return own == other and all(plan[name] == kept.get(name) for name in ("base", "data"))
 
 
-def _kept_record(out: Path) -> Any:
-    """The record of a finished fine-tuning.
-
-    Raises:
-        UserError: it is damaged.
-    """
-    try:
-        return parse_json(read_whole(out / RECORD))
-    except UserError as error:
-        raise UserError(f"{out / RECORD} is damaged ({error}): name another folder") from error
-
-
 def _check(out: Path, plan: Mapping[str, Any]) -> None:
     """Refuse a folder with other content."""
     there = [path.name for path in out.iterdir() if not path.name.startswith(".")] if out.is_dir() else []
     kept: Any
     if RECORD in there:
-        kept = _kept_record(out)
+        kept = load_json(out / RECORD, "the record of a fine-tuning")
     elif CHECKPOINT in there:
         kept = load_checkpoint(out / CHECKPOINT).get("plan")
     elif there or (out.exists() and not out.is_dir()):
@@ -216,10 +203,9 @@ class ClassifierTask:
 
     def loss(self, rows: Int64[np.ndarray, " batch"], epochs: float, step: int) -> Float[Tensor, ""]:  # noqa: ARG002
         texts, codes = self.tokens.queries(self.rows.texts[rows]), self.tokens.codes(self.rows.codes[rows])
-        device = next(self.model.parameters()).device
-        read = [{field: words.to(device) for field, words in each.items()} for each in (texts, codes)]
-        logits = self.model.pair_logits(self.model.encode_query(read[0]), self.model.encode_code(read[1]))  # [batch, 2]
-        return cross_entropy(logits, torch.from_numpy(self.rows.labels[rows]).to(device))
+        read = self.model.encode_query(self.model.moved(texts)), self.model.encode_code(self.model.moved(codes))
+        logits = self.model.pair_logits(*read)  # [batch, 2]
+        return cross_entropy(logits, torch.from_numpy(self.rows.labels[rows]).to(logits.device))
 
     def remark(self, epoch: int) -> str:  # noqa: ARG002
         return ""

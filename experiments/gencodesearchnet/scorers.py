@@ -19,7 +19,7 @@ from data_prep.gencodesearchnet.sets import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.languages.registry import languages
 from data_prep.store.split import Split
-from evaluation.metrics import count_better_and_tied, mrr
+from evaluation.metrics import mrr_of_first
 from experiments.gencodesearchnet.config import BenchmarkOptions
 from experiments.gencodesearchnet.fine_tune import RECORD
 from experiments.recipes.config import REPOSITORY, Configuration
@@ -90,7 +90,7 @@ class FusedScorer(Ranker):
         found = [np.concatenate([each(block[:, 0], block) for block in blocks]) for each in scores]
         scales = Scale.of(found[0]), Scale.of(found[1])
         one, two = scales[0](found[0]), scales[1](found[1])
-        return cls((first, second), scales, max(_WEIGHTS, key=lambda weight: _mrr(weighted(one, two, weight))))
+        return cls((first, second), scales, max(_WEIGHTS, key=lambda weight: mrr_of_first(weighted(one, two, weight))))
 
     def over(self, queries: Split, corpus: Split) -> Scores:
         """Both scorers over a test set, on their scales and weighted."""
@@ -124,11 +124,6 @@ class ScoresBy(Scores):
     def __call__(self, queries: Rows, candidates: Block) -> Found:
         """The function's scores."""
         return self._score(queries, candidates)
-
-
-def _mrr(scores: Found) -> float:
-    better, tied = count_better_and_tied(scores, np.zeros(len(scores), dtype=np.int64))
-    return mrr(1 + better + tied)
 
 
 def load_ranker(

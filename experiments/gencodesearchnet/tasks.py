@@ -27,7 +27,7 @@ from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.benchmark import MatchingResult, RankingResult, best_threshold, matching
-from evaluation.metrics import count_better_and_tied, mrr
+from evaluation.metrics import count_better_and_tied, mrr_of_first
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, Scores
 from modeling.transformers.cross_encoder import both_logits_ranks, gold_logit_scores
@@ -260,8 +260,7 @@ class Validation:
         own = np.arange(len(self.negatives))
         matching = self.scores(own, np.stack((own, self.negatives), axis=1)) >= 0.5  # [pairs, 2]
         ranked = self.scores(np.arange(len(self.blocks)), self.blocks)
-        better, tied = count_better_and_tied(ranked, np.zeros(len(ranked), np.int64))
-        return {"accuracy": float((matching == [True, False]).mean()), "mrr": mrr(1 + better + tied)}
+        return {"accuracy": float((matching == [True, False]).mean()), "mrr": mrr_of_first(ranked)}
 
 
 def fingerprint(pairs: Sequence[Example]) -> str:

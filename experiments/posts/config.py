@@ -176,13 +176,13 @@ _MINILM: Final = _PAPER | {
     "train.learning_rate": "2e-5",
     "train.warmup_steps": "100",
 }
-_BM25, _CONFIG = "experiments.posts.config:PostsBm25Config", "baselines.snipper.texts:SnipperTransformerConfig"
+_BM25, _CONFIG = "experiments.posts.config:PostsBm25Config", "baselines.snipper_texts:SnipperTransformerConfig"
 MODELS: Final[dict[str, PostsModel]] = {
     "bm25": PostsModel("Okapi BM25, the paper's baseline", _BM25, {}, "bm25"),
     "bm25_tuned": PostsModel("BM25 over stems of identifiers, tuned on development sets", _BM25, _TUNED, "bm25"),
     "minilm": PostsModel("a sentence encoder, not trained", "experiments.posts.config:ZeroShotConfig", {}, "zero_shot"),
     "snipper_light": PostsModel(
-        "the loop with word vectors: minutes", "baselines.snipper.texts:LightConfig", _LIGHT, "light",
+        "the loop with word vectors: minutes", "baselines.snipper_texts:LightConfig", _LIGHT, "light",
     ),
     "snipper_minilm": PostsModel("the loop with the packaged MiniLM: hours on a CPU", _CONFIG, _MINILM, "transformer"),
     "snipper": PostsModel(

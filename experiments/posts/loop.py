@@ -24,12 +24,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from jaxtyping import Int64
 
-from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, hard_negatives
-from baselines.snipper.light import LightTokenizer
-from baselines.snipper.texts import QueryText
+from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, hard_negatives
+from baselines.snipper_light import LightTokenizer
+from baselines.snipper_texts import QueryText
 from data_prep.errors import UserError
-from data_prep.files.access import ABSENT, named_path, read_whole
-from data_prep.files.json_text import parse_json
+from data_prep.files.access import ABSENT, named_path
+from data_prep.files.json_text import load_json
 from data_prep.files.writing import sole_holder, write_atomically
 from data_prep.posts.sets import PostSets
 from data_prep.store.arrays import Ragged
@@ -37,10 +37,10 @@ from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.pools import LoopPairs, Pool, TextPair, checksum, development_pools, docstring_pairs
-from experiments.posts.rankers import EncoderRanker, VectorScores
+from experiments.posts.rankers import EncoderRanker
 from experiments.recipes.run_folder import ENCODERS, RECORD, TOKENIZER, WEIGHTS
 from modeling.base import NeuralRanker
-from modeling.ranker import best_device
+from modeling.ranker import VectorScores, best_device
 from training.checkpoint import load_weights, save_weights
 from training.config import FREE, LossConfig, TrainConfig
 from training.state import seed_everything
@@ -168,7 +168,7 @@ class Loop:
         with self._sole_maker(folder):
             if not (folder / RECORD).exists():
                 self._train(folder, name, start, pairs, mined[1] if mined else None, config)
-        record = _record_of(folder)
+        record = load_json(folder / RECORD, "the record of a stage")
         best = ", ".join(f"{what} {value:.4f}" for what, value in record["best"].items())
         self.say(f"{name}: {len(pairs):,} pairs, best of {record['epochs']} epochs on development: {best} ({folder})")
         return Stage(name, key, folder, record)
@@ -264,16 +264,6 @@ class Loop:
         with sole_holder(folder.with_name(f"{folder.name}.lock"), lambda: self.say(waiting)):
             folder.mkdir(parents=True, exist_ok=True)
             yield
-
-
-def _record_of(folder: Path) -> Mapping[str, Any]:
-    try:
-        record: Mapping[str, Any] = parse_json(read_whole(folder / RECORD))
-    except UserError as error:
-        raise UserError(
-            f"{folder / RECORD} is damaged ({error}): remove the folder, the stage is trained again"
-        ) from error
-    return record
 
 
 def _mean(measures: Mapping[str, float], ending: str) -> float:

@@ -3,7 +3,6 @@
 And the sizes of posts, with the paper's numbers beside: ``bash run.sh posts statistics``.
 """
 
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,8 +39,9 @@ from experiments.posts.results import (
     times,
 )
 from experiments.recipes import results_folder
+from experiments.tables.comparison_pictures import as_png
 from experiments.tables.comparison_tables import with_interval
-from training.drawing import Figure, FigureCanvasAgg
+from training.drawing import Figure
 
 RESULTS: Final = results_folder.RESULTS / "posts"
 """Results that are published; its name for the corpus is the folder below."""
@@ -277,8 +277,7 @@ def statistics_page(counts: dict[str, int], rows: Sequence[SizeRow]) -> str:
 
 def picture(rows: Sequence[SizeRow]) -> bytes:
     """Bars of total and field sizes, as PNG."""
-    figure = Figure(figsize=(8, 3.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = Figure(figsize=(8, 3.2), dpi=110, layout="constrained")
     axes = figure.subplots()
     places = range(len(rows))
     axes.barh(
@@ -289,9 +288,7 @@ def picture(rows: Sequence[SizeRow]) -> bytes:
     axes.invert_yaxis()
     axes.set_xlabel("mean size in characters")
     axes.legend()
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return buffer.getvalue()
+    return as_png(figure)
 
 
 def _number(count: int | None) -> str:

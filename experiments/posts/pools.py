@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from jaxtyping import Int64
 
-from baselines.snipper.texts import QueryParts, QueryText, document_text
+from baselines.snipper_texts import QueryParts, QueryText, document_text
 from data_prep.errors import UserError
 from data_prep.posts.sets import Post, PostSets, Query
 from data_prep.store.prepared_data import open_prepared

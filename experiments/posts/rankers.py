@@ -7,12 +7,12 @@ from itertools import product
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32
 from tqdm import tqdm
 
 from baselines.bm25 import TokenBm25
-from baselines.snipper.encoder import SnippetEncoder, SnippetTokenizer, encode_texts
-from baselines.snipper.texts import code_words, cut_middle, okapi_words, part_words
+from baselines.snipper_encoder import SnippetEncoder, SnippetTokenizer, encode_texts
+from baselines.snipper_texts import code_words, cut_middle, okapi_words, part_words
 from data_prep.errors import UserError
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts
@@ -20,7 +20,7 @@ from data_prep.store.arrays import Ragged
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsBm25Config, PostsPlan, ZeroShotConfig
 from experiments.posts.pools import Pool, development_pools
-from modeling.ranker import SCORES_PER_BLOCK, Scores, best_device
+from modeling.ranker import Scores, VectorScores, best_device
 from modeling.transformers.sentence_encoder import load_sentence_model
 
 WORDS: Final[dict[str, Callable[[str], list[str]]]] = {
@@ -95,27 +95,6 @@ def _settings(config: PostsBm25Config) -> Iterator[PostsBm25Config]:
     yield replace(config, words="okapi", k1=1.2, b=0.75, title_weight=1)
     for k1, b, weight in product((1.2, 2.5), (0.5, 0.75, 1.0), (1, 3)):
         yield replace(config, k1=k1, b=b, title_weight=weight)
-
-
-class VectorScores(Scores):
-    """Dot products of vectors."""
-
-    def __init__(self, queries: Float32[np.ndarray, "queries dim"], documents: Float32[np.ndarray, "docs dim"]) -> None:
-        """One vector per text."""
-        super().__init__(len(queries), len(documents))
-        self._queries, self._documents = queries, documents
-
-    def __call__(
-        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
-    ) -> Float32[np.ndarray, "block candidates"]:
-        """The score of every candidate of each query."""
-        return np.einsum("qd,qcd->qc", self._queries[queries], self._documents[candidates])
-
-    def blocks(self) -> Iterator[Float32[np.ndarray, "block docs"]]:
-        """Every query against every document, as matrix products."""
-        step = max(1, SCORES_PER_BLOCK // max(1, self.codes))
-        for start in range(0, self.queries, step):
-            yield self._queries[start : start + step] @ self._documents.T
 
 
 @dataclass

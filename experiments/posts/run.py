@@ -35,7 +35,7 @@ from experiments.posts.results import (
     table,
 )
 from experiments.recipes.config import REPOSITORY
-from modeling.ranker import FusedScores, Scores, best_weight_of
+from modeling.ranker import FusedScores, Scores, best_weight
 
 MakeRanker = Callable[[], PostRanker]
 NOTE: Final = (
@@ -142,7 +142,7 @@ class PostsTest:
             ranks = best_ranks([block], pool.relevant[part], pool.ignored[part])
             return float(sum((ranks <= k).sum() for k in DEPTHS))
 
-        return best_weight_of(ranker.over(pool), bm25.over(pool), measure)
+        return best_weight(ranker.over(pool), bm25.over(pool), measure)
 
     @property
     def trained(self) -> bool:

@@ -72,11 +72,15 @@ class Configuration:
         part = getattr(self, name)
         return {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
 
+    @property
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """All sections by name."""
+        return {name: self.section(name) for name in SECTIONS}
+
     def save(self, path: Path) -> None:
         """Write the configuration as JSON."""
         content = {"dataset": self.dataset, "model_name": self.model_name, "out": self.out}
-        sections = {name: self.section(name) for name in SECTIONS}
-        write_atomically(path, json.dumps(content | sections, indent=2) + "\n")
+        write_atomically(path, json.dumps(content | self.sections, indent=2) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> "Configuration":

@@ -15,7 +15,7 @@ from data_prep.files.access import named_path
 from data_prep.files.json_text import to_json
 from data_prep.installation import without_paths
 from evaluation.result_store import ROWS, ResultStore, SavedRun
-from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration, resolve
+from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.terminal.console import say
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
@@ -130,10 +130,7 @@ def folder_name(words: Iterable[str]) -> str:
 
 def changed_name(plan: Configuration) -> str:
     """The options that a run has otherwise than its recipe, as a part of its folder's name; "" if there are none."""
-    recipe, own = (
-        settings_of({section: each.section(section) for section in SECTIONS})
-        for each in (resolve(plan.dataset, plan.model_name, {}), plan)
-    )
+    recipe, own = (settings_of(each.sections) for each in (resolve(plan.dataset, plan.model_name, {}), plan))
     return folder_name(in_words(own, differing([recipe, own])))
 
 

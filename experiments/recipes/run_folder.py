@@ -7,7 +7,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from baselines.snipper.encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, TransformerSnippetEncoder
-from baselines.snipper.light import LightEncoder, LightTokenizer
-from baselines.snipper.texts import LightConfig, SnipperTransformerConfig
+from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, TransformerSnippetEncoder
+from baselines.snipper_light import LightEncoder, LightTokenizer
+from baselines.snipper_texts import LightConfig, SnipperTransformerConfig
 from data_prep.errors import UserError
 from data_prep.files.access import check_folder_place, file_sha256, named_path, read_whole
 from data_prep.files.json_text import parse_json, sorted_json
@@ -25,7 +25,7 @@ from data_prep.files.writing import sole_writer
 from experiments.recipes.config import FREE, REPOSITORY, Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.results_folder import changed_name
-from experiments.terminal.options import check_is_run, stored_options
+from experiments.terminal.options import check_is_run, fitted, options_of, stored_options
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, best_device
@@ -261,7 +261,7 @@ def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer
         record = parse_json(read_whole(folder / RECORD))
         kind = ENCODERS[record["kind"]]
         config = _config(kind.config, record["model"])
-    except (OSError, UserError, KeyError, TypeError) as error:
+    except (OSError, UserError, LookupError, TypeError, AttributeError) as error:
         raise UserError(
             f"expected the folder of a finished stage of training in {folder}, but it cannot be read: {error}"
         ) from error
@@ -271,13 +271,6 @@ def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer
     return model.eval(), tokenizer
 
 
-def _config(kind: type, content: Any) -> Any:
-    known = {field.name: field for field in fields(kind)}
-    if not isinstance(content, dict) or not content.keys() <= known.keys():
-        raise UserError("its settings are not those of an encoder")
-    default = kind()
-    for name, value in content.items():
-        expected = type(getattr(default, name))
-        if type(value) is not expected and not (expected is float and type(value) is int):
-            raise UserError(f"{name} cannot be {value!r:.40}")
-    return kind(**content)
+def _config(kind: type, content: Mapping[str, Any]) -> Any:
+    known = options_of("model", kind)
+    return kind(**{name: fitted(value, known[name]) for name, value in content.items()})

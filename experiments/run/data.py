@@ -8,7 +8,7 @@ import numpy as np
 
 from data_prep.config import DataConfig, OfLanguages, data_set
 from data_prep.errors import UserError
-from data_prep.pipeline.overlap import TreeOverlap, crossing, overlap, tree_overlap, without
+from data_prep.pipeline.overlap import TreeOverlap, overlap, tree_overlap, without
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
 from data_prep.sources.pair_files import absolute_list
@@ -148,7 +148,7 @@ def drop_crossing_copies(plan: Configuration, data: PreparedData) -> PreparedDat
         return data
     splits, later = dict(data.splits), [asked(data)]
     for name in ("valid", "train"):
-        found = crossing(data.splits[name], later)
+        found = overlap(data.splits[name], later, named=True)
         splits[name] = without(data.splits[name], found.rows)
         later.append(data.splits[name])
         say(

@@ -10,9 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from jaxtyping import Float
-
 from data_prep.config import DATASETS, data_set
 from data_prep.errors import UserError
 from data_prep.files.access import read_whole
@@ -24,11 +21,11 @@ from data_prep.store.prepared_data import PreparedData
 from data_prep.store.split import Split, words_sha256
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, SavedCounts, evaluate
-from evaluation.metrics import count_better_and_tied
+from evaluation.metrics import sum_of_reciprocal_ranks
 from evaluation.query_files import folder_of_test, write_evaluation
 from evaluation.reading import WHOLE, TestReading, asked, pool_rows, said_seen, seen_in
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
-from experiments.recipes.config import REPOSITORY, SECTIONS, Configuration
+from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained, recipe_of
 from experiments.recipes.run_folder import RunFolder, untrained
 from experiments.run.data import config_of_other, fusion_pairs, tests_beside
@@ -164,7 +161,7 @@ def evaluated(
         train_pairs_per_second=report.pairs_per_second if report else 0.0,
         parameters=parameters_of(ranker),
         also=also_stage(plan, fused, command, files, trained),
-        config={section: plan.section(section) for section in SECTIONS},
+        config=plan.sections,
         history=validations(report.history, report.pairs) if report else (),
         fusion=fusion,
     )
@@ -185,11 +182,7 @@ def mixed(
     pool = valid.take(pool_rows(len(valid), EvaluateConfig(pool=min(plan.train.validate_pool, len(valid)))))
     other = untrained(name)
 
-    def gain(scores: Float[np.ndarray, "block codes"], row: int) -> float:
-        better, tied = count_better_and_tied(scores, np.arange(row, row + len(scores)))
-        return float(np.sum(1 / (1 + better + tied)))
-
-    weight = best_weight(ranker, other, pool, gain)
+    weight = best_weight(ranker.over(pool, pool), other.over(pool, pool), sum_of_reciprocal_ranks)
     say(
         f"{weight:.2f} of {plan.model_name}, {1 - weight:.2f} of {name}: the best MRR on {len(pool):,} validation pairs"
     )

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 from tqdm import tqdm
 
-from baselines.snipper.encoder import hard_negatives
+from baselines.snipper_encoder import hard_negatives
 from data_prep.errors import UserError
 from data_prep.store.arrays import Int64
 from data_prep.store.batching import Batch
@@ -70,9 +70,8 @@ class Pages:
 
     @torch.inference_mode()
     def _picture(self, model: NeuralRanker, pair: Split, number: int, rank: int) -> None:
-        ids, where = self.tokenizer.encode(pair), next(model.parameters()).device
-        queries = {field: words.to(where) for field, words in ids.queries([0]).items()}
-        codes = {field: words.to(where) for field, words in ids.codes([0]).items()}
+        ids = self.tokenizer.encode(pair)
+        queries, codes = model.moved(ids.queries([0])), model.moved(ids.codes([0]))
         query, code = model.encode_query(queries), model.encode_code(codes)
         weights = model.alignment(query, code) if query.mask.any() and code.mask.any() else None
         if weights is None:
@@ -272,9 +271,6 @@ def doubts(evaluation: Evaluation, *, claims: bool = False) -> list[str]:
 
 def diagnostics(model: NeuralRanker, pairs: TokenizedPairs) -> Mapping[str, float]:
     """The model's diagnostics on pairs, each query with its own code."""
-    rows, device = np.arange(len(pairs)), next(model.parameters()).device
-    sides = [
-        {field: words.to(device) for field, words in side.items()} for side in (pairs.queries(rows), pairs.codes(rows))
-    ]
+    rows = np.arange(len(pairs))
     with scoring(model):
-        return model.diagnostics(*sides)
+        return model.diagnostics(model.moved(pairs.queries(rows)), model.moved(pairs.codes(rows)))

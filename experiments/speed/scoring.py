@@ -24,7 +24,6 @@ import torch
 from jaxtyping import Float, Int
 
 from data_prep.errors import UserError
-from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared
 from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
@@ -277,16 +276,13 @@ def _form(options: SpeedOptions, cell: Cell, data: PreparedData, pool: Split) ->
     device = next(model.parameters()).device
     half = plan.evaluate.matmul_precision == "bfloat16"
 
-    def moved(batch: Batch) -> Batch:
-        return {name: each.to(device) for name, each in batch.items()}
-
     def form() -> Seconds:
         with scoring(model), torch.autocast(device.type, torch.bfloat16, enabled=half):
             start = time.perf_counter()
-            codes = [model.encode_code(moved(ids.codes(rows))) for rows in chunks]
+            codes = [model.encode_code(model.moved(ids.codes(rows))) for rows in chunks]
             ready = time.perf_counter()
             for row in range(min(_ASKED, len(pool))):
-                query = model.encode_query(moved(ids.queries([row])))
+                query = model.encode_query(model.moved(ids.queries([row])))
                 for some in codes:
                     model.score_matrix(query, some).cpu()
             return _seconds(start, ready, len(pool))

@@ -26,7 +26,7 @@ from data_prep.installation import IMPORT_ROOT, without_paths
 from data_prep.prepare import inputs_of, inputs_sha256
 from evaluation.result_store import ResultStore, SavedRun
 from evaluation.results import Result, as_result
-from experiments.recipes.config import CHANGEABLE, REPOSITORY, SECTIONS, Configuration, resolve, section_types
+from experiments.recipes.config import CHANGEABLE, REPOSITORY, Configuration, resolve, section_types
 from experiments.recipes.results_folder import Sections, load_results, results_of_commands, same_results
 from experiments.recipes.run_folder import RunFolder
 from experiments.terminal.console import say
@@ -70,7 +70,7 @@ def finished(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result | Non
 def _if_same(cell: Cell, run: SavedRun, typed: Mapping[str, str]) -> Result | None:
     """A saved result, if it is of the cell's configuration."""
     result = as_result(run.content, run.where)
-    return result if same_results(whole_sections(result.config, cell.model), sections_of(cell.plan(typed))) else None
+    return result if same_results(whole_sections(result.config, cell.model), cell.plan(typed).sections) else None
 
 
 def saved_results(
@@ -205,7 +205,7 @@ def _run(cell: Cell, typed: Mapping[str, str]) -> Path:
 
 def set_aside(run: RunFolder, plan: Configuration) -> None:
     """Rename the folder of a run if it is of another configuration than ``plan``."""
-    if run.config.exists() and not same_results(sections_of(Configuration.load(run.config)), sections_of(plan)):
+    if run.config.exists() and not same_results(Configuration.load(run.config).sections, plan.sections):
         rename(run)
 
 
@@ -238,11 +238,6 @@ def _run_path(cell: Cell) -> Path:
 def _free(path: Path) -> Path:
     """A free name beside ``path``, for a run of an older configuration."""
     return next(p for number in range(1, 10_000) if not (p := path.with_name(f"{path.name}.old{number}")).exists())
-
-
-def sections_of(plan: Configuration) -> Sections:
-    """The sections of a configuration."""
-    return {section: plan.section(section) for section in SECTIONS}
 
 
 def whole_sections(config: Sections, model: str) -> Sections:

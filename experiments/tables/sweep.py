@@ -8,6 +8,7 @@ a sweep was stopped. Validation chooses, and of the chosen alone the test is sho
 import hashlib
 import itertools
 import json
+import math
 import os
 import signal
 import sys
@@ -28,7 +29,7 @@ from experiments.recipes.config import REPOSITORY, Configuration, all_options, a
 from experiments.recipes.models import is_trained
 from experiments.recipes.results_folder import folder_name, in_words, same_results
 from experiments.recipes.run_folder import RunFolder
-from experiments.tables.cells import inputs_now, rename, sections_of, set_aside
+from experiments.tables.cells import inputs_now, rename, set_aside
 from experiments.terminal.console import complain, say
 from experiments.terminal.options import Option, parse, unknown
 from experiments.terminal.startup import ENDS_WITH_INPUT
@@ -63,7 +64,7 @@ class Point:
         run = RunFolder(self.folder)
         if not run.metrics.exists():
             return None
-        same = same_results(sections_of(Configuration.load(run.config)), sections_of(self.plan))
+        same = same_results(Configuration.load(run.config).sections, self.plan.sections)
         return load_result(run.metrics) if same else None
 
 
@@ -124,15 +125,8 @@ def _check(fixed: Mapping[str, str], values: Mapping[str, Sequence[str]]) -> Non
             raise UserError(f"--{PREFIX}{name} and --{name} set the same: leave one out")
     if "train.resume" in fixed:
         raise UserError("a sweep is resumed by the same command: leave out --train.resume")
-    if (runs := _product(values)) > _MOST:
+    if (runs := math.prod(map(len, values.values()))) > _MOST:
         raise UserError(f"these are {runs:,} runs; a sweep has at most {_MOST:,}")
-
-
-def _product(values: Mapping[str, Sequence[str]]) -> int:
-    runs = 1
-    for each in values.values():
-        runs *= len(each)
-    return runs
 
 
 def _own_folder(dataset: str, model: str, fixed: Mapping[str, str], values: Mapping[str, Sequence[str]]) -> Path:

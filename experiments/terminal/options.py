@@ -15,8 +15,7 @@ from types import UnionType
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from data_prep.errors import RENAMED, UserError, shown, with_current_names
-from data_prep.files.access import read_whole, reason
-from data_prep.files.json_text import parse_json
+from data_prep.files.json_text import load_json
 
 Options = TypeVar("Options")
 PACKED: Final = ("words.json", "model.safetensors")
@@ -212,12 +211,7 @@ def stored_configuration(path: Path, *, as_saved: bool = False) -> dict[str, Any
     Raises:
         UserError: the file is missing, damaged, or not a configuration.
     """
-    try:
-        content = parse_json(read_whole(path))
-    except OSError as error:
-        raise UserError(f"expected the configuration of a run in {path}: {reason(error)}") from error
-    except UserError as error:
-        raise UserError(f"expected the configuration of a run in {path}: {error}") from error
+    content = load_json(path, "the configuration of a run")
     names = ("dataset", "model_name", "out")
     if not isinstance(content, dict) or not all(isinstance(content.get(name), str) for name in names):
         raise UserError(f"expected the configuration of a run in {path}: it lacks {', '.join(names)}")

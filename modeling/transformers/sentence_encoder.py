@@ -11,27 +11,24 @@ safetensors, its tokenizer as ``tokenizer.json`` (the tokenizers library) or its
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32
 from safetensors.torch import save_file
 from tqdm import tqdm
 
 from data_prep.errors import UserError, check_bounds, one_line, whole
 from data_prep.store.split import Split
 from modeling.base import NeuralRanker, PairTokenizer
-from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores, best_device
+from modeling.ranker import Ranker, VectorScores, best_device
 from modeling.transformers.bi_encoder import TransformerBiEncoder
 from modeling.transformers.codet5p import is_codet5p, load_codet5p_sentences
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 from modeling.transformers.subword_pairs import Subwords
-
-_AT_ONCE: Final = 1 << 13
-"""Most candidates of a query whose vectors are gathered at once."""
 
 
 def load_sentence_model(name: str, device: str = "cpu") -> Any:
@@ -87,14 +84,15 @@ class SentenceEncoder(Ranker):
         if config.pooling == "cls":
             self._pool_first()
 
-    def over(self, queries: Split, corpus: Split) -> "CosineScores":
+    def over(self, queries: Split, corpus: Split) -> VectorScores:
         """Encode all texts and codes, each distinct string once."""
         texts = [queries.text(row).query_text for row in range(len(queries))]
         codes = [corpus.text(row).source for row in range(len(corpus))]
         strings = [string.strip() for string in (*texts, *codes)]
         distinct = {string: row for row, string in enumerate(dict.fromkeys(strings))}
         rows = np.array([distinct[string] for string in strings], np.int64)
-        return CosineScores(self._encoded(list(distinct)), rows[: len(texts)], rows[len(texts) :])
+        vectors = self._encoded(list(distinct))[rows]
+        return VectorScores(vectors[: len(texts)], vectors[len(texts) :])
 
     def _encoded(self, strings: Sequence[str]) -> Float32[np.ndarray, "strings dim"]:
         """Vectors of length 1; sorted by length, so that strings of a batch have similar lengths."""
@@ -119,37 +117,6 @@ class SentenceEncoder(Ranker):
                 f"pooling=cls needs a model that pools token vectors once, and {self.config.model} does not"
             )
         pooling[0].pooling_mode = "cls"
-
-
-class CosineScores(Scores):
-    """Cosines of the vectors of texts and codes."""
-
-    def __init__(
-        self,
-        vectors: Float32[np.ndarray, "strings dim"],
-        texts: Int64[np.ndarray, " texts"],
-        codes: Int64[np.ndarray, " codes"],
-    ) -> None:
-        """``vectors``: of length 1; ``texts`` and ``codes``: row numbers in ``vectors``."""
-        super().__init__(len(texts), len(codes))
-        self.vectors, self._texts, self._codes = vectors, texts, codes
-
-    def __call__(
-        self, queries: Int64[np.ndarray, " block"], candidates: Int64[np.ndarray, "block candidates"]
-    ) -> Float32[np.ndarray, "block candidates"]:
-        """The cosine of each query with each of its candidates."""
-        scores = np.zeros(candidates.shape, np.float32)
-        for row, query in enumerate(self._texts[queries].tolist()):
-            for start in range(0, candidates.shape[1], _AT_ONCE):
-                part = slice(start, start + _AT_ONCE)
-                scores[row, part] = self.vectors[self._codes[candidates[row, part]]] @ self.vectors[query]
-        return scores
-
-    def blocks(self) -> Iterator[Float32[np.ndarray, "block codes"]]:
-        """All cosines of a block, as one matrix product."""
-        codes, step = self.vectors[self._codes], max(1, SCORES_PER_BLOCK // max(1, self.codes))
-        for start in range(0, self.queries, step):
-            yield self.vectors[self._texts[start : start + step]] @ codes.T
 
 
 _MODULES: Final = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}

@@ -24,8 +24,8 @@ import numpy as np
 import torch
 from jaxtyping import Float16
 
-from baselines.snipper.light import LightEncoder, LightTokenizer
-from baselines.snipper.texts import LightConfig, QueryText, document_text
+from baselines.snipper_light import LightEncoder, LightTokenizer
+from baselines.snipper_texts import LightConfig, QueryText, document_text
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from data_prep.files.writing import naming

@@ -19,8 +19,8 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from baselines.bm25 import TokenBm25
-from baselines.snipper.encoder import encode_texts
-from baselines.snipper.texts import QueryText, code_words, document_text
+from baselines.snipper_encoder import encode_texts
+from baselines.snipper_texts import QueryText, code_words, document_text
 from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, read_whole
 from data_prep.files.json_text import checked_words, parse_json

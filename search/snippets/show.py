@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -158,13 +159,7 @@ def _by_error(answer: CodeAnswer) -> Iterator[tuple[TracedError, Sequence[Locate
 
 def _merged(frames: Sequence[Located]) -> list[tuple[Located, int]]:
     """The frames, with the same one after another once, and how often."""
-    found: list[tuple[Located, int]] = []
-    for each in frames:
-        if found and found[-1][0] == each:
-            found[-1] = each, found[-1][1] + 1
-        else:
-            found.append((each, 1))
-    return found
+    return [(each, len([*same])) for each, same in groupby(frames)]
 
 
 def _place(engine: Engine, row: int) -> dict[str, Any]:

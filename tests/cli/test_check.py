@@ -22,7 +22,7 @@ from tests.conftest import REPOSITORY
 )
 def test_a_name_that_there_is_not_is_one_line(names, told):
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    command = [sys.executable, "-P", "-m", "cli.check", *names]
+    command = [sys.executable, "-P", "-m", "cli.main", "--check", *names]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (2 if told else 0, "")
     assert done.stderr.startswith(told)

@@ -65,7 +65,7 @@ def test_training_adds_what_it_needs(clone, first):
         *([] if first else ["setting up .venv: what the search needs (once, about 20 seconds)"]),
         "adding to .venv what training needs (once, about 2 minutes)",
     ]
-    assert "ran -m cli.check jdk galm" in told.stdout  # a mistyped name is said before anything is installed
+    assert "ran -m cli.main --check jdk galm" in told.stdout  # a mistyped name is said before anything is installed
     assert clone.asked() == [*([] if first else SET_UP), *uncompiled(FOR_TRAINING)]
     assert clone.run("search").stderr == ""
     assert clone.run("csn", "galm").stderr == ""

@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from baselines.snipper.texts import code_words
+from baselines.snipper_texts import code_words
 from data_prep.languages.identifiers import kept_if_short, split_identifier
 from data_prep.sources.licence_texts import of_comment, of_file
 

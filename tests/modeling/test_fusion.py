@@ -52,10 +52,14 @@ def reciprocal_ranks(block: np.ndarray, row: int) -> float:
     return float((1 / (block >= gold[:, None]).sum(axis=1)).sum())
 
 
+def chosen(first: Ranker, second: Ranker, pool: Split) -> float:
+    return best_weight(first.over(pool, pool), second.over(pool, pool), reciprocal_ranks)
+
+
 def test_the_best_weight_is_that_of_the_best_whole_ranking(pool):
     first, second = rankers(5, 3)
     by_hand = {w: reciprocal_ranks(w * z(first.matrix) + (1 - w) * z(second.matrix), 0) for w in WEIGHTS}
-    found = best_weight(first, second, pool, reciprocal_ranks)
+    found = chosen(first, second, pool)
     assert by_hand[found] == pytest.approx(max(by_hand.values()))
     assert by_hand[found] > max(by_hand[0.0], by_hand[1.0])
 
@@ -63,9 +67,9 @@ def test_the_best_weight_is_that_of_the_best_whole_ranking(pool):
 def test_a_ranker_that_knows_is_left_alone(pool):
     first, _ = rankers(5, 3)
     knows = Chosen(np.eye(SIZE, dtype=np.float32), 4)
-    assert best_weight(knows, Chosen(-knows.matrix, 4), pool, reciprocal_ranks) == 1
-    assert best_weight(Chosen(-knows.matrix, 4), knows, pool, reciprocal_ranks) < 0.5
-    assert best_weight(first, Chosen(np.zeros((SIZE, SIZE), np.float32), 4), pool, reciprocal_ranks) == 1
+    assert chosen(knows, Chosen(-knows.matrix, 4), pool) == 1
+    assert chosen(Chosen(-knows.matrix, 4), knows, pool) < 0.5
+    assert chosen(first, Chosen(np.zeros((SIZE, SIZE), np.float32), 4), pool) == 1
 
 
 def test_z_scores_are_of_each_query():

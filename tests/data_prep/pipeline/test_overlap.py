@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_prep.pipeline.overlap import crossing, overlap, without
+from data_prep.pipeline.overlap import overlap, without
 from data_prep.records import Method, Pair
 from data_prep.store.split import Split
 
@@ -78,7 +78,7 @@ def test_methods_of_one_name_and_nearly_the_same_tokens_are_copies():
 
 def test_within_a_corpus_a_query_counts_with_the_name_of_its_method():
     test = split("test", ("returns the size of the list", "length", "x y"), ("closes the stream", "close", "y z"))
-    found = crossing(TRAIN, [test])
+    found = overlap(TRAIN, [test], named=True)
     assert found.queries.tolist() == [1]
     assert found.codes.tolist() == []
     assert overlap(TRAIN, [test]).queries.tolist() == [0, 1]

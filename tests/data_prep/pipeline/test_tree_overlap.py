@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
-from scipy.stats import poisson
 
-from data_prep.pipeline.overlap import CONTROLS, LEAST_COPIES, Matched, at_least, tree_of, tree_overlap
+from data_prep.pipeline.overlap import CONTROLS, Matched, tree_of, tree_overlap
 from data_prep.records import UNKNOWN, Method, Pair
 from data_prep.store.split import Split
 from tests.data_prep.pipeline.planted import degraded, recall
@@ -63,12 +61,6 @@ def test_implementations_of_one_method_are_one_piece_of_evidence():
     train = Split.of("train", [*[pair("o/r@abc", 1) for _ in range(9)], *trees(4, 10)[10:]])
     found = tree_overlap(train, [Split.of("test", [pair("it", 1), *[pair("it", 1) for _ in range(9)]])])
     assert (len(found.copies), found.trees, found.by_chance) == (9, {}, {})
-
-
-def test_the_tail_of_a_poisson_distribution():
-    for number, expected in ((0, 1.0), (1, 0.2), (5, 0.05), (7, 3.5), (60, 48.0)):
-        assert at_least(number, expected) == pytest.approx(float(poisson.sf(number - 1, expected)), rel=1e-6, abs=1e-15)
-    assert at_least(LEAST_COPIES, 0.0) == 0
 
 
 def test_origins_that_are_no_repositories_are_not_left_out():

@@ -22,7 +22,6 @@ from experiments.context.finished_run import (
     model_scores,
     pool_ranks,
     pools,
-    query_vectors,
     ranker_scores,
     rows_of_languages,
     same_pairs,
@@ -80,9 +79,8 @@ def test_vectors_give_the_scores_of_the_model_itself(loaded):
         for part in pools(np.arange(len(run.split)), 6, seed=0):
             np.testing.assert_allclose(scores(part), plain(part), atol=1e-5)
     asked = loaded[0].split
-    assert np.abs(
-        query_vectors(loaded[0].ranker, asked) - query_vectors(loaded[0].ranker, without_contexts(asked))
-    ).max() > 0.01  # fmt: skip
+    with_context, without = (loaded[0].ranker.vectors(each, "query") for each in (asked, without_contexts(asked)))
+    assert np.abs(with_context - without).max() > 0.01
 
 
 def test_what_a_run_is_compared_with(runs, loaded):

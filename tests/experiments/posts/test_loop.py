@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.snipper.texts import QueryText
+from baselines.snipper_texts import QueryText
 from data_prep.files.writing import sole_holder
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import prepare_posts

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from data_prep.pipeline.overlap import crossing
+from data_prep.pipeline.overlap import overlap
 from data_prep.prepare import prepare
 from data_prep.store.split import joined
 from experiments.recipes.config import resolve
@@ -28,8 +28,8 @@ def test_copies_are_left_out_of_training_and_validation_and_the_test_stays(leaky
     monkeypatch.setattr(run_data, "say", said.append)
     clean = drop_crossing_copies(plan, leaky).splits
     assert clean["test"] is leaky.splits["test"]
-    assert not len(crossing(clean["valid"], [clean["test"]]).rows)
-    assert not len(crossing(clean["train"], [clean["valid"], clean["test"]]).rows)
+    assert not len(overlap(clean["valid"], [clean["test"]], named=True).rows)
+    assert not len(overlap(clean["train"], [clean["valid"], clean["test"]], named=True).rows)
     assert len(leaky.splits["train"]) - len(clean["train"]) >= 4
     assert len(leaky.splits["valid"]) - len(clean["valid"]) >= 2
     assert [line.partition(":")[0] for line in said] == ["valid", "train"]

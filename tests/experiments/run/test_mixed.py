@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ MIX = {"evaluate.fuse_with": "bm25", "evaluate.fuse_tuned_on": "folder:elsewhere
 def pools(monkeypatch) -> list[Split]:
     """The pools on which a weight was chosen."""
     chosen: list[Split] = []
-    monkeypatch.setattr(testing, "best_weight", lambda *given: chosen.append(given[2]) or 0.5)
+    monkeypatch.setattr(testing, "untrained", lambda _: SimpleNamespace(over=lambda _, corpus: chosen.append(corpus)))
+    monkeypatch.setattr(testing, "best_weight", lambda *_: 0.5)
     monkeypatch.setattr(testing, "say", lambda _: None)
     return chosen
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from data_prep.files.json_text import to_json
-from data_prep.pipeline.overlap import crossing, without
+from data_prep.pipeline.overlap import overlap, without
 from evaluation.queries import query_facts
 from evaluation.result_store import ROWS, ResultStore
 from evaluation.results import DataSource
@@ -38,7 +38,7 @@ def test_they_are_of_the_whole_test_split(typed, small_data, prepared, tmp_path)
     write_query_facts(CELLS, tmp_path, typed)
     test = small_data.splits["test"]
     train = small_data.splits["train"]
-    train = without(train, crossing(train, [test, small_data.splits["valid"]]).rows)
+    train = without(train, overlap(train, [test, small_data.splits["valid"]], named=True).rows)
     expected = query_facts(test, dataset="folder", origin=small_data.manifest["origin"], train=train)
     assert saved_facts(tmp_path)["folder"] == expected
     assert len(expected.words) == len(expected.nearest) == len(test) > 30

@@ -67,7 +67,7 @@ def test_a_score_is_the_cosine_of_the_mean_or_the_first_token(bert, pooling, len
 def test_candidates_are_gathered_in_parts(bert, monkeypatch):
     scores = SentenceEncoder(SentenceEncoderConfig(str(bert), 64)).over(*read(TEXTS, CODES))
     whole = scores(np.arange(len(TEXTS)), EVERYTHING)
-    monkeypatch.setattr("modeling.transformers.sentence_encoder._AT_ONCE", 3)
+    monkeypatch.setattr("modeling.ranker._VECTORS_AT_ONCE", 3)
     np.testing.assert_allclose(scores(np.arange(len(TEXTS)), EVERYTHING), whole, atol=1e-6)
 
 
@@ -99,8 +99,8 @@ def test_the_model_in_a_package_finds_what_is_meant():
     texts = (" read a table from a file", "draw a histogram of the ages")
     codes = ("hist(d$age)", "x <- read.csv('data.csv')", "t.test(a, b)")
     scores = SentenceEncoder(SentenceEncoderConfig()).over(*read(texts, codes))
-    assert scores.vectors.shape == (5, 384)
-    np.testing.assert_allclose(np.linalg.norm(scores.vectors, axis=1), 1, atol=1e-5)
+    assert scores._codes.shape == (3, 384)
+    np.testing.assert_allclose(np.linalg.norm(scores._codes, axis=1), 1, atol=1e-5)
     assert scores(np.arange(2), np.array([[0, 1, 2]] * 2)).argmax(axis=1).tolist() == [1, 0]
 
 

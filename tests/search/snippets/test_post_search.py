@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from baselines.snipper.texts import LightConfig, QueryText
+from baselines.snipper_texts import LightConfig, QueryText
 from data_prep.posts.config import PostsConfig
 from data_prep.posts.store import prepare_posts
 from evaluation.speed import SpeedOptions

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from baselines.snipper.encoder import DOCUMENT, QUERY
-from baselines.snipper.light import LightEncoder, LightTokenizer, WordTower
-from baselines.snipper.texts import LightConfig, QueryText
+from baselines.snipper_encoder import DOCUMENT, QUERY
+from baselines.snipper_light import LightEncoder, LightTokenizer, WordTower
+from baselines.snipper_texts import LightConfig, QueryText
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import pad
 from experiments.recipes.config import REPOSITORY
@@ -85,7 +85,7 @@ def test_equally_frequent_words_have_the_same_ids_in_every_process():
     """A stage of an earlier process is used in a later one, whose sets have another order."""
     texts = ["alpha beta gamma delta", "delta gamma epsilon zeta"]
     program = (
-        "from baselines.snipper.light import LightTokenizer as T, LightConfig as C;"
+        "from baselines.snipper_light import LightTokenizer as T, LightConfig as C;"
         f"print(*T.of({texts}, C(min_count=1)).vocabulary.words)"
     )
     other = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": str(REPOSITORY)}

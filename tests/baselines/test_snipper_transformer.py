@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from baselines.snipper.encoder import DOCUMENT, QUERY, SnippetSubwords, TransformerSnippetEncoder
-from baselines.snipper.texts import QueryText, SnipperTransformerConfig
+from baselines.snipper_encoder import DOCUMENT, QUERY, SnippetSubwords, TransformerSnippetEncoder
+from baselines.snipper_texts import QueryText, SnipperTransformerConfig
 from data_prep.store.batching import pad
 from tests.tiny_models import tiny_bert, tiny_roberta
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 from tqdm import tqdm
 
-from baselines.snipper.texts import EncoderConfig, QueryText, SnipperTransformerConfig, cut
+from baselines.snipper_texts import EncoderConfig, QueryText, SnipperTransformerConfig, cut
 from data_prep.errors import UserError
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words, pad

@@ -19,8 +19,8 @@ from jaxtyping import Float, Float32
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
-from baselines.snipper.encoder import SnippetEncoder
-from baselines.snipper.texts import LightConfig, QueryText, code_words, cut
+from baselines.snipper_encoder import SnippetEncoder
+from baselines.snipper_texts import LightConfig, QueryText, code_words, cut
 from data_prep.errors import UserError
 from data_prep.files.access import read_whole
 from data_prep.files.json_text import parse_json

@@ -2,7 +2,7 @@
 
 import pytest
 
-from baselines.snipper.texts import QueryText, code_words, cut, cut_middle, document_text, okapi_words, part_words
+from baselines.snipper_texts import QueryText, code_words, cut, cut_middle, document_text, okapi_words, part_words
 from tests.data_prep.posts.dumps import POST
 
 ONE_TO_TEN = [*range(1, 11)]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from baselines.snipper.encoder import hard_negatives
+from baselines.snipper_encoder import hard_negatives
 from training.config import LossConfig
 from training.task import Loss
 
