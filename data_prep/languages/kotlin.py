@@ -19,6 +19,10 @@ _UNKNOWN: Final = re.compile(
     rb"|@\w+(?:\([^()\n]*\))?)"
     rb"[ \t]+)*)(fun[ \t]+interface|interface|object)(?=[ \t]+[A-Za-z_`])"
 )
+_SOFT: Final = re.compile(
+    rb"(?m)(?:^|[{;(]|->)[ \t]*(abstract|crossinline|dynamic|external|final|infix|inline|internal|lateinit|noinline"
+    rb"|open|override|private|protected|public|sealed|suspend|tailrec|vararg)(?=[ \t]*(?:[-+*/]?=(?!=)|\.\w|\[))"
+)
 _CONSTRUCTOR: Final = re.compile(
     rb"\bclass[ \t]+\w+(?:\s*<[^{}();]{0,500}>)?(?P<between>\s*\n\s*(?:@\w+(?:\([^()\n]*\))?\s+)*"
     rb"(?:(?:actual|expect|internal|private|protected|public)\s+)*constructor[ \t]*\()"
@@ -59,6 +63,12 @@ def _near_constructors(easing: Easing) -> None:
     for found in _CONSTRUCTOR.finditer(easing.text):
         lines = found["between"].count(b"\n")
         easing.put(found.start("between"), (b"(" + b"\n" * lines).rjust(len(found["between"])))
+
+
+def _soft_names(easing: Easing) -> None:
+    """``_pen = true`` of ``open = true``: a modifier that is a name."""
+    for found in _SOFT.finditer(easing.text):
+        easing.put(found.start(1), b"_")
 
 
 def _ended_values(easing: Easing) -> None:
@@ -152,6 +162,7 @@ LANGUAGE: Final = Language(
             _as_classes,
             _plain_strings,
             _near_constructors,
+            _soft_names,
             partial(
                 without,
                 (

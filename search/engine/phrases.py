@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Final
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float, Int32, Int64, edges
 from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners, Word, linked
-from search.engine.question import RankingSettings
+from search.engine.question import RankingSettings, asked_words
 from search.files.words import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.formula import idf
@@ -46,8 +47,12 @@ _SELDOM: Final = 8
 """Files that may have all words of a question that has fewer than FEWEST."""
 _MESSAGE: Final = 0.75
 """Share of a question from which on a passage may be the message that it quotes."""
+_SURE: Final = 0.85
+"""The same from which on it is."""
 _RAISED: Final = 1.5
 """What a function weighs that names a message, over the place of the message, which then weighs nothing."""
+_ALONE: Final = 4.0
+"""What a message weighs that the code of one file alone has, over other passages."""
 _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
 _READ: Final = 20_000
@@ -118,18 +123,27 @@ class Phrases:
         of_files = np.zeros(len(self.index.files))
         of_files[files[::-1]] = weights[order[::-1]]  # the best of each file, which is the last one that is written
         best = np.sort(of_files[of_files > 0]).tolist()
-        found: list[Passage] = []
+        found, begun = list[Passage](), set[tuple[int, int]]()
         order = order[:_PASSAGES]
         ends = (each[order] % _FILE << 1 for each in (firsts, keys))
         parts = (weights[order], files[:_PASSAGES], *ends)
         for weight, file, first, last in zip(*(each.tolist() for each in parts), strict=True):
             having = len(best) - bisect_left(best, 0.95 * weight)
             value = (weight / total) ** 2 * weight / _UNIT / having**0.5
+            if weight >= _SURE * total and having == 1 and len(telling) >= FEWEST and self._is_code(file, last):
+                value *= _ALONE
             least = max(_LEAST, _SMALL * found[0].weight if found else 0.0)
             if value < least or (len(telling) < FEWEST and having > _SELDOM):
                 break  # those that follow are worth less, and as many have as much
-            found.append(Passage(weight / total, value, file, first, last))
+            if (file, first) not in begun:  # of those that begin at one place the best
+                found.append(Passage(weight / total, value, file, first, last))
+            begun.add((file, first))
         return found
+
+    def _is_code(self, file: int, place: int) -> bool:
+        """Whether a line has code, and is of no test: others are not where a message comes from."""
+        code = self.index.whole.lines_of_code(file)
+        return not self.index.files[file].test and bool(code[self.index.whole.line(file, place) - 1])
 
     def _telling(self, words: Sequence[str], *, comments: bool) -> list[Word]:
         """The words that say something, with their places in the files that have most of them."""
@@ -168,9 +182,12 @@ class Phrases:
 
     def _raising(self, message: Passage, row: int) -> list[int]:
         """The functions that name a message, which is given to a name outside of functions."""
-        outside = row < 0 or UNIT_KINDS[self.index.kinds[row]] in ("file", "constant", "type")
-        if not outside:
+        if row < 0 or UNIT_KINDS[self.index.kinds[row]] not in ("file", "constant", "type"):
             return []
+        text = self.index.text(row)
+        if self.index.kinds[row] == CONSTANT and text.start_line == text.end_line:
+            name = self.index.names[row].rpartition(".")[2]
+            return self._naming([stem for word in asked_words(name) for stem in stems(word)])
         whole = self.index.whole
         line, words = whole.line(message.file, message.first), whole.words_of(message.file)
         before = [words.get(place, "") for place in range(message.first // 2 - 1, message.first // 2 - 7, -1)]
@@ -179,6 +196,7 @@ class Phrases:
             for number, stem in enumerate(before)
             if stem and whole.line(message.file, message.first - 2 * (number + 1)) >= line - 1
         ]
+        same = [*dropwhile(is_common, same)]  # the message may begin with such
         for length in range(len(same), 0, -1):
             rows = self._naming(same[:length][::-1])
             if rows:
@@ -251,4 +269,4 @@ def _among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"
 
 
 def _tells(word: str) -> bool:
-    return not (is_common(word) or word.isdigit())
+    return not (is_common(word) or word.isdigit() or (len(word) < 2 and word.isascii()))

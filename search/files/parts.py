@@ -20,12 +20,12 @@ _MOST_READ: Final = 12
 """Times a file's length that is parsed in parts at most."""
 _LEFT_OUT: Final = 8
 """Own lines of a part that are left out one by one."""
-_GOES_ON: Final = re.compile(
-    rb"[)\]}>|&?:.{=]|(?:else|elif|except|finally|catch|case|default|extends|implements|throws)\b"
+_GOES_ON: Final = (
+    rb"[)\]}>|&?:.{=]|(?:else|elif|elsif|except|finally|catch|case|default|extends|implements|throws|rescue|ensure)\b"
 )
-"""What begins a line that belongs to the part before."""
+"""What begins a line that belongs to the part before, beside what closes a block of the language."""
 _WAITS: Final = re.compile(
-    rb"@(?!interface\b)[\w.]+\s*(?:\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?)?\s*(?:(?://|#)[^\n]*)?$|//|/?\*|#|$"
+    rb"#?\[{1,2}[A-Za-z][^\[\]]*\]{1,2}\s*$|@(?!interface\b)[\w.]+\s*(?:\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?)?\s*(?:(?://|#)[^\n]*)?$|//|/?\*|#|$"
 )
 """A line that belongs to the part behind it: a decorator or a comment."""
 _CLOSES: Final = re.compile(rb"[)\]}]++\s*+")
@@ -79,6 +79,7 @@ class _Parts:
         self._left = _MOST_READ * len(data) + 1000  # bytes that may be parsed yet
         self._added: list[Piece] = []
         self._has_colons = language.body_mark == ":"
+        self._goes_on_with = re.compile(_GOES_ON + (b"|" + language.closing.encode() if language.closing else b""))
 
     def mended(self) -> Repaired:
         """The file, mended."""
@@ -121,7 +122,7 @@ class _Parts:
             if indent is None or indent > base:
                 continue
             bare = self._lines[line].lstrip()
-            if not waits and not _GOES_ON.match(bare):
+            if not waits and not self._goes_on_with.match(bare):
                 yield start, line
                 start = line
             follows = self._follows((line, end))

@@ -79,7 +79,10 @@ def best_of(
         return best, None, []
     grammar = language.grammar_of(path)
     begun = parseable if language.line_comment == "//" else bytes
-    parses = lambda text: not syntax_tree(grammar, begun(text)).root_node.has_error  # noqa: E731
+    of_parts = language.piece_grammar or grammar  # a part need not have the mark that begins code
+    parses = lambda text: (  # noqa: E731
+        not syntax_tree(grammar if b"<?" in text else of_parts, begun(text)).root_node.has_error
+    )
     broken, most = best.broken_line, found_in(best, data)
     eased = language.eased(data)
     plain = _without_errors(eased, grammar) if len(data) > _LARGE else b""
@@ -89,6 +92,8 @@ def best_of(
             broken = data.count(b"\n", 0, other.added[0].place) + 1
         found = found_in(again, other.text)
         is_whole = bool(best.broken_line) and not again.broken_line
+        if is_whole and found == most:
+            break  # the errors hide nothing
         if found.number > most.number or (found.number == most.number and is_whole and found.lines != most.lines):
             best, fixed, most = again, other, found
     return best, fixed, [PARTLY.format(broken)]

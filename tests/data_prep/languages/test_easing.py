@@ -59,6 +59,7 @@ CASES = [
     ("kotlin", "class A<T>\n@P\ninternal constructor(val b: Int) {\n  fun f() = 1\n}\n", "A.f"),
     ("kotlin", "class A { val b = 1 }\nenum class E { A, B; fun f() = 1 }\ninterface Q\nfun g() {}\n", "E.f g"),
     ("kotlin", "fun f() {\n  val a = b\n  get(\"/\") {\n  }\n  val d = e\n  set(d, a)\n}\nfun g() {}\n", "f g"),
+    ("kotlin", "class A {\n  fun f() { open = false }\n  fun g() {\n    sealed.b()\n  }\n}\n", "A.f A.g"),
     ("kotlin", "val a = $$\"${b\"\nval c = \"\"\"d=\"$e\"\"\"\"\nfun f() = 1\n", "f"),
     ("kotlin", "context(a: B)\nfun f() { suspend { } }\nclass D { var e: X.() -> Z = a\n @I set(v) {} }\n", "f D.e"),
 ]  # fmt: skip

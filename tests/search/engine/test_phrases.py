@@ -48,6 +48,14 @@ def fold(count):
     "  void fold(int n) {\n    throw new IllegalStateException(String.format(TORN, n));\n  }\n}\n",
     "crate.go": 'package crate\n\nimport "fmt"\n\n// Pack does.\nfunc Pack(n int) error {\n'
     '\treturn fmt.Errorf("weasel crate of %d boxes overturned: %w", n, errBoxes)\n}\n',
+    "wire.go": 'package crate\n\nvar ErrCut = errors.New("osprey: frame cut in transit")\n\n'
+    "func ReadFrame(b []byte) error {\n\treturn ErrCut\n}\n",
+    "texts.cs": "static class Texts\n{\n    const string NoFile = \"The gibbon file '{0}' is not readable\";\n}\n",
+    "Reader.cs": "class Reader\n{\n    void Load(string f)\n    {\n"
+    "        throw new ArgumentException(string.Format(Texts.NoFile, f));\n    }\n}\n",
+    "made.rb": "def made(x)\n  Mark.new(x)\nend\n",
+    "door.R": 'open_door <- function(id) {\n  stop("wallaby door ", id, " has rusted shut")\n}\n\n'
+    "shut_door <- function(door) {\n  shut(door)\n}\n",
     "routes.py": '@app.route("/api/v2/marzipan")\ndef sweets():\n    return {"nougat_field": 3}\n',
     **{
         f"part_{n}.py": f'def part_{n}(x):\n    """Reads part {n} of size {n}."""\n    return x + {n}\n'
@@ -78,6 +86,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("Stoat socket 9 refused after 10 attempts", "attach"),
         ("Crane buffer of 12 bytes is torn", "Basin.fold"),
         ("weasel crate of 4 boxes overturned: part 7 is missing", "Pack"),
+        ("reading: osprey: frame cut in transit", "ReadFrame"),
+        ("The gibbon file 'a.txt' is not readable", "Reader.Load"),
+        ("Error: wallaby door 7 has rusted shut", "open_door"),
         ("/api/v2/marzipan", "sweets"),
         ("nougat_field", "sweets"),
         ("marzipan", "sweets"),
@@ -93,7 +104,7 @@ def test_words_count_in_their_order_and_near_each_other(index: Index):
         return max(Phrases(index, LineOwners(index)).rows(asked_words(question)).values(), default=0.0)
 
     whole = weight("Marmot depot limit of size 7 exceeded")
-    assert 0.9 < whole <= 1.2
+    assert 4.0 < whole <= 5.4  # the message itself, of one file
     assert weight("exceeded size limit depot Marmot") < weight("Marmot depot limit of a thing") < whole
     assert weight("Marmot weasel heron crane") == 0.0
     assert weight("") == weight("of the 7") == 0.0

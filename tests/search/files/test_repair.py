@@ -175,6 +175,82 @@ def test_what_is_around_half_typed_code_is_found_with_its_lines(path, half, clos
     assert found.units[0].pair.method.kind == "file"
 
 
+OTHERS = {
+    "a.rb": (
+        "class A\n  def before(x)\n    x\n  end\n\n  def broken(a)\n    {half}\n  end\n\n  # Closes it.\n"
+        "  def after\n    if a\n      b\n    end\n  end\n\n  def self.last = 2\nend\n",
+        [
+            "if x",
+            "rows.each do |r|",
+            "rows.each do |r|\n      r.",
+            "case x",
+            "begin",
+            "x = {",
+            '"a #{b',
+            "->(x) {",
+            "x&.",
+        ],
+    ),
+    "a.ex": (
+        "defmodule A do\n  def before(x) do\n    x\n  end\n\n  defp broken(a) do\n    {half}\n  end\n\n"
+        '  @doc "Closes it."\n  def after_it(x) do\n    if x do\n      b()\n    end\n  end\n\n'
+        "  def last(x), do: x\nend\n",
+        ["if x do", "x |>", "Enum.map(xs, fn x ->", "x = %{", '"a #{b', "cond do", "[1, 2", "for x <- xs,"],
+    ),
+    "a.php": (
+        "<?php\nnamespace B;\n\nclass A\n{\n    public function before($x)\n    {\n        return $x;\n    }\n\n"
+        "    private function broken($a)\n    {\n        {half}\n    }\n\n    /** Closes it. */\n    #[Pure]\n"
+        "    protected static function after(): void\n    {\n        if ($a) { b(); }\n    }\n\n"
+        "    final public function last() { return 2; }\n}\n",
+        ["if (x", "foreach ($a as", "$x->", "$x = [", "fn ($x) =>", '"a {$b', "match ($x) {", "new", "$this->foo("],
+    ),
+    "A.cs": (
+        "namespace B\n{\n    class A\n    {\n        int before(int x)\n        {\n            return x;\n        }\n\n"
+        "        void broken(int a)\n        {\n            {half}\n        }\n\n        [Obsolete]\n"
+        "        internal async Task<int> after()\n        {\n            if (a) { b(); }\n            return 1;\n"
+        "        }\n\n        public override int last() => 2;\n    }\n}\n",
+        ["if (x", "var q = from x in", "foreach (var x in", "var x = new Foo {", '$"a {b', "await", "using (var f ="],
+    ),
+    "a.cpp": (
+        "namespace b {\n\nclass A {\n public:\n  int before(int x) {\n    return x;\n  }\n\n  void broken(int a) {\n"
+        "    {half}\n  }\n\n  [[nodiscard]]\n  virtual int after() const {\n    if (a) { b(); }\n    return 1;\n  }\n\n"
+        " private:\n  static std::vector<int> last() { return {}; }\n};\n\n}  // namespace b\n",
+        [
+            "if (x",
+            "foo(",
+            "std::vector<std::map<",
+            "auto f = [this](int a) {",
+            "std::cout <<",
+            "x->",
+            "if (this.isOpen(",
+        ],
+    ),
+    "A.kt": (
+        "class A {\n    fun before(x: Int) {\n        return x\n    }\n\n    fun broken(a: Int) {\n        {half}\n"
+        "    }\n\n    @Throws\n    internal suspend fun after() {\n        open = false\n    }\n\n"
+        "    override fun last(): Int = 2\n}\n",
+        ["if (this.isOpen(", "val x = when (y) {", "items.map {", '"a ${b', "x?.", "x ?:"],
+    ),
+}
+"""Other languages: a class, and what is typed last in one of its methods."""
+
+
+@pytest.mark.parametrize(("path", "half"), [(path, half) for path, (_, halves) in OTHERS.items() for half in halves])
+def test_what_is_around_is_found_with_its_type_in_other_languages(path, half):
+    def found(text):
+        units = [unit.pair.method for unit in read_file(SourceFile("", path, text.encode())).units]
+        return {each.name: (each.type_name, each.start_line, each.end_line) for each in units if each.kind != "file"}
+
+    text = OTHERS[path][0]
+    good, typed = found(text.replace("{half}", "")), found(text.replace("{half}", half))
+    more = half.count("\n")
+    for name in ("before", "after_it" if path == "a.ex" else "after", "last"):
+        type_name, start, end = good[name]
+        assert type_name == "A"
+        moved = 0 if name == "before" else more
+        assert typed.get(name) == (type_name, start + moved, end + moved), (name, typed)
+
+
 BESIDE = {
     "A.java": [
         "private Map<String, List<",
