@@ -182,10 +182,6 @@ def _in_its_words(found: re.Match[bytes]) -> bytes:
     return before + b" " * (len(found[0]) - len(before))
 
 
-def _eased(data: bytes) -> bytes:
-    return _UNKNOWN.sub(_in_its_words, data)
-
-
 TYPESCRIPT: Final = replace(
     LANGUAGE,
     name="typescript",
@@ -210,6 +206,6 @@ TYPESCRIPT: Final = replace(
     gathering_files=words("index.ts"),
     declaration_suffixes=(".d.ts", ".d.mts", ".d.cts"),
     built_folders=frozenset(),
-    eased=_eased,
+    eased=lambda data: _UNKNOWN.sub(_in_its_words, data),
     traces="",  # they are those of JavaScript
 )

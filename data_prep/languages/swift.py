@@ -45,13 +45,10 @@ def _named(node: "Node") -> str:
     return node_text(bound or named)
 
 
-def _is_extension(node: "Node") -> bool:
-    return node_text(node.child_by_field_name("declaration_kind")) == "extension"
-
-
 def _type_declaration(node: "Node") -> Declaration | None:
     """A type; an extension only qualifies what is inside."""
-    return None if _is_extension(node) else Declaration(name_of(node), node)
+    is_extension = node_text(node.child_by_field_name("declaration_kind")) == "extension"
+    return None if is_extension else Declaration(name_of(node), node)
 
 
 def _scope_name(node: "Node") -> str:

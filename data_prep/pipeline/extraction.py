@@ -21,7 +21,7 @@ from data_prep.pipeline.stages import Sums
 from data_prep.sources.git_repository import bare_repository, fetched_commit
 from data_prep.sources.licences import TreeLicences, permitted, states_licence
 from data_prep.sources.own_git import GitError
-from data_prep.sources.source_tree import Entry, GitTree, PackageTree, SourceTree
+from data_prep.sources.source_tree import GitTree, PackageTree, SourceTree
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE, EndedByItemError, limited
 
@@ -92,16 +92,12 @@ def make_shard(task: TreeTask) -> MadeShard:
 
 def _tree(task: TreeTask) -> SourceTree:
     if task.kind == "archive":
-        suffixes = tuple(suffix for name in task.languages for suffix in language_named(name).suffixes)
-        return PackageTree(Path(task.place), lambda path: path.endswith(suffixes) or _may_state_licence(path))
+        wanted = (*(suffix for name in task.languages for suffix in language_named(name).suffixes), "debian/copyright")
+        return PackageTree(Path(task.place), lambda path: path.endswith(wanted) or states_licence(path))
     repository = bare_repository(Path(task.place))
     if repository is None:
         raise GitError(f"{task.place} is no clone")
     return GitTree(repository, task.tree.revision)
-
-
-def _may_state_licence(path: str) -> bool:
-    return states_licence(path) or path.endswith("debian/copyright")
 
 
 def _made(task: TreeTask, tree: SourceTree) -> MadeShard:
@@ -131,7 +127,8 @@ def extract_tree(
     """
     counts.update({name: Counts() for name in sorted(languages)})
     entries = tree.entries()
-    licences = TreeLicences(dict(tree.read([each.path for each in entries if _states_licence(each)])))
+    read = [each for each in entries if not each.reason and each.size <= LARGEST_FILE]
+    licences = TreeLicences(dict(tree.read([each.path for each in read if states_licence(each.path)])))
     wanted: dict[str, Language] = {}
     for entry in entries:
         language = language_of(entry.path)
@@ -160,10 +157,6 @@ def _extracted(
     except EndedByItemError:
         return None, Counts(Counter({COSTLY: 1}))
     return found
-
-
-def _states_licence(entry: Entry) -> bool:
-    return not entry.reason and entry.size <= LARGEST_FILE and states_licence(entry.path)
 
 
 def extract_file(path: str, data: bytes, language_name: str, stated: str) -> tuple[CorpusFile | None, Counts]:

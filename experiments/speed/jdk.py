@@ -61,10 +61,10 @@ def pairs_of(options: SpeedOptions) -> PreparedData:
     return prepare_stage("jdk", plan_of(options).data, "bash run.sh speed")
 
 
-def galm_of(plan: Configuration, vocabularies: Any, train: TokenizedPairs, kind: type[Galm] = Galm) -> Galm:
+def galm_of(plan: Configuration, vocabularies: Any, train: TokenizedPairs) -> Galm:
     """GALM before training, on the CPU."""
     seed_everything(plan.train.seed, plan.train.threads)
-    model = kind(plan.model, vocabularies)
+    model = Galm(plan.model, vocabularies)
     model.start_from(train)
     return model
 

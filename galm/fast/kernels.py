@@ -114,13 +114,11 @@ def addresses(*arrays: Any) -> bytes:
     return struct.pack(f"{len(arrays)}P", *map(_address, arrays))
 
 
-def cosine_input(
-    logits: Any, nodes: Any, context: Any, norms: Any, offsets: Any, places: Any = None, *, threads: int
-) -> bytes:
-    """``cosine_input`` of the kernels."""
+def cosine_input(logits: Any, nodes: Any, context: Any, norms: Any, offsets: Any, *, threads: int) -> bytes:
+    """``cosine_input`` of the kernels, without places."""
     longest = int((offsets[1:] - offsets[:-1]).max())
     sizes = (len(offsets) - 1, *nodes.shape, norms.shape[-1], longest, threads, len(context))
-    return addresses(logits, nodes, context, norms, offsets, places) + struct.pack("7i", *sizes)
+    return addresses(logits, nodes, context, norms, offsets, None) + struct.pack("7i", *sizes)
 
 
 def graph_input(

@@ -2,11 +2,11 @@
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from baselines.bm25 import Bm25, Bm25Config
 from cli.main import main
 from data_prep.pipeline.overlap import overlap
 from data_prep.store.prepared_data import PreparedData
@@ -23,7 +23,13 @@ MIX = {"evaluate.fuse_with": "bm25", "evaluate.fuse_tuned_on": "folder:elsewhere
 def pools(monkeypatch) -> list[Split]:
     """The pools on which a weight was chosen."""
     chosen: list[Split] = []
-    monkeypatch.setattr(testing, "untrained", lambda _: SimpleNamespace(over=lambda _, corpus: chosen.append(corpus)))
+
+    class Seen(Bm25):
+        def over(self, queries, corpus):
+            chosen.append(corpus)
+            return super().over(queries, corpus)
+
+    monkeypatch.setattr(testing, "untrained", lambda _: Seen(Bm25Config()))
     monkeypatch.setattr(testing, "best_weight", lambda *_: 0.5)
     monkeypatch.setattr(testing, "say", lambda _: None)
     return chosen
