@@ -7,6 +7,9 @@ Beyond that, only what depends on the model is checked: names, shapes and types 
 import hashlib
 import io
 import json
+import pickletools
+import re
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +30,10 @@ _ABOUT: Final = "weights"
 """Metadata key of a run's weights."""
 _HEAD: Final = 8
 """Bytes that store the length of the safetensors header."""
+_PICKLE: Final = "/data.pkl"
+"""Name of the member that describes all others."""
+_TENSORS: Final = re.compile(r"torch(?:\._utils _rebuild_tensor_v2| \w+Storage)|collections OrderedDict")
+"""Functions called by a state of tensors, numbers, strings, and lists and dicts of them."""
 
 
 def save_checkpoint(state: dict[str, Any], path: Path) -> None:
@@ -63,10 +70,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     if digest != hashlib.sha256(content).digest():
         raise UserError(f"the checkpoint {path} is damaged (its checksum differs): start the run anew")
     try:
-        state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds of errors for forged content
-        why = " ".join(str(error).split())[:200] or type(error).__name__
-        raise UserError(f"the checkpoint {path} cannot be read ({why}): start the run anew") from error
+        state = read_archive(content)
+    except UserError as error:
+        raise UserError(f"the checkpoint {path} cannot be read ({error}): start the run anew") from error
     if not isinstance(state, dict):
         raise UserError(f"the checkpoint {path} contains no state of a run: start the run anew")
     return state
@@ -173,6 +179,38 @@ def saved_weights(path: Path, made_with: Mapping[str, str] | None = None) -> dic
                 "was edited, so restore it or train the model anew"
             )
     return weights
+
+
+def read_archive(content: bytes) -> Any:
+    """Load what ``torch.save`` wrote (tensors, numbers, strings, and lists and dicts of them), on the CPU.
+
+    Raises:
+        UserError: ``content`` is something else, or damaged.
+    """
+    try:
+        _check(content)
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises many kinds of errors for forged content
+        raise UserError(" ".join(str(error).split())[:200] or type(error).__name__) from error
+
+
+def _check(content: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.infolist()
+        if any(part.compress_type != zipfile.ZIP_STORED for part in parts):
+            raise UserError("a part of it is compressed")
+        if sum(part.file_size for part in parts) > len(content):
+            raise UserError("its parts are larger than it is")
+        for part in parts:
+            if part.filename.endswith(_PICKLE):
+                _check_calls(archive.read(part))
+
+
+def _check_calls(content: bytes) -> None:
+    """Reject a pickle that calls other functions than those of tensors, such as one that allocates arbitrary memory."""
+    for code, argument, _ in pickletools.genops(content):
+        if code.name in ("GLOBAL", "STACK_GLOBAL", "INST") and not _TENSORS.fullmatch(str(argument)):
+            raise UserError(f"it calls {argument}")
 
 
 def sealed_weights(weights: Mapping[str, Tensor], key: str, about: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""Checkpoints that somebody made up, checksums included: one line each, and nothing that they name is called."""
+"""Checkpoints that somebody made up, checksums included: one line each, and no more memory than the file has."""
 
 import hashlib
 import io
@@ -68,10 +68,10 @@ def as_bytes(state) -> bytes:
     return buffer.getvalue()
 
 
-def rewritten(content: bytes, change) -> bytes:
+def rewritten(content: bytes, change, compression=zipfile.ZIP_STORED) -> bytes:
     """The archive in ``content`` with other parts."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w") as new:
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w", compression) as new:
         for part in old.infolist():
             new.writestr(part.filename, change(part.filename, old.read(part)))
     return buffer.getvalue()
@@ -88,9 +88,11 @@ CALL = b"ctorch._utils\n_rebuild_tensor_v2\n"
 ARCHIVES = {
     "no archive": b"PK\x03\x04",
     "cut": as_bytes(STATE)[:-40],
+    "compressed": rewritten(as_bytes({"a": torch.zeros(10**6)}), lambda _, data: data, zipfile.ZIP_DEFLATED),
     "an array of a terabyte": rewritten(as_bytes(STATE), in_pickle(SIZE, HUGE)),
     "a tensor larger than its numbers": rewritten(as_bytes(STATE), in_pickle(SIZE + b"\x85", HUGE + b"\x85")),
     "no numbers": rewritten(as_bytes(STATE), lambda name, data: b"" if name.endswith("/0") else data),
+    "bytes of any number": as_bytes({"a": bytearray(100)}),
     "a call": rewritten(as_bytes(STATE), in_pickle(CALL, b"cos\nsystem\n")),
     "lists without end": rewritten(as_bytes(STATE), in_pickle(b"}q\x00", DEEP + b"}q\x00")),
     "a list": as_bytes([1, 2]),
