@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.cases import test_name
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -16,7 +17,6 @@ from data_prep.languages.language import (
     resolved,
     words,
 )
-from data_prep.languages.named_by_text import test_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -12,8 +12,10 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Parser, Query, QueryCursor
 
 from data_prep.errors import UserError
+from data_prep.languages.cases import cases
 from data_prep.languages.comments import Comments, first_sentence, plain_comment
 from data_prep.languages.fields import code_fields, merged, type_fields
+from data_prep.languages.handlers import handler
 from data_prep.languages.language import (
     Declaration,
     FoundFunction,
@@ -23,7 +25,6 @@ from data_prep.languages.language import (
     node_text,
     without_comments,
 )
-from data_prep.languages.named_by_text import cases, handler
 from data_prep.languages.own_tree import Node, Tree, captures_of_broken
 
 LARGEST_FILE: Final = 2 << 20

@@ -15,12 +15,12 @@ from tree_sitter import Node
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST, distinct_words
+from data_prep.languages.handlers import handler
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_text
 from data_prep.languages.java.functions import word_fields
 from data_prep.languages.java.rewritten import Rewritten, unescaped
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, left_out_lines, node_text, words
-from data_prep.languages.named_by_text import handler
 from data_prep.languages.parsing import MOST_FUNCTIONS
 from data_prep.languages.registry import language
 from data_prep.languages.registry import language as language_named
