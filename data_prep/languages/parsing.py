@@ -124,7 +124,7 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     found, left_out = _functions(language, data, nested, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in (*comments.nodes, *captures.get("doc", ()))})
-    calls_of_tests = cache(lambda text: [*cases(root, text)] if language.cases else [])
+    calls_of_tests = cache(lambda text: [*cases(root, text, routes=not language.handlers)] if language.cases else [])
 
     def tests(text: bytes = b"", *, damaged: bool = False) -> list[FoundFunction]:
         """The tests, as far as they are nested and as many as functions may be; ``text``: what names them, as long."""

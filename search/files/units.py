@@ -145,7 +145,8 @@ class _Read:
         if parsed is None:
             return []
         handlers = () if test else parsed.handlers()
-        handlers = [*handlers, *parsed.cases(Repaired(self.data, self.fixed.added).text if self.fixed else b"")]
+        cases = parsed.cases(Repaired(self.data, self.fixed.added).text if self.fixed else b"")
+        handlers = [*handlers, *(each for each in cases if not (test and each.kind == "handler"))]
         own = {(each.start, each.end) for each in handlers}
         found = [each for each in parsed.functions if (each.start, each.end) not in own]
         found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]
