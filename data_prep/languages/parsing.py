@@ -214,7 +214,7 @@ def _constants(language: Language, data: bytes, root: Node, comments: Comments) 
             names += [language.scope_name(at)] if at.type in language.types else []
             at = at.parent
         if each.name and len(each.name) + sum(map(len, names)) + len(names) < LONGEST_NAME:
-            declared.setdefault((".".join(names[::-1]), each.name), replace(each, kind="constant"))
+            declared.setdefault((".".join(names[::-1]), each.name), replace(each, kind=each.kind or "constant"))
     return [_found(language, data, each.whole, each, owner, comments) for (owner, _), each in declared.items()]
 
 
