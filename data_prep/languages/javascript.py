@@ -27,6 +27,11 @@ _TAGS: Final = re.compile(
 )
 """Tags that say nothing, before a description."""
 _AROUND: Final = words("lexical_declaration variable_declaration expression_statement export_statement")
+_SIGNATURES: Final = words("function_signature method_signature abstract_method_signature")
+_HAVING: Final = _AROUND | words(
+    "ambient_declaration statement_block module internal_module class_declaration abstract_class_declaration class_body"
+)
+"""What declarations without a value are in; members of interfaces belong to these."""
 
 
 def _declaration(node: "Node") -> Declaration | None:
@@ -61,6 +66,42 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             named, value = (each.child_by_field_name(field) for field in ("name", "value"))
             if named is not None and named.type == "identifier" and value is not None and not _is_import(value):
                 yield Declaration(node_text(named), _whole(each))
+
+
+def _with_signatures(root: "Node") -> Iterator[Declaration]:
+    """The same, and what is declared without a value or body: of a module, of ``declare ...``, in classes."""
+    yield from _constants(root)
+    todo = [(child, False) for child in reversed(root.named_children)]
+    while todo:
+        node, ambient = todo.pop()
+        named = node.child_by_field_name("name")
+        if node.type in _SIGNATURES and named is not None:
+            kind = (
+                "constructor"
+                if node_text(named) == "constructor"
+                else "method"
+                if "method" in node.type
+                else "function"
+            )
+            yield Declaration(_name(named, node)[0], _stated(node), kind=kind)
+        elif node.type == "variable_declarator" and ambient and node.child_by_field_name("value") is None:
+            yield Declaration(_name(named, node)[0], _stated(_whole(node)))
+        elif node.type in _HAVING:
+            ambient |= node.type == "ambient_declaration"
+            todo += [(child, ambient) for child in reversed(node.named_children)]
+
+
+def _scope_name(node: "Node") -> str:
+    """The name of a class or namespace, and of ``declare module "legacy"``; "" if that is a path or a pattern."""
+    name = node_text(node.child_by_field_name("name")).strip("'\"")
+    return name if name.replace("$", "_").replace("-", "_").replace(".", "_").isidentifier() else ""
+
+
+def _stated(node: "Node") -> "Node":
+    """A declaration with ``export declare`` before it."""
+    while node.parent is not None and node.parent.type in ("ambient_declaration", "export_statement"):
+        node = node.parent
+    return node
 
 
 def _is_import(value: "Node") -> bool:
@@ -204,6 +245,8 @@ TYPESCRIPT: Final = replace(
     other_types=words("interface_declaration type_alias_declaration enum_declaration"),
     definitions=LANGUAGE.definitions | words("interface_declaration enum_declaration type_alias_declaration"),
     gathering_files=words("index.ts"),
+    constants=_with_signatures,
+    scope_name=_scope_name,
     declaration_suffixes=(".d.ts", ".d.mts", ".d.cts"),
     built_folders=frozenset(),
     eased=lambda data: _UNKNOWN.sub(_in_its_words, data),

@@ -198,6 +198,7 @@ class Language:
     shared_suffixes: tuple[str, ...] = ()  # of another language's files, which are its own where ``is_shared`` matches
     is_shared: str = r"(?!)"  # regular expression of what only this language has in such files
     interpreters: frozenset[str] = frozenset()  # programs that a script names in its first line, without versions
+    file_names: frozenset[str] = frozenset()  # of files without a suffix, which only the search reads
 
     # its text
     line_comment: str = "//"

@@ -124,7 +124,7 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     found, left_out = _functions(language, data, nested, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     spans = sorted({(node.start_byte, node.end_byte) for node in (*comments.nodes, *captures.get("doc", ()))})
-    calls_of_tests = cache(lambda text: [*cases(root, text)] if language.cases else [])
+    calls_of_tests = cache(lambda text: [*cases(root, text, routes=not language.handlers)] if language.cases else [])
 
     def tests(text: bytes = b"", *, damaged: bool = False) -> list[FoundFunction]:
         """The tests, as far as they are nested and as many as functions may be; ``text``: what names them, as long."""
@@ -214,7 +214,7 @@ def _constants(language: Language, data: bytes, root: Node, comments: Comments) 
             names += [language.scope_name(at)] if at.type in language.types else []
             at = at.parent
         if each.name and len(each.name) + sum(map(len, names)) + len(names) < LONGEST_NAME:
-            declared.setdefault((".".join(names[::-1]), each.name), replace(each, kind="constant"))
+            declared.setdefault((".".join(names[::-1]), each.name), replace(each, kind=each.kind or "constant"))
     return [_found(language, data, each.whole, each, owner, comments) for (owner, _), each in declared.items()]
 
 

@@ -45,6 +45,7 @@ LANGUAGE: Final = Language(
     editor_names=("python",),
     suffixes=(".py",),
     other_suffixes=(".pyi", ".pyw", ".ipynb"),
+    file_names=words("SConstruct SConscript wscript"),
     interpreters=words("python pypy jython ipython uv pipx sage"),
     line_comment="#",
     block_comment=None,

@@ -88,6 +88,16 @@ def _by_suffix() -> dict[str, Language]:
     return {suffix: found for found in languages() for suffix in (*found.suffixes, *found.other_suffixes)}
 
 
+def language_of_name(path: str) -> Language | None:
+    """The language of a file by its whole name, such as ``Rakefile``; None if it has none."""
+    return _by_file_name().get(path.rpartition("/")[2])
+
+
+@lru_cache(maxsize=1)
+def _by_file_name() -> dict[str, Language]:
+    return {name: found for found in languages() for name in found.file_names}
+
+
 def language_of_script(start: bytes) -> Language | None:
     """The language of a script by its first line, such as ``#!/usr/bin/env python3``; None if it has no such line.
 

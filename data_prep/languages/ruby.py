@@ -144,6 +144,9 @@ LANGUAGE: Final = Language(
     editor_names=("ruby", "erb"),
     suffixes=(".rb",),
     other_suffixes=(".rake", ".gemspec", ".ru", ".rbw", ".podspec"),
+    file_names=words(
+        "Rakefile Gemfile Guardfile Capfile Podfile Fastfile Appfile Vagrantfile Brewfile Dangerfile Thorfile"
+    ),
     interpreters=words("ruby jruby rbx macruby rake"),
     line_comment="#",
     block_comment=("=begin", "=end"),

@@ -55,6 +55,10 @@ _ALONE: Final = 4.0
 """What a message weighs that the code of one file alone has, over other passages."""
 _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
+_VERB: Final = re.compile(r"(?i)\A(?:get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")
+"""What stands before a route."""
+_PARTS: Final = 10
+"""Parts of a route that are looked at."""
 _READ: Final = 20_000
 """Places of words in quotes that are looked at."""
 _USES: Final = 5
@@ -92,8 +96,14 @@ class Phrases:
             typed: the question.
         """
         found: dict[int, float] = {}
-        is_literal = bool(typed.strip()) and not re.search(r"\s", typed.strip())
+        plain = _VERB.sub("", typed.strip())
+        is_literal = bool(plain) and not re.search(r"\s", plain)
+        words = words if plain == typed.strip() else words[1:]
         passages = self.passages(words, comments=comments)
+        parts = plain.split("/")[1:_PARTS] if is_literal and plain.startswith("/") else []
+        while not passages and len(parts) > 1:  # what stands around a handler may begin its route
+            parts = parts[1:]
+            passages = self.passages(asked_words("/".join(parts)), comments=comments)
         for each in passages:
             row = self._row(each)
             if row >= 0:
@@ -197,7 +207,7 @@ class Phrases:
             if stem and whole.line(message.file, message.first - 2 * (number + 1)) >= line - 1
         ]
         same = [*dropwhile(is_common, same)]  # the message may begin with such
-        for length in range(len(same), 0, -1):
+        for length in range(len(same), int(UNIT_KINDS[self.index.kinds[row]] != "type"), -1):  # one word says little
             rows = self._naming(same[:length][::-1])
             if rows:
                 return rows

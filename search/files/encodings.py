@@ -80,11 +80,17 @@ class Text(NamedTuple):
 
 
 def text_of(data: bytes) -> Text:
-    """A file as UTF-8; bytes that its encoding does not have are replaced.
+    """A file as UTF-8; bytes that its encoding does not have are replaced, and carriage returns that alone end lines.
 
     Raises:
         UserError: it is binary.
     """
+    found = _text_of(data)
+    alone = b"\r" in found.data and b"\n" not in found.data
+    return found._replace(data=found.data.replace(b"\r", b"\n")) if alone else found
+
+
+def _text_of(data: bytes) -> Text:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decoded(data[len(mark) :], encoding)

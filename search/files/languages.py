@@ -16,7 +16,7 @@ from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES as SOURCES
-from data_prep.languages.registry import language_called, language_of, language_of_script, languages
+from data_prep.languages.registry import language_called, language_of, language_of_name, language_of_script, languages
 from data_prep.records import Method, Pair, SourceFile
 from search.files.words import FileWords, file_words
 
@@ -190,7 +190,7 @@ def language_of_file(path: str, data: bytes) -> Language:
     sharing = [each for each in languages() if suffix in each.shared_suffixes]
     start = data[:_START].decode("utf-8", "replace") if sharing else ""
     found = next((each for each in sharing if re.search(each.is_shared, start)), None)
-    found = found or language_of(path) or language_of_script(data)
+    found = found or language_of(path) or language_of_name(path) or language_of_script(data)
     if found is None:
         raise UserError(f"{path} is of no language whose functions are read")
     return found

@@ -31,8 +31,12 @@ LONG: Final = 1000
 """Bytes of a line that people hardly write: what is declared behind them is a program's."""
 _MEAN: Final = 200  # bytes of a line
 _DECLARES: Final = re.compile(
-    rb"[ \t]*(?:(?:export|default|async|public|private|protected|static|final|abstract)[ \t]+)*"
-    rb"(?:def|class|function|func|interface|enum|type|const|let|var|module\.exports|exports)\b"
+    rb"[ \t]*(?:(?:export|default|async|public|private|protected|static|final|abstract|pub|internal|open|override|local"
+    rb"|inline|extern|unsafe|suspend|data|sealed|case|implicit)[ \t]+)*"
+    rb"(?:def\w*|class|function|func|fun|fn|interface|enum|type|const|let|var|val|object|struct|trait|impl|extension|actor"
+    rb"|protocol|module|namespace|module\.exports|exports)\b"
+    rb"|[\w.]+[ \t]*(?:<-|=)[ \t]*function\b|\w+[ \t]+::[ \t]"
+    rb"|[ \t]*+(?!(?:if|for|while|switch|catch)\b)[\w$:*&<>~., \t\[\]]{1,200}\([^;{}()]{0,300}\)[\w \t]{0,40}\{[ \t]*$"
 )
 
 

@@ -145,7 +145,8 @@ class _Read:
         if parsed is None:
             return []
         handlers = () if test else parsed.handlers()
-        handlers = [*handlers, *parsed.cases(Repaired(self.data, self.fixed.added).text if self.fixed else b"")]
+        cases = parsed.cases(Repaired(self.data, self.fixed.added).text if self.fixed else b"")
+        handlers = [*handlers, *(each for each in cases if not (test and each.kind == "handler"))]
         own = {(each.start, each.end) for each in handlers}
         found = [each for each in parsed.functions if (each.start, each.end) not in own]
         found += [*parsed.types(), *handlers, *(() if test else parsed.inner())]
@@ -153,7 +154,9 @@ class _Read:
             damaged = {(each.start, each.end): each for each in parsed.damaged()}
             found = plausible([*found, *damaged.values()], self.fixed.text if self.fixed else self.data)
         places = {(each.start, each.end) for each in found}
-        found += [each for each in parsed.constants() if (each.start, each.end) not in places]
+        names = {(each.type_name, each.name) for each in parsed.functions}  # without bodies they are declared again
+        others = (each for each in parsed.constants() if (each.start, each.end) not in places)
+        found += [each for each in others if each.kind == "constant" or (each.type_name, each.name) not in names]
         found = placed(found, self.fixed)
         near = [each for each in found if each.start - self.data.rfind(b"\n", 0, each.start) <= LONG]
         if len(near) < len(found):

@@ -17,7 +17,7 @@ from typing import Final
 
 from data_prep.errors import one_line
 from data_prep.files.access import raise_if_passing
-from data_prep.languages.registry import language_of_script
+from data_prep.languages.registry import language_of_name, language_of_script
 from search.files.languages import DOCUMENTS, LANGUAGES
 
 DOCUMENT_KIND: Final = "documents"
@@ -28,12 +28,21 @@ _LINE: Final = 256
 _OTHERS: Final = frozenset((
     "node_modules", "bower_components", "jspm_packages", "web_modules", "site-packages", "dist-packages",
     "__pypackages__", "__pycache__", "venv", "virtualenv", "Pods", "Carthage", "DerivedData", "htmlcov", "elm-stuff",
-    "CMakeFiles",
+    "CMakeFiles", "cmake-build-debug", "cmake-build-release", "_build", "dist-newstyle", "lua_modules", "packrat",
+    "zig-out", "zig-cache", "lcov-report", "storybook-static",
 ))  # fmt: skip
 """Names of folders of others' code and of caches."""
 _ENDINGS: Final = (".egg-info", ".dist-info", ".egg")
-_DOUBTFUL: Final = frozenset(("build", "dist", "target", "vendor", "third_party", "third-party", "thirdparty"))
+_DOUBTFUL: Final = frozenset((
+    "build", "dist", "target", "vendor", "third_party", "third-party", "thirdparty", "3rdparty", "3rd_party",
+))  # fmt: skip
 """Names of folders that have the same, or sources of the project."""
+_BESIDE: Final = {
+    "deps": ("mix.exs", "rebar.config"),
+    "library": ("activate.R",),
+    **dict.fromkeys(("bin", "obj"), (".csproj", ".fsproj", ".vbproj")),
+}
+"""Other such names -> ends of the names of files beside them, without which they have sources of the project."""
 _SOURCES: Final = frozenset(("src", "java", "kotlin", "internal", "pkg", "cmd"))
 """Folders below which all is sources, packages named like :data:`_DOUBTFUL` too."""
 _PROJECT: Final = frozenset((
@@ -93,8 +102,11 @@ class Unread:
     def is_doubtful(self, path: str, beside: Collection[str]) -> bool:
         """Whether a folder is called like one of built files or copies; ``beside``: the names of files beside it."""
         *above, name = path.split("/")
-        if self.everything or name not in _DOUBTFUL:
+        if self.everything:
             return False
+        if name not in _DOUBTFUL:
+            ends = _BESIDE.get(name, ())
+            return bool(ends) and any(each.endswith(ends) for each in beside)
         return _SOURCES.isdisjoint(above) or not _PROJECT.isdisjoint(beside)
 
     def is_foreign(self, path: str, inside: Collection[str]) -> bool:
@@ -117,9 +129,11 @@ def kind_of(suffix: str) -> str:
 
 
 def scripts(root: Path, paths: Sequence[str]) -> Iterator[str]:
-    """Those of ``paths``, which no suffix tells to be sources, that begin like a script of a language that is read."""
+    """Those of ``paths``, which no suffix tells to be sources, that are called or begin like one that is read."""
     for path in paths:
-        if _may_be_script(suffix_of(path)) and not path.startswith(".", path.rfind("/") + 1):
+        if language_of_name(path) is not None:
+            yield path
+        elif _may_be_script(suffix_of(path)) and not path.startswith(".", path.rfind("/") + 1):
             start = _start_of(f"{root}/{path}")
             if start[:1] in (b"#", b"/") and language_of_script(start) is not None:
                 yield path

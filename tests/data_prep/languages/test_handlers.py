@@ -137,3 +137,48 @@ def test_tests_and_benchmarks_have_no_handlers(path):
     text = 'suite.add("valid", () => {\n  parse(1);\n});\napp.get("/a", (req, res) => { res.end(); });\n'
     names = [unit.pair.method.name for unit in read_file(SourceFile("", path, text.encode())).units[1:]]
     assert names == []
+
+
+ROUTES = {
+    "a.rb": (
+        'get "/turtles/:id" do\n  find(1)\nend\nget("/eels") { |c| list }\nget "/seen", params: { a: 1 }\n',
+        {"GET /turtles/:id": (1, 3), "GET /eels": (4, 4)},
+    ),
+    "a.php": (
+        "<?php\nRoute::get('/crabs/{id}', [Crabs::class, 'claws']);\nRoute::post('/crabs', function ($r) {\n"
+        "    return add($r);\n});\n$app->get('/eels', fn($r) => all($r))->setName('eels');\n",
+        {"POST /crabs": (3, 5), "GET /eels": (6, 6)},
+    ),
+    "a.cs": (
+        'app.MapGet("/wolves/{id}", (int id, Db db) => db.Find(id));\napp.MapPost("/wolves", async (Wolf w) =>\n{\n'
+        '    await save(w);\n});\napp.MapGet("/named", Named);\n',
+        {"GET /wolves/{id}": (1, 1), "POST /wolves": (2, 5)},
+    ),
+    "a.kt": (
+        'fun Application.module() {\n    get("/geckos/{id}") {\n        call.respond(1)\n    }\n'
+        '    cache.get("gecko") { make() }\n}\n',
+        {"GET /geckos/{id}": (2, 4)},
+    ),
+    "a.swift": (
+        'app.get("squids", ":id") { req in\n    find(req)\n}\ncache.get("squid") { make() }\n',
+        {"GET /squids/:id": (1, 3)},
+    ),
+    "a.ex": (
+        'defmodule Zoo do\n  get "/krill/:id" do\n    send_resp(conn, 200, id)\n  end\n  get "/x", Krill, :show\nend\n',
+        {"GET /krill/:id": (2, 4)},
+    ),
+    "a.lua": ('app:get("/hares", function(self)\n  return 1\nend)\n', {"GET /hares": (1, 3)}),
+    "a.py": ('def f(client):\n    client.get("/x", headers={"a": 1})\n', {}),
+}
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_routes_of_other_languages(path):
+    text, expected = ROUTES[path]
+
+    def found(path):
+        units = [unit.pair.method for unit in read_file(SourceFile("", path, text.encode())).units]
+        return {each.name: (each.start_line, each.end_line) for each in units if " /" in each.name}
+
+    assert found(path) == expected
+    assert not found(f"tests/test_{path}")

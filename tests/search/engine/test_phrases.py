@@ -56,6 +56,10 @@ def fold(count):
     "made.rb": "def made(x)\n  Mark.new(x)\nend\n",
     "door.R": 'open_door <- function(id) {\n  stop("wallaby door ", id, " has rusted shut")\n}\n\n'
     "shut_door <- function(door) {\n  shut(door)\n}\n",
+    "Bears.java": 'class Bears {\n  int dens(int id) {\n    return id;\n  }\n\n  @PostMapping(path = "/hibernate", '
+    'consumes = "text")\n  void sleep(Bear b) {\n    service.put(b);\n  }\n}\n',
+    "urls.py": 'urls = [\n    path("falcons/<int:pk>/flights/", views.flights),\n]\n\n\n'
+    "def path(path):\n    return path\n",
     "routes.py": '@app.route("/api/v2/marzipan")\ndef sweets():\n    return {"nougat_field": 3}\n',
     **{
         f"part_{n}.py": f'def part_{n}(x):\n    """Reads part {n} of size {n}."""\n    return x + {n}\n'
@@ -90,6 +94,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("The gibbon file 'a.txt' is not readable", "Reader.Load"),
         ("Error: wallaby door 7 has rusted shut", "open_door"),
         ("/api/v2/marzipan", "sweets"),
+        ("GET /api/v2/marzipan", "sweets"),
+        ("POST /hibernate", "Bears.sleep"),
+        ("/api/hibernate", "Bears.sleep"),
+        ("falcons/<int:pk>/flights/", "urls"),
         ("nougat_field", "sweets"),
         ("marzipan", "sweets"),
     ],

@@ -121,3 +121,9 @@ def test_identifiers_and_comments_survive_in_every_language_and_are_counted(tmp_
         (own,) = (text for (place, name), text in found.items() if place == path and name.endswith("prüfe"))
         assert own.query_text == "Prüft."
         assert "\ufffd" not in own.source
+
+
+def test_carriage_returns_end_lines_if_nothing_else_does():
+    assert text_of(b"a\rb\r").data == b"a\nb\n"
+    assert text_of("\ufeffa\rb".encode("utf-16")).data == b"a\nb"
+    assert text_of(b"a\r\nb\rc\n").data == b"a\r\nb\rc\n"

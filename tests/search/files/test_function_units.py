@@ -328,3 +328,41 @@ def test_words_of_the_shell_are_no_calls_where_it_is_another_one():
     text = b'f() {\n  read -cA w\n  if [ 1 -eq 2 ]; then\n    b="$(g)"\n  else\n    b="$(h ${w[2,-2]})"\n  fi\n\n'
     (_, unit) = read_file(SourceFile("", "a.zsh", text + b"  r=(${(ps:\\n:)b})\n}\n")).units
     assert unit.pair.method.fields["api"] == ("read", "g", "h")
+
+
+AMBIENT = """/** Opens it. */
+export declare function openBurrow(name: string): Burrow;
+export declare function openBurrow(name: string, depth: number): Burrow;
+export declare const LIMIT: number;
+declare global {
+  function warn(text: string): void;
+  var here: Burrow;
+}
+declare module 'legacy' { export function oldOpen(): void; }
+export abstract class Digger {
+  abstract shovel(): void;
+  dig(x: number): void;
+  dig(x?: number): void { this.x = x; }
+}
+interface Options { onDrop(reason: string): void }
+"""
+
+
+@pytest.mark.parametrize("path", ["a.d.ts", "a.ts"])
+def test_what_is_declared_without_a_body_is_a_unit_unless_it_is_defined_beside(path):
+    units = [unit.pair.method for unit in read_file(SourceFile("", path, AMBIENT.encode())).units]
+    found = {".".join(filter(None, (each.type_name, each.name))): (each.kind, each.start_line) for each in units[1:]}
+    assert found == {
+        "openBurrow": ("method", 2),
+        "LIMIT": ("constant", 4),
+        "warn": ("method", 6),
+        "here": ("constant", 7),
+        "legacy": ("type", 9),
+        "legacy.oldOpen": ("method", 9),
+        "Digger": ("type", 10),
+        "Digger.shovel": ("method", 11),
+        "Digger.dig": ("method", 13),
+        "Options": ("type", 15),
+    }
+    assert len(units) == 1 + len(found)
+    assert units[1].documentation == "Opens it."

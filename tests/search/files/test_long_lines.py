@@ -12,6 +12,13 @@ BESIDE = {
     "a.js": f"const LOGO = '{LONG}';\n\n\nfunction paint(width) {{\n  return LOGO; }}\n",
     "a.ts": f"const LOGO = '{LONG}';\n\n\nexport function paint(width: number) {{\n  return LOGO; }}\n",
     "a.go": f'package a\nconst LOGO = "{LONG}"\n\nfunc paint(width int) string {{\n return LOGO }}\n',
+    "a.rs": f'pub const LOGO: &str = "{LONG}";\n\n\npub fn paint() -> &str {{\n    LOGO\n}}\n',
+    "a.kt": f'val LOGO = "{LONG}"\n\n\nfun paint(width: Int): String {{\n    return LOGO\n}}\n',
+    "a.c": f'char *LOGO = "{LONG}";\n\n\nchar *paint(int width) {{\n    return LOGO;\n}}\n',
+    "a.R": f'LOGO <- "{LONG}"\n\n\npaint <- function(width) {{\n  LOGO\n}}\n',
+    "a.sh": f"LOGO='{LONG}'\n\n\npaint() {{\n  echo \"$LOGO\"\n}}\n",
+    "a.hs": f'logo = "{LONG}"\n\n\npaint :: Int -> String\npaint width = logo\n',
+    "a.swift": f'let LOGO = "{LONG}"\n\n\nfunc paint() -> String {{\n    return LOGO\n}}\n',
     "A.java": f'class A {{\n String LOGO = "{LONG}";\n\n String paint(int width) {{\n  return LOGO; }}\n}}\n',
 }
 BUNDLE = "!function(e,t){var n=t(e);function r(){return n}}(this);" * 200

@@ -34,7 +34,8 @@ def tracked(root, *paths):
     "folder",
     ["node_modules/x", "bower_components", ".venv/lib/p", "venv/lib/p", "lib/site-packages", "a/__pycache__", "dist",
      "build/lib/app", "target/classes", "vendor/github.com/x", "third_party/lib", ".tox/py", ".mypy_cache",
-     "a.egg-info", "web/node_modules/y/src", "sub/dist", "src/web/node_modules"],
+     "a.egg-info", "web/node_modules/y/src", "sub/dist", "src/web/node_modules",
+     "_build/dev/lib", "dist-newstyle/x", "lua_modules/x", "cmake-build-debug/x", "3rdparty/x", "zig-out/x"],
 )  # fmt: skip
 def test_folders_of_others_code_are_left_out_and_named(tmp_path, folder):
     write(tmp_path, "app/a.py", f"{folder}/b.py", f"{folder}/c.js")
@@ -45,6 +46,22 @@ def test_folders_of_others_code_are_left_out_and_named(tmp_path, folder):
     paths, unread = found(tmp_path, everything=True)
     assert sorted(paths) == sorted(["app/a.py", f"{folder}/b.py", f"{folder}/c.js"])
     assert unread.folders == []
+
+
+@pytest.mark.parametrize(
+    ("beside", "folder"),
+    [
+        ("mix.exs", "deps/plug"),
+        ("App.csproj", "bin/Debug"),
+        ("App.csproj", "obj"),
+        ("renv/activate.R", "renv/library/x"),
+    ],
+)
+def test_folders_beside_the_file_of_a_tool_are_left_out(tmp_path, beside, folder):
+    write(tmp_path, "app/a.py", f"{folder}/b.py")
+    assert found(tmp_path)[0] == ["app/a.py", f"{folder}/b.py"]
+    write(tmp_path, beside)
+    assert f"{folder}/b.py" not in found(tmp_path)[0]
 
 
 @pytest.mark.parametrize("name", ["env", "my-env", "py311"])
@@ -179,3 +196,11 @@ def test_counts_are_said_in_words():
     many = [str(number) for number in range(20)]
     assert folders_in_words(many).endswith(" and others (12)")
     assert in_words(dict.fromkeys(many, 1)).endswith(", 4 of other kinds")
+
+
+@pytest.mark.parametrize("path", ["Rakefile", "ios/Podfile", "Gemfile", "SConstruct"])
+def test_files_that_are_known_by_their_whole_name_are_read(tmp_path, path):
+    write(tmp_path, path, f"{path}.lock", "Makefile")
+    paths, unread = found(tmp_path)
+    assert paths == [path]
+    assert unread.kinds == {".lock": 1, "without suffix": 1}
