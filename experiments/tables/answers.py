@@ -34,9 +34,8 @@ ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "galm, L = 0 + BM25": ("galm, L = 0 + BM25",),
     "galm_plus + BM25": ("galm_plus + BM25", f"galm_plus, start 0.2{_MORE} + BM25{_TUNED}"),
     "tabcs + BM25": ("tabcs + BM25", f"tabcs_no_ast{_MORE} + BM25{_TUNED}"),
-    **{
-        name: (name,) for label in ("minilm", "minilm as it comes", *TOKEN_HEADS) for name in (label, f"{label} + BM25")
-    },
+    **{f"minilm{end}": (f"minilm{end}", f"minilm, one epoch{end}") for end in ("", _FUSED)},
+    **{name: (name,) for label in ("minilm as it comes", *TOKEN_HEADS) for name in (label, f"{label} + BM25")},
 }
 """Row -> the labels that it has in results; of several on one test set the first."""
 QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {

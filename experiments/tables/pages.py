@@ -38,7 +38,7 @@ from experiments.tables.graph_grid import NAME as GRID
 from experiments.tables.graph_grid import grid_cells, grid_of, grid_page
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.language_table import language_page
-from experiments.tables.main_table import CELLS, README_ROWS, README_TESTS, REFERENCES, shown
+from experiments.tables.main_table import CELLS, README_ALSO, README_ROWS, README_TESTS, REFERENCES, shown
 from experiments.tables.query_kinds import QUERIES, KnownPool, clusters, kind_table, known_pools, nearest_answer
 from experiments.tables.tuning import TRIED, cells_of, tuning_page
 from experiments.terminal.console import say
@@ -90,7 +90,7 @@ class Saved:
     @cached_property
     def readme(self) -> Named:
         """The rows of README's table."""
-        return named(self.main, README_ROWS, README_TESTS)
+        return named(self.main, {**README_ALSO, **README_ROWS}, README_TESTS)
 
     @cached_property
     def known(self) -> list[KnownPool]:
