@@ -267,7 +267,7 @@ class Engine:
 
     @cached_property
     def _judge(self) -> Judge:
-        return Judge(self.index, self.names)
+        return Judge(self.index, self.names, self.owners)
 
     @cached_property
     def _phrases(self) -> Phrases:
