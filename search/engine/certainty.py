@@ -148,9 +148,11 @@ class Judge:
         strange = {word for word in self.absent(words) if not knows(word)}
         return () if strange.issuperset(stemmed(words)) else [word for word in words if word not in strange]
 
-    def certainty(self, query: str, hits: Hits) -> Certainty:
-        """How certain it is that ``hits``, the first for ``query``, answer it."""
+    def certainty(self, query: str, hits: Hits, *, quoted: bool = False) -> Certainty:
+        """How certain it is that ``hits``, the first for ``query``, answer it; ``quoted``: only what has its text."""
         found = self._certainty(query, hits)
+        if quoted and not hits and not found.absent:
+            found = Certainty("none", why="no place has these words one after the other")
         if unknown := self._names.paths.mentioned(query).unknown:
             near = chain(*map(self._names.paths.near, unknown), found.nearest)
             found = replace(found, name=unknown[0], nearest=list(dict.fromkeys(near))[:_SHOWN])

@@ -28,7 +28,7 @@ from search.files.walk import Seen, Stamp, modified_at, unchanged
 from search.index.index_file import read_head, tree_sha256
 from search.retrieval.exact import given, search_loops
 
-_FORMAT: Final = "galm tree 3"
+_FORMAT: Final = "galm tree 2"
 _HOWS: Final[tuple[How, ...]] = ("itself", "target", "kind")
 _CHOICES: Final = ("documents", "submodules", "vectors", "everything")
 
@@ -104,7 +104,7 @@ class StoredTree:
         numbers = count * (1 + width) + 2 * many
         hows, stamps, files = np.split(content[: 8 * numbers].view(np.int64), [count, count * (1 + width)])
         names = content[8 * numbers :].tobytes() + b"\0"
-        known = {"index", "repositories", *_CHOICES} <= about.keys() and not ((hows < 0) | (hows >= len(_HOWS))).any()
+        known = {"index", *_CHOICES} <= about.keys() and not ((hows < 0) | (hows >= len(_HOWS))).any()
         if not known or names.count(b"\0") != 1 + count + many:
             raise UserError("the parts of the record do not fit together")
         return cls(about, hows, stamps.reshape(count, width), files.reshape(many, 2), names)
@@ -122,8 +122,9 @@ class StoredTree:
         keys = ((_HOWS[how], name) for how, name in zip(self.hows.tolist(), names[:count], strict=True))
         stamps = dict(zip(keys, map(Stamp._make, self.stamps.tolist()), strict=True))
         files = [*map(Found, names[count:], *self.files.T.tolist())]
-        chosen = (about[name] is True for name in _CHOICES)
-        return TreeRecord(root, str(about["index"]), stamps, files, *chosen, str(about["repositories"]))
+        chosen = {name: about[name] is True for name in _CHOICES}
+        inside = str(about.get("repositories", ""))  # which older records do not have
+        return TreeRecord(root, str(about["index"]), stamps, files, **chosen, repositories=inside)
 
 
 def save_record(record: TreeRecord, index: Path) -> None:
@@ -214,9 +215,8 @@ def _differing(files: Sequence[Found], root: int) -> list[str]:
 _MOST_WALKED: Final = 20_000
 """Files of a tree that is walked before an answer if its folders have changed, .02 s for each thousand."""
 _NAMED: Final = 3
-"""Files that a line names."""
 MOST_NAMED: Final = 200
-"""Files that an answer in JSON names."""
+"""Files that a line names, and an answer in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +287,8 @@ def _walked(record: TreeRecord, index: Path) -> list[str]:
     root, told = record.folder, lambda *_: None
     seen, suffixes, chosen = Seen(root), indexed_suffixes(documents=record.documents), Unread(record.everything)
     found = found_files(root, suffixes, told, checkout_of(root, told), chosen, submodules=record.submodules, seen=seen)
-    same = tree_sha256(None, (), chosen.repositories) == record.repositories
-    changed = differing(record.files, found) or ([] if same else ["."])
+    moved = tree_sha256(None, (), chosen.repositories) != record.repositories
+    changed = differing(record.files, found) or ["."] * moved
     if not changed:
         with suppress(OSError, UserError):  # then the next one walks again
             save_record(replace(record, stamps=seen.stamps), index)
