@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 64 << 20
 """Bytes of a file whose content is compared with that of a commit."""
+_TRIES: Final = 4
+"""Times that a question is asked again whose answer may be in what is being read, each half a second later."""
 _OF_FOLDER: Final = ("folder", "dir", "directory", "root", "in", "project", "repo", "repository")
 """Options that are tried for a folder."""
 _PATH: Final = re.compile(r"\.{1,2}|(?:\.{1,2}|~[^/]*)/.*|.*/", re.DOTALL)
@@ -154,8 +156,11 @@ def search(arguments: Sequence[str]) -> bool:
     return _ask(asked, folder, options)
 
 
-def _ask(asked: str, folder: Path | None, options: SearchOptions) -> bool:
-    """Answer a question in words, or one at a cursor."""
+def _ask(asked: str, folder: Path | None, options: SearchOptions, *, tries: int = _TRIES) -> bool:
+    """Answer a question in words, or one at a cursor.
+
+    ``tries``: how often it is asked again if nothing is found before all that has changed is read.
+    """
     from search.engine.matching import Pattern
     from search.engine.question import words_of
     from search.hits import Answer, show_answer
@@ -184,7 +189,10 @@ def _ask(asked: str, folder: Path | None, options: SearchOptions) -> bool:
         pattern=pattern and Pattern(options.regex, root),
     )
     seconds = time.perf_counter() - started
-    told, sure = freshness_of(source), engine.certainty(question, hits)
+    sure = engine.certainty(question, hits)
+    if sure.level == "none" and tries and source and source.freshness.reading:
+        return _ask(asked, folder, options, tries=tries - 1)
+    told = freshness_of(source)
     show_answer(Answer(engine, question, hits, sure, seconds, root, told), options)
     return sure.level != "none"
 

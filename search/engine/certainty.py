@@ -4,16 +4,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Final, Literal
 
 from data_prep.errors import one_line
 from search.engine.evidence import LIMITS, Hits, Limits, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
+from search.engine.matching import LineOwners
 from search.engine.name_reading import NameReader
 from search.engine.near_names import NearNames
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
 from search.files.unread import repositories_in_words
+from search.files.words import pieces
 from search.index.code_index import Index
 
 Level = Literal["strong", "weak", "none"]
@@ -24,6 +26,8 @@ _LITERAL: Final = 200
 """Rows whose text is read for a name that nothing is called."""
 _ALL: Final = 0.999
 """The share of a question's words that is all of them, but for rounding."""
+_MEETING: Final = 3
+"""Pairs of letters from one that files have to the next: between these at most one letter is of neither."""
 _RANKING: Final = RankingSettings()
 _HIDDEN: Final = "only other files than those asked for have it"
 _NEAREST: Final = "nearest by meaning"
@@ -89,12 +93,16 @@ def level_of(limits: Limits, numbers: Mapping[str, float], *, misspelt: bool) ->
     return "strong" if total >= limits.strong else "weak" if total >= limits.weak or misspelt else "none"
 
 
+def _is_strong(numbers: Mapping[str, float], terms: Sequence[str]) -> bool:
+    return numbers["words"] > 0 if len(terms) == 1 else LIMITS.total(numbers) >= LIMITS.strong
+
+
 class Judge:
     """Says how certain answers are that an index gives."""
 
-    def __init__(self, index: Index, names: NameReader) -> None:
-        """``names``: of the rows of ``index``."""
-        self._index, self._names = index, names
+    def __init__(self, index: Index, names: NameReader, owners: LineOwners) -> None:
+        """``names`` and ``owners``: of the rows of ``index``."""
+        self._index, self._names, self._owners = index, names, owners
         self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
         self._known = lru_cache(maxsize=16)(self._known_of)
         self._exists = lru_cache(maxsize=256)(self._has_name)
@@ -108,7 +116,18 @@ class Judge:
         return self._absent(tuple(words))
 
     def _absent_of(self, words: tuple[str, ...]) -> Sequence[str]:
-        return tuple(word for word, stem in stemmed(words).items() if not self.has(stem))
+        return tuple(word for word, stem in self._stems(words).items() if not self.has(stem))
+
+    def _stems(self, words: Sequence[str]) -> dict[str, str]:
+        """Those of :func:`stemmed`, without what is only where two words meet that are written without a blank."""
+        found = stemmed(words)
+        for word in words:
+            parts = [part for part in pieces(word) if part in found]
+            known = [number for number, part in enumerate(parts) if self.has(found[part])] if len(parts) > 2 else []
+            for first, then in pairwise(known):
+                if then - first <= _MEETING:
+                    found = {part: stem for part, stem in found.items() if part not in parts[first + 1 : then]}
+        return found
 
     def telling(self, words: Sequence[str]) -> Sequence[str]:
         """The words of a question, without common ones where no file has any other: these would find anything."""
@@ -129,9 +148,11 @@ class Judge:
         strange = {word for word in self.absent(words) if not knows(word)}
         return () if strange.issuperset(stemmed(words)) else [word for word in words if word not in strange]
 
-    def certainty(self, query: str, hits: Hits) -> Certainty:
-        """How certain it is that ``hits``, the first for ``query``, answer it."""
+    def certainty(self, query: str, hits: Hits, *, quoted: bool = False) -> Certainty:
+        """How certain it is that ``hits``, the first for ``query``, answer it; ``quoted``: only what has its text."""
         found = self._certainty(query, hits)
+        if quoted and not hits and not found.absent:
+            found = Certainty("none", why="no place has these words one after the other")
         if unknown := self._names.paths.mentioned(query).unknown:
             near = chain(*map(self._names.paths.near, unknown), found.nearest)
             found = replace(found, name=unknown[0], nearest=list(dict.fromkeys(near))[:_SHOWN])
@@ -145,8 +166,8 @@ class Judge:
         if hits.pattern and not (hits and words):
             return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
         is_path = self._names.paths.ends_as_file(whole)
-        stems, names = stemmed(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
-        absent = [_typed(word, query) for word in self.absent(words)]
+        stems, names = self._stems(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
+        absent = _joined([_typed(word, query) for word in self.absent(words)])
         unknown = [name for name in names if not self._exists(name)]
         reading = self._names.read(query)
         is_there = reading is not None and not reading.is_near
@@ -162,8 +183,12 @@ class Judge:
             return Certainty("none", absent, nearest, why=why)
         if says_nothing(words):
             return Certainty("weak", absent, nearest, why="it has only common words")
-        numbers = numbers_of(self._index, [*dict.fromkeys(stems.values())], hits, absent=bool(absent))
-        if len(stems) == 1:
+        terms = [*dict.fromkeys(stems.values())]
+        numbers = numbers_of(self._index, terms, hits, absent=bool(absent))
+        if not _is_strong(numbers, terms):  # what the index has no text of, as comments of Java, is seldom needed
+            also = self._owners.holding(hits.rows, terms)
+            numbers = numbers_of(self._index, terms, hits, absent=bool(absent), also=also)
+        if len(terms) == 1:
             level: Level = "strong" if numbers["words"] else "weak"
             return Certainty(level, absent, nearest, why=_WHY[level])
         level = level_of(LIMITS, numbers, misspelt=misspelt)
@@ -230,6 +255,17 @@ class Judge:
     @cached_property
     def _near_words(self) -> NearNames:
         return NearNames(word.lower() for word in self._index.lexicon if word.isalnum())
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Words, of which those that overlap in scripts without blanks are one."""
+    found: list[str] = []
+    for word in words:
+        if found and not word.isascii() and len(word) > 1 and found[-1].endswith(word[:-1]):
+            found[-1] += word[-1]
+        else:
+            found.append(word)
+    return found
 
 
 def _typed(word: str, query: str) -> str:

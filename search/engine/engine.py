@@ -122,7 +122,8 @@ class Engine:
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
         found = hits if isinstance(hits, Hits) else Hits(hits)
-        return self._judge.certainty(read_question(query, self.index, alone=bool(found.pattern)).text, found)
+        asked = read_question(query, self.index, alone=bool(found.pattern))
+        return self._judge.certainty(asked.text, found, quoted=asked.quoted)
 
     def known_to_model(self, query: str) -> Sequence[str]:
         """The words of ``query`` that the model is asked with (:meth:`search.engine.certainty.Judge.known`)."""
@@ -267,7 +268,7 @@ class Engine:
 
     @cached_property
     def _judge(self) -> Judge:
-        return Judge(self.index, self.names)
+        return Judge(self.index, self.names, self.owners)
 
     @cached_property
     def _phrases(self) -> Phrases:

@@ -102,7 +102,9 @@ def rarity(index: Index, terms: Sequence[str]) -> Float[np.ndarray, " terms"]:
     return idf(np.array([index.lexical.holders(term) for term in terms], np.int64), len(index))
 
 
-def numbers_of(index: Index, terms: Sequence[str], hits: Hits, *, absent: bool) -> dict[str, float]:
+def numbers_of(
+    index: Index, terms: Sequence[str], hits: Hits, *, absent: bool, also: Bool[np.ndarray, "rows t"] | None = None
+) -> dict[str, float]:
     """What speaks for an answer.
 
     Args:
@@ -110,9 +112,11 @@ def numbers_of(index: Index, terms: Sequence[str], hits: Hits, *, absent: bool) 
         terms: stems of the question, distinct, at least one.
         hits: at least one.
         absent: whether no file has one of the terms.
+        also: which of the hits' rows have which of the terms elsewhere, as in a comment; None: not known.
     """
     texts = [_text(index, row) for row in hits.rows]
     weights, has = rarity(index, terms), holds(index, terms, hits.rows, texts)
+    has = has if also is None else has | also
     words = float((has @ weights).max() / weights.sum())
     long = float(np.log(len(terms)))
     return {

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +48,18 @@ class LineOwners:
         """The row of a line of a file, or -1."""
         rows = self.of(file)
         return int(rows[line]) if line < len(rows) else -1
+
+    def holding(self, rows: Sequence[int], stems: Sequence[str]) -> Bool[np.ndarray, "rows stems"]:
+        """Which of some rows have which stems in their own lines, annotations or the comment above."""
+        files = np.zeros(len(self._index.files), np.bool_)
+        files[[self._index.file_number(row) for row in rows]] = True
+        found, places, begun = self._index.whole.occurrences_in(files, stems)
+        numbers, has = {row: number for number, row in enumerate(rows)}, np.zeros((len(rows), len(stems)), np.bool_)
+        for column, (start, end) in enumerate(pairwise(begun.tolist())):
+            for file, place in zip(found[start:end].tolist(), places[start:end].tolist(), strict=True):
+                if (number := numbers.get(self.at(file, self._index.whole.line(file, place)))) is not None:
+                    has[number, column] = True
+        return has
 
     def _of(self, file: int) -> Int64[np.ndarray, " lines"]:
         first, end = self._index.file_edges[file : file + 2].tolist()

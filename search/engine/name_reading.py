@@ -46,6 +46,8 @@ _TAIL: Final = 200
 """Characters of the end of a function that tell whether it is empty."""
 _LITERAL: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Za-z_]\w*(?:[.-]\w+)+")
 """An option, a variable of the environment or a key of a configuration rather than words."""
+_VARIABLE: Final = re.compile(r"\A(?:\$\{?([A-Z_\d]+)\}?|%([A-Z_\d]+)%)\Z")
+"""A variable of the environment as shells have it."""
 _OWN, _EXACT, _CODE, _DEFINED, _OUTER, _FUNCTION = 32, 16, 8, 4, 2, 1
 """What makes a reading better: it has all that is before the name, is written so, is no test, has a body, is no member,
 is no constant."""
@@ -97,7 +99,7 @@ class NameReader(Names):
         return sorted(exact, key=lambda row: (-exact[row], row))
 
     def _read(self, query: str) -> Reading | None:
-        text, name = query.strip(), dotted_name(query)
+        text, name = _VARIABLE.sub(r"\1\2", query.strip()), dotted_name(query)
         literal = text if _LITERAL.fullmatch(text) else name if is_named(name) else ""
         rows = self._of_path(text) or (self._called(name) if name else {})
         rows = rows or (self._of_path(name.replace(".", "/")) if "." in name else {})

@@ -110,10 +110,12 @@ _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
 _WHOLE: Final = re.compile(
     r"(?:func\s*\(\s*(?:\w+\s+)?\*?(?P<owner>\w+)(?:\[[^\[\]]*\])?\s*\)\s*)?"
     r"(?:(?:async\s+)?(?:def|func|fn|fun|function|class|struct|interface|trait|enum|new)\s+(?=\S+\Z))?"
-    r"(?:@|::|\.|#)?(?P<name>(?![^\W_]+/)[^\W\d][\w$]*(?:(?:\.|#|::|->|\\)[^\W\d][\w$]*)*(?:[?!'](?=\Z|\(|/))?)(?:!?\([^()]*\)|/\d)?[;:]?"
+    r"(?:@|::|\.|#)?(?P<name>(?!(?![a-z]+/\d\Z)[^\W_]+/)[^\W\d][\w$]*(?:(?:\.|#|::|->|\\)[^\W\d][\w$]*)*(?:[?!'](?=\Z|\(|/))?)(?:!?\([^()]*\)|/\d)?[;:]?"
 )
 """A question that is one name, as people write it."""
 _POINTED: Final = re.compile(r"(?<![\w)\]])\(\*?(\w+)(?:\[[^\[\]()]*\])?\)(?=\.\w)")
+_INNER: Final = re.compile(r"(?<=[A-Z]\w)\$(?=[A-Z])|(?<=[a-z\d])\$(?=[A-Z]\w*[a-z])")
+"""What Java's virtual machine has before a type inside of another."""
 _TYPED: Final = re.compile(r"(?<=\w)(?:::)?<[\w\s,.:*&?<>\[\]]*>(?=\.|::|#|->|\(|\Z)")
 """The types that a type or function is given."""
 
@@ -124,7 +126,7 @@ def dotted_name(text: str) -> str:
     ``Type#method``, ``Type::method()``, ``func (t *Type) method``, ``(*Type).method``, ``Type<T>.method`` and
     ``Type->method`` are all ``Type.method``.
     """
-    found = _WHOLE.fullmatch(_TYPED.sub("", _POINTED.sub(r"\1", text.strip())))
+    found = _WHOLE.fullmatch(_TYPED.sub("", _POINTED.sub(r"\1", _INNER.sub(".", text.strip()))))
     if not found:
         return ""
     name = re.sub(r"#|::|->|\\", ".", found["name"])

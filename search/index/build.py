@@ -136,12 +136,14 @@ def refresh(
         asked = beside.submit(origin_of, checkout, tell) if checkout else None
         summed = beside.submit(_usable, read_whole_head, path, tell)
         found = found_files(root, suffixes, tell, checkout, unread, submodules=submodules, seen=seen)
-        noticed(differing(record.files if record else (), found))
+        inside = tree_sha256(None, (), unread.repositories)
+        moved = ["."] * (record is not None and record.repositories != inside)
+        noticed(differing(record.files if record else (), found) or moved)
         origin, head = asked.result() if asked else None, summed.result()
     if not found and (head is None or record is None or record.root != os.path.realpath(root)):
         raise UserError(f"{root} has no source file ({known_suffixes()}) to index")
     wanted = record.vectors if record else True
-    new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted, everything)
+    new = TreeRecord(os.path.realpath(root), "", seen.stamps, found, documents, submodules, wanted, everything, inside)
     if head and (head.tree, head.documents, head.everything) == (
         tree_sha256(origin, found, unread.repositories),
         documents,

@@ -25,7 +25,7 @@ from search.files.languages import indexed_suffixes
 from search.files.tree import Found, checkout_of, found_files
 from search.files.unread import Unread
 from search.files.walk import Seen, Stamp, modified_at, unchanged
-from search.index.index_file import read_head
+from search.index.index_file import read_head, tree_sha256
 from search.retrieval.exact import given, search_loops
 
 _FORMAT: Final = "galm tree 2"
@@ -45,6 +45,7 @@ class TreeRecord:
     submodules: bool = False  # whether submodules are looked into
     vectors: bool = True  # whether the index is to have vectors
     everything: bool = False  # whether hidden folders, and those of others' code, are looked into
+    repositories: str = ""  # checksum of the git repositories that are not looked into
 
     @property
     def folder(self) -> Path:
@@ -85,7 +86,7 @@ class StoredTree:
         names = [record.root, *(name for _, name in record.stamps), *(file.path for file in record.files)]
         about = {"index": record.index, "stamps": len(record.stamps), "files": len(record.files)}
         return cls(
-            {**about, **{name: getattr(record, name) for name in _CHOICES}},
+            {**about, "repositories": record.repositories, **{name: getattr(record, name) for name in _CHOICES}},
             np.array([_HOWS.index(how) for how, _ in record.stamps], np.int64),
             np.array([*record.stamps.values()], np.int64).reshape(-1, len(Stamp._fields)),
             np.array([(file.size, file.modified) for file in record.files], np.int64).reshape(-1, 2),
@@ -121,7 +122,9 @@ class StoredTree:
         keys = ((_HOWS[how], name) for how, name in zip(self.hows.tolist(), names[:count], strict=True))
         stamps = dict(zip(keys, map(Stamp._make, self.stamps.tolist()), strict=True))
         files = [*map(Found, names[count:], *self.files.T.tolist())]
-        return TreeRecord(root, str(about["index"]), stamps, files, *(about[name] is True for name in _CHOICES))
+        chosen = {name: about[name] is True for name in _CHOICES}
+        inside = str(about.get("repositories", ""))  # which older records do not have
+        return TreeRecord(root, str(about["index"]), stamps, files, **chosen, repositories=inside)
 
 
 def save_record(record: TreeRecord, index: Path) -> None:
@@ -212,9 +215,8 @@ def _differing(files: Sequence[Found], root: int) -> list[str]:
 _MOST_WALKED: Final = 20_000
 """Files of a tree that is walked before an answer if its folders have changed, .02 s for each thousand."""
 _NAMED: Final = 3
-"""Files that a line names."""
 MOST_NAMED: Final = 200
-"""Files that an answer in JSON names."""
+"""Files that a line names, and an answer in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +285,10 @@ def looked_at(index: Path, root: Path | None = None) -> tuple[Path | None, Fresh
 def _walked(record: TreeRecord, index: Path) -> list[str]:
     """The files that another walk finds changed, new or gone; if there are none, what it saw is noted."""
     root, told = record.folder, lambda *_: None
-    seen, suffixes = Seen(root), indexed_suffixes(documents=record.documents)
-    chosen = Unread(record.everything)
+    seen, suffixes, chosen = Seen(root), indexed_suffixes(documents=record.documents), Unread(record.everything)
     found = found_files(root, suffixes, told, checkout_of(root, told), chosen, submodules=record.submodules, seen=seen)
-    changed = differing(record.files, found)
+    moved = tree_sha256(None, (), chosen.repositories) != record.repositories
+    changed = differing(record.files, found) or ["."] * moved
     if not changed:
         with suppress(OSError, UserError):  # then the next one walks again
             save_record(replace(record, stamps=seen.stamps), index)

@@ -3,13 +3,16 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from repositories import commit, run_git, write
 from serving import indexed
 
 from cli.main import main
+from search.cli import source_for
 from search.engine.engine import Engine
+from search.index.freshness import Freshness
 from search.index.index_file import open_index
 from search.opening import index_place, indexed_above, tree_top
 
@@ -36,6 +39,32 @@ def test_a_named_folder_is_indexed_by_the_first_question(tmp_path, asked):
     assert said.startswith(f"indexed {root}: 4 functions, types and files of 2 files")
     assert said.count("\n") == 1
     assert asked("open the door", str(root))[2] == ""
+
+
+def test_nothing_is_not_found_before_what_has_changed_is_read(tmp_path, asked, monkeypatch):
+    root = write(tmp_path / "code", FILES)
+    asked("open the door", str(root))
+    found, calls = source_for, []
+
+    def late(*given, **options):
+        calls.append(1)
+        return replace(found(*given, **options), freshness=Freshness(("late.py",) if len(calls) < 3 else ()))
+
+    monkeypatch.setattr("search.cli.source_for", late)
+    code, _, said = asked("paint_the_fence", str(root))
+    assert (code, len(calls)) == (1, 3)
+    assert "may be old" not in said
+    assert asked("open_the_door", str(root))[0] == 0
+    assert len(calls) == 4  # what is found is not asked again
+
+
+def test_a_repository_that_appears_later_is_said_to_be_left_out(tmp_path, asked, monkeypatch):
+    root = commit(tmp_path / "code", FILES)
+    monkeypatch.setattr("search.index.updating.BUDGET", 60.0)
+    asked("open the door", str(root))
+    commit(root / "inside", {"gate.py": "def ventilate_hangar():\n    pass\n"})
+    asked("ventilate_hangar", str(root))
+    assert open_index(index_place(root)).repositories == {"inside": False}
 
 
 def test_inside_of_a_checkout_the_whole_of_it_is_indexed(tmp_path, asked, monkeypatch):

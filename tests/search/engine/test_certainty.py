@@ -102,6 +102,36 @@ def test_what_is_not_there_is_not_found(engine, query):
     assert said(engine, query).level == "none"
 
 
+GRAPH = """class Graph {
+  // 计算两点之间的最短路径
+  int dijkstra(int a, int b) { return a; }
+
+  // Falls back to the slow walk when the wombat is unreachable.
+  @Path("/bandicoot/burrow")
+  int other() { return 1; }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "level", "absent"),
+    [
+        ("最短路径", "strong", []),
+        ("两点之间的路径", "strong", []),  # 的路 is no word
+        ("两点之间的天气预报", "strong", ["的天气预报"]),
+        ("天气预报", "none", ["天气预报"]),
+        ("slow walk of an unreachable wombat", "strong", []),
+        ("bandicoot burrow", "strong", []),
+    ],
+)
+def test_a_comment_or_annotation_above_counts(tmp_path, query, level, absent):
+    (tmp_path / "Graph.java").write_text(GRAPH, encoding="utf-8")
+    refresh(tmp_path, tmp_path / "index", processes=0, tell=lambda *_: None)
+    found = said(Engine(open_index(tmp_path / "index"), None), query)
+    assert found.level == level
+    assert [*found.absent] == absent
+
+
 @pytest.mark.parametrize("query", ["bake sourdough bread with a wild starter", "where is kubernetes pod preemption"])
 def test_foreign_topics_are_no_strong_match(engine, query):
     assert said(engine, query).level != "strong"

@@ -126,6 +126,8 @@ def test_a_question_in_quotes_leaves_what_has_its_words_one_after_the_other(inde
 
     assert names('"limit of size"') == {"connect"}
     assert names('"size limit"') == set()
+    said = engine.certainty('"size limit"', engine.search('"size limit"')).line
+    assert said == "nothing found: no place has these words one after the other"
     assert names('"heronLate"') == {"texts", "watch"}
     assert names('path:watch.ts "heronLate"') == {"watch"}
     assert len(names("limit of size")) > 5
