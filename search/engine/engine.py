@@ -203,7 +203,7 @@ class Engine:
         if neural is not None:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
-        scores += ranking.files * of_file + gained
+        scores += ranking.files * of_file + gained - ranking.depth * self._penalties.depths[rows]
         named_more = np.array([spelt.gain(row) for row in rows.tolist()] if spelt.own or spelt.inside else 0.0)
         scores += named_more
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)

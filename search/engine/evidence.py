@@ -1,8 +1,9 @@
 """What speaks for hits, and what against them.
 
-Against: constants, tests and what is of an older generation lose some of their score. Copies are no hits of their own.
-Only candidates are compared, and of those only what has the name of a hit, whose texts alone are read; whole files by
-the hash of their content. A file whose only function or type is much of it is no hit beside that.
+Against: constants, tests, what is of an older generation and what is deep in folders lose some of their score. Copies
+are no hits of their own. Only candidates are compared, and of those only what has the name of a hit, whose texts alone
+are read; whole files by the hash of their content. A file whose only function or type is much of it is no hit beside
+that.
 
 How much speaks for it that an index answers a question are a few numbers, and the weights that make one of them. They
 do not depend on a model, nor on how a project's own scores are spread, so one limit serves all projects:
@@ -21,6 +22,7 @@ experiments/results/certainty.json, by ``quality DIR --queries=FILE.json --fit=c
 """
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +40,8 @@ from search.retrieval.formula import idf
 Places = Int64[np.ndarray, " places"]
 FIRST: Final = 5
 """Hits that are looked at, and rows that BM25 puts first."""
+DEEPEST: Final = 4
+"""Folders from which on it does not count how many more a file is in."""
 LARGE: Final = 1100
 """Rows from which on their number counts."""
 _READ: Final = 4000
@@ -210,6 +214,15 @@ class Penalties:
     @cached_property
     def _tests(self) -> Bool[np.ndarray, " rows"]:
         return rows_of_tests(self._index)
+
+    @cached_property
+    def depths(self) -> Int64[np.ndarray, " rows"]:
+        """How many folders that have more than one entry a row's file is in, at most DEEPEST."""
+        paths = [tuple(file.path.split("/")) for file in self._index.files]
+        entries = {path[:end] for path in paths for end in range(1, len(path) + 1)}
+        inside = Counter(entry[:-1] for entry in entries)
+        found = [sum(inside[path[:end]] > 1 for end in range(len(path))) for path in paths]
+        return np.repeat(np.minimum(np.array(found, np.int64), DEEPEST), np.diff(self._index.file_edges))
 
     @cached_property
     def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:

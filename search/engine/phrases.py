@@ -6,7 +6,8 @@ question has a number, or words that are not there, the text may have up to PUT_
 
 A passage weighs the sum of its words, each by how few files have it, times the square of its share of all words of the
 question that files have: the others were put in. That is divided by the root of the number of files that have as much.
-A passage has FEWEST words, or all of a shorter question.
+A passage has FEWEST words, or all of a shorter question. Outside of comments it weighs more, the more of the question
+its lines have letter by letter, blanks too: so a message is told from names that have its words.
 """
 
 import re
@@ -47,12 +48,8 @@ _SELDOM: Final = 8
 """Files that may have all words of a question that has fewer than FEWEST."""
 _MESSAGE: Final = 0.75
 """Share of a question from which on a passage may be the message that it quotes."""
-_SURE: Final = 0.85
-"""The same from which on it is."""
 _RAISED: Final = 1.5
 """What a function weighs that names a message, over the place of the message, which then weighs nothing."""
-_ALONE: Final = 4.0
-"""What a message weighs that the code of one file alone has, over other passages."""
 _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
 _VERB: Final = re.compile(r"(?i)\A(?:get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")
@@ -63,6 +60,10 @@ _READ: Final = 20_000
 """Places of words in quotes that are looked at."""
 _USES: Final = 5
 """Functions that may name a message."""
+_VERBATIM: Final = 5.0
+"""What a question weighs that code has letter by letter, as it has a message; a part of it by the third power."""
+_COMPARED: Final = 5
+"""Passages that are read for this, the best ones."""
 _NONE: Final = np.empty(0, np.int32)
 _SHIFT: Final = 32
 _FILE: Final = np.int64(1 << _SHIFT)
@@ -78,6 +79,7 @@ class Passage:
     file: int
     first: int  # place of the first word (search/files/words.py)
     last: int
+    commented: bool  # whether the last word is in a comment
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +106,14 @@ class Phrases:
         while not passages and len(parts) > 1:  # what stands around a handler may begin its route
             parts = parts[1:]
             passages = self.passages(asked_words("/".join(parts)), comments=comments)
-        for each in passages:
+        as_typed = plain.lower().split()
+        for place, each in enumerate(passages):
             row = self._row(each)
             if row >= 0:
-                found[row] = max(found.get(row, 0.0), each.weight * (_TYPED if is_literal else 1.0))
+                weight = each.weight * (_TYPED if is_literal else 1.0)
+                if place < _COMPARED and each.share > _SHARE and not each.commented:
+                    weight += _VERBATIM * self._verbatim(as_typed, each, row) ** 3
+                found[row] = max(found.get(row, 0.0), weight)
         best = max(passages, key=lambda each: each.weight, default=None)
         if best is not None and best.share >= _MESSAGE and len(words) > FEWEST:
             own = self._row(best)
@@ -115,9 +121,22 @@ class Phrases:
                 found |= {row: _RAISED * best.weight, own: 0.0}
         return found
 
+    def _verbatim(self, typed: Sequence[str], passage: Passage, row: int) -> float:
+        """The share of a question's words in the longest run of them, at least FEWEST, that a passage has as typed."""
+        text, whole = self.index.text(row), self.index.whole
+        first, last = (whole.line(passage.file, place) - text.start_line for place in (passage.first, passage.last))
+        lines = " ".join(text.source.split("\n")[max(0, first) : last + 1]).lower()
+        longest, begin = FEWEST - 1, 0
+        while begin + longest < len(typed):
+            if " ".join(typed[begin : begin + longest + 1]) in lines:
+                longest += 1
+            else:
+                begin += 1
+        return longest / len(typed) if longest >= FEWEST else 0.0
+
     def passages(self, words: Sequence[str], *, comments: bool = True) -> list[Passage]:
         """The best passages for the words of a question, best first."""
-        telling = self._telling(words[:LONGEST], comments=comments)
+        telling, commented = self._telling(words[:LONGEST], comments=comments)
         fewest = min(FEWEST, len(telling))
         total = sum(each.weight for each in telling)
         if not total:
@@ -136,27 +155,23 @@ class Phrases:
         found, begun = list[Passage](), set[tuple[int, int]]()
         order = order[:_PASSAGES]
         ends = (each[order] % _FILE << 1 for each in (firsts, keys))
-        parts = (weights[order], files[:_PASSAGES], *ends)
-        for weight, file, first, last in zip(*(each.tolist() for each in parts), strict=True):
+        parts = (weights[order], files[:_PASSAGES], *ends, commented[order])
+        for weight, file, first, last, is_comment in zip(*(each.tolist() for each in parts), strict=True):
             having = len(best) - bisect_left(best, 0.95 * weight)
             value = (weight / total) ** 2 * weight / _UNIT / having**0.5
-            if weight >= _SURE * total and having == 1 and len(telling) >= FEWEST and self._is_code(file, last):
-                value *= _ALONE
             least = max(_LEAST, _SMALL * found[0].weight if found else 0.0)
             if value < least or (len(telling) < FEWEST and having > _SELDOM):
                 break  # those that follow are worth less, and as many have as much
             if (file, first) not in begun:  # of those that begin at one place the best
-                found.append(Passage(weight / total, value, file, first, last))
+                found.append(Passage(weight / total, value, file, first, last, is_comment == 1))
             begun.add((file, first))
         return found
 
-    def _is_code(self, file: int, place: int) -> bool:
-        """Whether a line has code, and is of no test: others are not where a message comes from."""
-        code = self.index.whole.lines_of_code(file)
-        return not self.index.files[file].test and bool(code[self.index.whole.line(file, place) - 1])
+    def _telling(self, words: Sequence[str], *, comments: bool) -> tuple[list[Word], Int32[np.ndarray, " places"]]:
+        """The words that say something, with their places in the files that have most of them.
 
-    def _telling(self, words: Sequence[str], *, comments: bool) -> list[Word]:
-        """The words that say something, with their places in the files that have most of them."""
+        And for all of these places in turn 1 for one in a comment, else 0.
+        """
         whole, size = self.index.whole, len(self.index.files)
         asked, holders = list[tuple[int, int, str]](), list[Int32[np.ndarray, " files"]]()
         place = values = 0
@@ -169,7 +184,7 @@ class Phrases:
             values += bool(stem and not len(files)) or word.isdigit()
             place += not stem or bool(len(files))
         if not holders:
-            return []
+            return [], _NONE
         counts, held = np.array([len(each) for each in holders], np.int64), np.concatenate(holders)
         weights = idf(counts, size)
         having, mass = np.bincount(held, minlength=size), np.bincount(held, np.repeat(weights, counts), size)
@@ -179,12 +194,14 @@ class Phrases:
             kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
         files, places, begun = whole.occurrences_in(kept, [stem for _, _, stem in asked])
         keys = files * _FILE + (places >> 1)
+        commented = places & 1
         if not comments:
-            code = places & 1 == 0
-            keys, begun = keys[code], edges(code.view(np.int8))[begun]
+            code = commented == 0
+            keys, begun, commented = keys[code], edges(code.view(np.int8))[begun], commented[code]
         first = begun.tolist()
         parts = zip(asked, weights.tolist(), first, first[1:], strict=False)
-        return [Word(place, values, weight, keys[start:end]) for (place, values, _), weight, start, end in parts]
+        telling = [Word(place, values, weight, keys[start:end]) for (place, values, _), weight, start, end in parts]
+        return telling, commented
 
     def _row(self, passage: Passage) -> int:
         """The innermost row that a passage is in, or in the comment above it; -1: none."""
@@ -237,7 +254,7 @@ class Phrases:
         found = set()
         for key in keys[:most].tolist():
             place = int(key % _FILE) << 1
-            found.add(self._row(Passage(0.0, 0.0, int(key // _FILE), place, place)))
+            found.add(self._row(Passage(0.0, 0.0, int(key // _FILE), place, place, False)))
         return sorted(found - {-1})
 
 

@@ -31,6 +31,7 @@ _BOUNDS: Final = {
             "constant",
             "old",
             "deprecated",
+            "depth",
             "whole",
             "file",
             "files",
@@ -68,6 +69,8 @@ class RankingSettings:
     """Subtracted from the score of what is of an older generation (search/files/words.py), unless it is meant."""
     deprecated: float = 2.0
     """The same of declarations that are marked as deprecated."""
+    depth: float = 0.3
+    """Subtracted for each folder with more than one entry that a file is in: what is central is mostly near the top."""
     whole: float = 0.5
     """The score of a file as a whole, to which that of the file is added."""
     file: float = 0.1
@@ -104,9 +107,9 @@ LONGEST_QUERY: Final = 2000
 """Maximum number of characters of a query."""
 _TESTS: Final = frozenset(("test", "tests", "testing"))
 """Words by which a query asks for tests."""
-_SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*")
-_NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[\w$][._#$][\w$]")
-"""What distinguishes an identifier from a word: a capital inside, a dot, an underscore."""
+_SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[.#]|::)[A-Za-z_$][\w$]*)*")
+_NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[A-Z]{2}[a-z]{2}|[\w$](?:[._#$]|::)[\w$]")
+"""What distinguishes an identifier from a word: a capital inside, as in ``IOUtils`` too, a dot, an underscore."""
 _WHOLE: Final = re.compile(
     r"(?:func\s*\(\s*(?:\w+\s+)?\*?(?P<owner>\w+)(?:\[[^\[\]]*\])?\s*\)\s*)?"
     r"(?:(?:async\s+)?(?:def|func|fn|fun|function|class|struct|interface|trait|enum|new)\s+(?=\S+\Z))?"
@@ -206,9 +209,8 @@ class Names:
         rest = list(query)
         for match in _SYMBOL.finditer(query):
             symbol = match.group()
-            if symbol == whole or _NAMED.search(symbol):
-                dotted = symbol.replace("#", ".")
-                dotted = self._known(dotted)
+            if symbol == whole or is_named(symbol):
+                dotted = self._known(symbol.replace("#", ".").replace("::", "."))
                 members = [*_ending(dotted, self._by_owner, self._owners)]
                 inside |= dict.fromkeys(members, ranking.mention_boost)
                 if members and symbol != whole:

@@ -53,6 +53,7 @@ class SearchWeights(FileWeights):
     test: float = _DEFAULT.test
     constant: float = _DEFAULT.constant
     old: float = _DEFAULT.old
+    depth: float = _DEFAULT.depth
     phrases_of_file: float = _DEFAULT.phrases_of_file
 
     @property
@@ -100,6 +101,7 @@ _OF_SEARCH: Final[Mapping[str, Tried]] = {
     "vector_weight": Tried(0.3, (0.0, 0.1, 0.2, 0.3), without=0.0),
     "phrases_of_file": Tried(1.0, (1.0, 2.0, 3.0), without=0.0),
     "old": Tried(3.0, (1.0, 3.0, 5.0), without=0.0),
+    "depth": Tried(0.0, (0.0, 0.2, 0.3, 0.4), without=0.0),
     "file": Tried(0.2, (0.0, 0.2, 0.3, 0.4), without=0.0),
     "whole": Tried(0.0, (0.0, 0.5, 1.0), without=0.0),
     "test": Tried(1.0, (0.0, 1.0, 2.0), without=0.0),

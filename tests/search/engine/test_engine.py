@@ -60,7 +60,7 @@ def test_an_engine_with_other_settings_reads_questions_by_these(index):
 def test_bm25_alone_ranks_by_its_scores(index):
     query = "returns the number of threads that wait"
     hits = Engine(
-        index, None, RankingSettings(test=0.0, files=0.0, phrases=0.0, phrases_of_file=0.0, beside=0.0)
+        index, None, RankingSettings(test=0.0, files=0.0, phrases=0.0, phrases_of_file=0.0, beside=0.0, depth=0.0)
     ).search(query, top=50)
     scores = index.lexical.scores(query.split())
     assert [hit.lexical for hit in hits] == sorted(scores.tolist(), reverse=True)[:50]
@@ -69,7 +69,9 @@ def test_bm25_alone_ranks_by_its_scores(index):
 
 
 def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reranker):
-    alone = dict.fromkeys(("test", "constant", "old", "file", "files", "phrases", "phrases_of_file", "beside"), 0.0)
+    alone = dict.fromkeys(
+        ("test", "constant", "old", "file", "files", "phrases", "phrases_of_file", "beside", "depth"), 0.0
+    )
     ranking = RankingSettings(shortlist=40, weight=0.3, read_all_below=0, **alone)
     query = "returns the number of threads that wait"
     hits = Engine(index, reranker, ranking).search(query, top=1000)
@@ -174,6 +176,23 @@ def spelt(query):
     return gains, found.rest.split()
 
 
+def test_names_among_words_are_told_by_capitals_dots_and_colons():
+    names = ["IOTools.copy", "Router", "Router.nest"]
+
+    def named(query: str) -> set[str]:
+        found = Names(names).spelt(query, RankingSettings())
+        return {names[row] for row in range(len(names)) if found.gain(row)}
+
+    assert named("IOTools copies bytes") == {"IOTools.copy"}
+    assert named("how does Router::nest work") == {"Router.nest"}
+    assert (
+        named("how does Router work")
+        == named("IO tools copy bytes")
+        == named("all IDs and APIs of Router: nest")
+        == set()
+    )
+
+
 def test_a_name_that_is_all_of_a_query_stands_first():
     gains, _ = spelt("Reader.nextName()")
     assert gains == {"Reader.nextName@2": 101.0, "Outer.Reader.nextName@4": 101.0}
@@ -254,7 +273,11 @@ def test_the_best_beside_is_that_of_another_row_of_the_same_file():
 def test_a_row_gains_by_what_stands_beside_it(index, reranker):
     query = "sorts the elements of an array in parallel"
     plain, raised = (
-        Engine(index, reranker, RankingSettings(file=share, files=0.0, phrases=0.0, phrases_of_file=0.0, beside=0.0))
+        Engine(
+            index,
+            reranker,
+            RankingSettings(file=share, files=0.0, phrases=0.0, phrases_of_file=0.0, beside=0.0, depth=0.0),
+        )
         for share in (0.0, 0.5)
     )
     before = {hit.row: hit.score for hit in plain.search(query, top=200)}

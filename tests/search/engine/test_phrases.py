@@ -107,6 +107,27 @@ def test_a_message_leads_to_the_function_that_has_it(index: Index, message: str,
         assert index.names[Engine(index, None).search(message, by_file=by_file)[0].row] == name
 
 
+def test_a_message_stands_before_names_and_comments_that_have_its_words(tmp_path):
+    texts = {
+        "worker_process.py": "def start_worker_processes(worker, processes):\n    return worker.start(processes)\n",
+        "notes.py": 'def note(x):\n    """Could not start worker processes."""\n    return x\n',
+        "loops.py": "def check(pool):\n    if not pool:\n        raise Stop('Could not start worker processes')\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    refresh(tmp_path, tmp_path / "index", processes=0, tell=lambda *_: None)
+    index = open_index(tmp_path / "index")
+    hits = Engine(index, None).search("Stop: Could not start worker processes")
+    assert index.names[hits[0].row] == "check"
+    assert index.names[Engine(index, None).search("start processes of a worker")[0].row] == "start_worker_processes"
+    rows = Phrases(index, LineOwners(index)).rows
+    question = "could not start worker processes"
+    said = {index.names[row]: weight for row, weight in rows(asked_words(question), typed=question).items()}
+    assert said["check"] > said["note"] + 4
+    cut = rows(asked_words(question), typed="could not start 3 worker processes")
+    assert max(cut.values()) < said["check"] - 3
+
+
 def test_words_count_in_their_order_and_near_each_other(index: Index):
     def weight(question: str) -> float:
         return max(Phrases(index, LineOwners(index)).rows(asked_words(question)).values(), default=0.0)

@@ -4,6 +4,7 @@ import pytest
 
 from data_prep.records import SourceFile
 from search.engine.engine import Engine
+from search.engine.evidence import Penalties
 from search.files.languages import read_file
 from search.files.words import is_deprecated, old_words
 from search.index.build import refresh
@@ -52,6 +53,26 @@ def test_declarations_that_are_marked(path: str, source: str):
         SourceFile("", "b.py", b'def f():\n    """Whether it is deprecated."""\n    return deprecated(1)\n')
     )
     assert not any(is_deprecated(each.pair.method) for each in plain.units)
+
+
+def test_what_is_deep_in_folders_stands_behind_what_is_near_the_top(tmp_path):
+    code, text = tmp_path / "code", "def weigh_anchor(x):\n    return x + 1\n"
+    paths = ["only/one/a.py", "only/one/b/a.py", "only/one/b/c/a.py", "only/one/b/c/d/e/a.py", "only/one/b/c/d/f/a.py"]
+    for number, path in enumerate(paths):
+        (code / path).parent.mkdir(parents=True, exist_ok=True)
+        (code / path).write_text(text.replace("1", str(number)))
+    refresh(code, tmp_path / "index", processes=0, tell=lambda *_: None)
+    index = open_index(tmp_path / "index")
+    depths = Penalties(index).depths
+    assert [depths[index.file_edges[file]] for file in map([each.path for each in index.files].index, paths)] == [
+        1,
+        2,
+        3,
+        4,
+        4,
+    ]
+    hits = Engine(index, None).search("weigh the anchor", top=2)
+    assert [index.file(hit.row).path for hit in hits] == paths[:2]
 
 
 def test_the_current_one_stands_first_unless_the_old_one_is_meant(tmp_path):
