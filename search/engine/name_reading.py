@@ -46,6 +46,9 @@ _TAIL: Final = 200
 """Characters of the end of a function that tell whether it is empty."""
 _LITERAL: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Za-z_]\w*(?:[.-]\w+)+")
 """An option, a variable of the environment or a key of a configuration rather than words."""
+_WORDS: Final = re.compile(r"[A-Za-z]+(?:[ \t]+[A-Za-z]+){1,4}")
+_IN_WORDS: Final = 3.0
+"""Added to the score of what is called by all words of a question in their order: ``load_item`` of ``load item``."""
 _VARIABLE: Final = re.compile(r"\A(?:\$\{?([A-Z_\d]+)\}?|%([A-Z_\d]+)%)\Z")
 """A variable of the environment as shells have it."""
 _OWN, _EXACT, _CODE, _DEFINED, _OUTER, _FUNCTION = 32, 16, 8, 4, 2, 1
@@ -75,6 +78,10 @@ class NameReader(Names):
         """As :meth:`Names.spelt`: what is called so, and the rows of the files that are named among other words."""
         mentioned = self.paths.mentioned(query)
         found = super().spelt(mentioned.rest, ranking)
+        if _WORDS.fullmatch(query.strip()):
+            words = query.lower().split()
+            own = {row: _IN_WORDS for key in ("".join(words), "_".join(words)) for row in self._by_last.get(key, ())}
+            found = replace(found, own={**own, **found.own})
         gains = (mentioned.others, ranking.mention_boost), (mentioned.files, ranking.exact_name_boost)
         edges = self._index.file_edges
         rows = {row: gain for files, gain in gains for file in files for row in range(*edges[file : file + 2].tolist())}

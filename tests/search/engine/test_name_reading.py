@@ -159,3 +159,12 @@ def test_other_questions_are_no_names(engine):
     assert engine.names.read("how is a pool recycled") is None
     assert engine.names.read("zanzibar") is None
     assert [hit.stage for hit in engine.search("recycled pool", top=1)] == ["words"]
+
+
+def test_what_is_called_by_all_words_of_a_question_comes_first(tmp_path):
+    others = (f'def load_{name}(item):\n    """Loads an item."""\n    return item\n\n\n' for name in "abcdefgh")
+    write(tmp_path / "tree", {"things.py": "".join(others), "lib/store.py": "def load_item(key):\n    return key\n"})
+    found = Engine(open_index(index_of(tmp_path / "tree", tmp_path / "index")), None)
+    for query in ("load item", "Load Item"):
+        assert first(found, query)[1] == "load_item"
+    assert first(found, "loads an item")[1] != "load_item"
