@@ -16,7 +16,7 @@ from experiments.terminal.options import parsed
 from search.files.tree import blob_names, checkout_of
 from search.files.walk import modified_at
 from search.index.code_index import Index, IndexedFile
-from search.making import complain_about
+from search.making import complain_about, named_folder
 from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -102,18 +102,6 @@ def _of_file(path: str) -> str:
     """The command that asks one file."""
     folder, name = os.path.split(path)
     return f'bash run.sh search "QUESTION" {folder or "."} --path={name}'
-
-
-def named_folder(typed: str) -> Path:
-    """The folder that is named.
-
-    Raises:
-        UserError: there is none.
-    """
-    folder = named_path(typed)
-    if not folder.is_dir():
-        raise UserError(f"{folder} {'is no folder' if os.path.lexists(folder) else 'does not exist'}: name a folder")
-    return folder
 
 
 def _means_folder(word: str) -> bool:

@@ -4,6 +4,7 @@ With ``--list=FILE`` there is an index for each repository of a list, made and u
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -26,6 +27,18 @@ if TYPE_CHECKING:
     from search.index.build import Refreshed
     from search.index.code_index import Index
     from search.repository_list import Repository
+
+
+def named_folder(typed: str) -> Path:
+    """The folder that is named.
+
+    Raises:
+        UserError: there is none.
+    """
+    folder = named_path(typed)
+    if not folder.is_dir():
+        raise UserError(f"{folder} {'is no folder' if os.path.lexists(folder) else 'does not exist'}: name a folder")
+    return folder
 
 
 def index(arguments: Sequence[str]) -> None:

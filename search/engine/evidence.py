@@ -1,9 +1,8 @@
 """What speaks for hits, and what against them.
 
-Against: constants, tests, what is of an older generation and what is deep in folders lose some of their score. Copies
-are no hits of their own. Only candidates are compared, and of those only what has the name of a hit, whose texts alone
-are read; whole files by the hash of their content. A file whose only function or type is much of it is no hit beside
-that.
+Against: constants, tests, what is old and what is deep in folders lose some of their score. Copies are no hits of their
+own. Only candidates are compared, and of those only what has the name of a hit, whose texts alone are read; whole files
+by the hash of their content. A file whose only function or type is much of it is no hit beside that.
 
 How much speaks for it that an index answers a question are a few numbers, and the weights that make one of them. They
 do not depend on a model, nor on how a project's own scores are spread, so one limit serves all projects:
@@ -121,8 +120,7 @@ def numbers_of(
     texts = [_text(index, row) for row in hits.rows]
     weights, has = rarity(index, terms), holds(index, terms, hits.rows, texts)
     has = has if also is None else has | also
-    words = float((has @ weights).max() / weights.sum())
-    long = float(np.log(len(terms)))
+    words, long = float((has @ weights).max() / weights.sum()), float(np.log(len(terms)))
     return {
         "words": words,
         "long": words * long,
@@ -221,8 +219,8 @@ class Penalties:
         paths = [tuple(file.path.split("/")) for file in self._index.files]
         entries = {path[:end] for path in paths for end in range(1, len(path) + 1)}
         inside = Counter(entry[:-1] for entry in entries)
-        found = [sum(inside[path[:end]] > 1 for end in range(len(path))) for path in paths]
-        return np.repeat(np.minimum(np.array(found, np.int64), DEEPEST), np.diff(self._index.file_edges))
+        found = np.array([sum(inside[path[:end]] > 1 for end in range(len(path))) for path in paths], np.int64)
+        return np.repeat(np.minimum(found, DEEPEST), np.diff(self._index.file_edges))
 
     @cached_property
     def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:

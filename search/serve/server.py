@@ -17,11 +17,10 @@ from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
-from search.cli import named_folder
 from search.index.code_index import rows_of_files
 from search.index.index_file import read_head
 from search.index.updating import Updates
-from search.making import complain_about
+from search.making import complain_about, named_folder
 from search.models.packed import reranker_maker
 from search.opening import judgements_place, source_of
 from search.options import ServeOptions
