@@ -69,7 +69,10 @@ def engines(base, model):
     path = base / "whole.index"
     retriever = near_rows(path, read_head(path).content, len(whole), "") if model else None
     joint = joined([open_member(each, reranker_of, near=model) for each in read_list(base / "list.tsv")])
-    joint.ranking = RankingSettings(shortlist=10_000)  # else rows of equal scores at its end may differ
+    joint.ranking = RankingSettings(
+        shortlist=10_000,  # else rows of equal scores at its end may differ
+        depth=0.0,  # a half has folders with one entry that have more in the whole
+    )
     return Engine(whole, reranker, joint.ranking, retriever), joint
 
 
