@@ -21,7 +21,6 @@ experiments/results/certainty.json, by ``quality DIR --queries=FILE.json --fit=c
 """
 
 import re
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +29,7 @@ from typing import Final
 import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int64
+from search.engine.path_reading import folder_depths
 from search.engine.question import RankingSettings, asks_for_tests
 from search.engine.signals import Candidates, Hit
 from search.files.words import DEPRECATED, old_words, stem_of
@@ -216,10 +216,7 @@ class Penalties:
     @cached_property
     def depths(self) -> Int64[np.ndarray, " rows"]:
         """How many folders that have more than one entry a row's file is in, at most DEEPEST."""
-        paths = [tuple(file.path.split("/")) for file in self._index.files]
-        entries = {path[:end] for path in paths for end in range(1, len(path) + 1)}
-        inside = Counter(entry[:-1] for entry in entries)
-        found = np.array([sum(inside[path[:end]] > 1 for end in range(len(path))) for path in paths], np.int64)
+        found = np.array(folder_depths([file.path for file in self._index.files]), np.int64)
         return np.repeat(np.minimum(found, DEEPEST), np.diff(self._index.file_edges))
 
     @cached_property

@@ -13,6 +13,7 @@ Other spellings of a word are looked for in names alone: in texts such words mea
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
@@ -234,3 +235,17 @@ def _single(root: str) -> str:
     """``logg`` is ``log``."""
     doubled = len(root) > _SHORTEST and root[-1] == root[-2] and root[-1] in _DOUBLED
     return root[:-1] if doubled else root
+
+
+def folder_depths(paths: Sequence[str]) -> list[int]:
+    """Of each path, the number of folders above it that have more than one entry."""
+    folders, known = [path.rpartition("/")[0] for path in paths], set[str]()
+    for folder in folders:
+        while folder and folder not in known:
+            known.add(folder)
+            folder = folder.rpartition("/")[0]
+    inside = Counter([*folders, *(folder.rpartition("/")[0] for folder in known)])
+    depths = {"": int(inside[""] > 1)}
+    for folder in sorted(known):  # each behind that above
+        depths[folder] = depths[folder.rpartition("/")[0]] + (inside[folder] > 1)
+    return [depths[folder] for folder in folders]
