@@ -28,7 +28,7 @@ _BRACKET: Final = re.compile(rb"[()\[\]{}]")
 _PAREN: Final = re.compile(rb"[()]")
 _SPACE: Final = ord(" ")
 _GAP: Final = re.compile(rb"\s*(?=\{)")
-_BLANK, _QUOTED = (bytes(10 if each == 10 else ord(mark) for each in range(256)) for mark in (" ", '"'))
+_BLANK, _QUOTED = b" " * 10 + b"\n" + b" " * 245, b'"' * 10 + b"\n" + b'"' * 245
 """What :meth:`bytes.translate` makes blanks or quotes by; line breaks stay."""
 _BEGIN: Final = (b"if", b"ifdef", b"ifndef")
 _GO_ON: Final = (b"elif", b"else", b"elseif", b"elifdef", b"elifndef", b"endif")

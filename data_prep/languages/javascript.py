@@ -76,13 +76,8 @@ def _with_signatures(root: "Node") -> Iterator[Declaration]:
         node, ambient = todo.pop()
         named = node.child_by_field_name("name")
         if node.type in _SIGNATURES and named is not None:
-            kind = (
-                "constructor"
-                if node_text(named) == "constructor"
-                else "method"
-                if "method" in node.type
-                else "function"
-            )
+            kind = "method" if "method" in node.type else "function"
+            kind = "constructor" if node_text(named) == "constructor" else kind
             yield Declaration(_name(named, node)[0], _stated(node), kind=kind)
         elif node.type == "variable_declarator" and ambient and node.child_by_field_name("value") is None:
             yield Declaration(_name(named, node)[0], _stated(_whole(node)))

@@ -19,7 +19,7 @@ _OF_TOOLS: Final = re.compile(
 _CALLS: Final = re.compile(r"(?m)^:?call-seq:.*(?:\n[^\S\n]*\S.*)*")
 """The ways to call a method, in RDoc: all lines up to a blank one."""
 _METHODS: Final = words("method singleton_method")
-_GIVEN: Final = frozenset((b"it", *(b"_%d" % number for number in range(1, 10))))
+_GIVEN: Final = frozenset(b"it _1 _2 _3 _4 _5 _6 _7 _8 _9".split())
 """Parameters of a block that need not be declared."""
 _NAMES: Final = """
 [(call method: (identifier) @other) (method name: (identifier) @other) (singleton_method name: (identifier) @other)

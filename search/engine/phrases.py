@@ -100,7 +100,7 @@ class Phrases:
         found: dict[int, float] = {}
         plain = _VERB.sub("", typed.strip())
         is_literal = bool(plain) and not re.search(r"\s", plain)
-        words = words if plain == typed.strip() else words[1:]
+        words = words if plain == typed.strip() else asked_words(plain)
         passages = self.passages(words, comments=comments)
         parts = plain.split("/")[1:_PARTS] if is_literal and plain.startswith("/") else []
         while not passages and len(parts) > 1:  # what stands around a handler may begin its route

@@ -214,9 +214,9 @@ def _differing(files: Sequence[Found], root: int) -> list[str]:
 
 _MOST_WALKED: Final = 20_000
 """Files of a tree that is walked before an answer if its folders have changed, .02 s for each thousand."""
-_NAMED: Final = 3
+_NAMED: Final = 3  # files that a line names
 MOST_NAMED: Final = 200
-"""Files that a line names, and an answer in JSON."""
+"""Files that an answer in JSON names."""
 
 
 @dataclass(frozen=True, slots=True)
