@@ -10,6 +10,7 @@ of the mean token states may be added (``pooled``), which is the score of ``mini
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -20,10 +21,13 @@ from torch.nn.functional import normalize
 
 from data_prep.errors import UserError, check_bounds, whole
 from data_prep.store.batching import Batch, Words
-from modeling.base import Encoded
+from modeling.base import Encoded, widened
 from modeling.layers import masked_softmax
-from modeling.transformers.bi_encoder import TransformerConfig, TransformerRanker, mean_state
+from modeling.transformers.bi_encoder import Model, TransformerConfig, TransformerRanker, mean_state
 from modeling.transformers.subword_pairs import Subwords
+
+_MOST_KEPT: Final = 1 << 33
+"""Bytes of states that are kept of a frozen transformer; what does not fit is encoded each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,9 @@ class TokenVectorsConfig(TransformerConfig):
     """Whether the cosine of the pooled token states is added to the score."""
     units: Literal["subwords", "words"] = "subwords"
     """What has a vector: each subword, or each word by the mean of its subwords' states (a WordPiece tokenizer)."""
+    frozen: bool = False
+    """Whether the transformer keeps its weights, so that only what reads its states learns, and each text is encoded
+    once."""
 
     def __post_init__(self) -> None:
         super(TokenVectorsConfig, self).__post_init__()
@@ -68,6 +75,35 @@ class TokenVectors(Encoded):
         return self.subwords
 
 
+class KeptStates:
+    """States of the texts that were read before, in float16, of a transformer whose weights stay as they are."""
+
+    def __init__(self, read: Callable[[Words], Tensor]) -> None:
+        """``read``: encodes texts."""
+        self._read = read
+        self._states: dict[bytes, Tensor] = {}  # token ids of a text -> [tokens, dim]
+        self._room = _MOST_KEPT
+
+    @torch.no_grad()
+    def __call__(self, words: Words) -> Float[Tensor, "batch words dim"]:
+        """The last state of every token, 0 at pads."""
+        lengths = words.mask.sum(1).tolist()
+        keys = [row[:length].tobytes() for row, length in zip(words.ids.cpu().numpy(), lengths, strict=True)]
+        found = {key: self._states[key] for key in keys if key in self._states}
+        if new := {key: place for place, key in enumerate(keys) if key not in found}:
+            places = torch.tensor([*new.values()], device=words.ids.device)
+            states = self._read(Words(words.ids[places], words.mask[places])).half()
+            found |= {key: row[: lengths[place]].clone() for (key, place), row in zip(new.items(), states, strict=True)}
+            self._keep({key: found[key] for key in new})
+        states = nn.utils.rnn.pad_sequence([found[key] for key in keys], batch_first=True)
+        return widened(states, (words.mask.shape[1], states.shape[2])).float()
+
+    def _keep(self, states: Mapping[bytes, Tensor]) -> None:
+        if (size := sum(each.nbytes for each in states.values())) <= self._room:
+            self._states |= states
+            self._room -= size
+
+
 class TokenVectorRanker(TransformerRanker):
     """A transformer, a linear layer to token vectors, and the pooled vector beside them."""
 
@@ -84,6 +120,20 @@ class TokenVectorRanker(TransformerRanker):
         self.continues: Tensor  # by subword id: whether it continues the word before it
         if config.units == "words":
             self.register_buffer("continues", continuing_subwords(vocabularies), persistent=False)
+        if config.frozen:
+            self.transformer.requires_grad_(False)
+        self._kept = KeptStates(super().token_states)
+
+    def train(self: Model, mode: bool = True) -> Model:
+        """As of other transformers; a frozen one reads as in a test."""
+        super().train(mode)
+        if self.config.frozen:
+            self.transformer.eval().set_attn_implementation("sdpa")  # type: ignore[operator]
+        return self
+
+    def token_states(self, words: Words) -> Float[Tensor, "batch words dim"]:
+        """The last state of every token; of a frozen transformer as it was first read."""
+        return self._kept(words) if self.config.frozen else super().token_states(words)
 
     def encode_query(self, queries: Batch) -> TokenVectors:
         """Token vectors of the query."""

@@ -159,3 +159,39 @@ def test_all_but_the_transformer_is_new(base, make):
 )
 def test_a_block_is_small_on_a_cpu_and_a_square_on_a_gpu(device, pairs, sides):
     assert block_sides(device, pairs) == sides
+
+
+def some_words(rows: int, widest: int, seed: int) -> Words:
+    random = torch.Generator().manual_seed(seed)
+    mask = torch.arange(widest + 2) < torch.randint(1, widest + 1, (rows, 1), generator=random)
+    return Words(torch.randint(5, 40, mask.shape, generator=random) * mask, mask)
+
+
+@pytest.mark.parametrize("make", [late, contextual])
+def test_a_frozen_transformer_reads_a_text_once_and_keeps_its_weights_while_the_rest_learns(base, make):
+    model, plain = make(base, frozen=True), make(base)
+    model.load_state_dict(plain.state_dict())
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    read: list[int] = []
+    model.transformer.register_forward_hook(lambda *_: read.append(1))
+    queries, codes = {"query": some_words(QUERIES, 6, 0)}, {"code": some_words(QUERIES, 9, 1)}
+    optimiser = torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=0.01)
+    model.train()
+    for step in range(3):
+        scores = model.score_matrix(model.encode_query(queries), model.encode_code(codes))
+        if not step:
+            expected = plain.score_matrix(plain.encode_query(queries), plain.encode_code(codes))
+            torch.testing.assert_close(scores, expected, atol=2e-3, rtol=0)
+        optimiser.zero_grad()
+        torch.nn.functional.cross_entropy(scores, torch.arange(QUERIES)).backward()
+        optimiser.step()
+    assert len(read) == 2  # the queries once, and the codes
+    changed = {name for name, weight in model.state_dict().items() if not torch.equal(weight, before[name])}
+    assert changed
+    assert not any(name.startswith("transformer.") for name in changed)
+
+
+def test_a_frozen_transformer_encodes_anew_what_does_not_fit(base, monkeypatch):
+    monkeypatch.setattr("modeling.transformers.late_interaction._MOST_KEPT", 0)
+    model, words = late(base, frozen=True), some_words(QUERIES, 6, 0)
+    torch.testing.assert_close(model.token_states(words), model.token_states(words))
