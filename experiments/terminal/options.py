@@ -226,13 +226,13 @@ def _is_plain(value: object) -> bool:
 
 
 def stored_options(path: Path) -> dict[str, Any]:
-    """The options by full name, such as ``train.epochs``.
+    """The options by full name, such as ``train.epochs``, as they were saved.
 
     Raises:
         UserError: the file is missing, damaged, or not a configuration.
     """
     found: dict[str, Any] = {}
-    for name, part in stored_configuration(path).items():
+    for name, part in stored_configuration(path, as_saved=True).items():
         found |= {f"{name}.{field}": value for field, value in part.items()} if isinstance(part, dict) else {name: part}
     return found
 

@@ -1,5 +1,6 @@
 """The model of a finished run: what of its folder must be as it was, and what somebody may have made up."""
 
+import hashlib
 import json
 import os
 import re
@@ -10,13 +11,15 @@ import torch
 from safetensors.torch import load_file, save
 
 from cli.main import main
+from data_prep.files.json_text import sorted_json
 from data_prep.store.tokenizing import WordTokenizer
-from experiments.recipes.config import resolve
+from experiments.recipes.config import FREE, resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder, load_run
 from search.models.folder import DEFAULT_MODEL
 from training.checkpoint import save_weights, sealed_weights
 
+SECTIONS = ("data", "words", "model", "loss", "train", "evaluate")
 TYPED = {"model.dim": "16", "model.num_blocks": "4", "model.layers": "1", "data.root": "/somewhere"}
 
 
@@ -65,6 +68,19 @@ def test_a_damaged_vocabulary_or_configuration_is_refused_in_one_line(run, capsy
     assert "\n" not in str(error.value)
     assert main(["search", "a stream", f"--model={run.path}", f"--index={run.path}"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_run_from_before_an_option_had_its_present_name_is_loaded(run):
+    content = json.loads(run.config.read_text())
+    for section, old, new in [("model", "graph_width", "gcn_dim"), ("train", "late_rate", "final_learning_rate")]:
+        content[section][old] = content[section].pop(new)
+    run.config.write_text(json.dumps(content))
+    settings = {f"{name}.{field}": value for name in SECTIONS for field, value in content[name].items()}
+    settings |= {name: content[name] for name in ("dataset", "model_name")}
+    settings = {name: value for name, value in settings.items() if not name.startswith(FREE)}
+    made_with = {"config.json": hashlib.sha256(sorted_json(settings)).hexdigest()}  # as it was when it was trained
+    run.weights.write_bytes(sealed_weights(load_file(run.weights), "weights", {"made_with": made_with}))
+    load_run(run.path)
 
 
 def test_what_may_change_after_a_run_has_no_part_in_it(run):
