@@ -174,7 +174,7 @@ _CONVENTIONS: Final = (
     "little, so that an interval that nearly holds 0 says little. MRR: mean ± deviation over seeds. "
     '"+ BM25": both scores fused, with a weight tuned on validation. *: any method counts whose own query has the same '
     "words. The rows of CSN and JCG were trained on more Java, without theirs, and their tabcs has no syntax tree. The "
-    "JDK's minilm was trained for one epoch, with two seeds, Debian's for three."
+    "JDK's minilm was trained for one epoch, Debian's for three."
 )
 _TIMES: Final = (
     "**What does it cost?** All models timed in one run, a question with 1,000 methods, on the processor "

@@ -69,7 +69,7 @@ _LEGEND: Final = """\
 - GALM's paper leaves choices open: the tuned reading was chosen on validation, the literal one by its text.
 - galm_plus is our variant of GALM, tuned longer than the baselines; here it has no graph layer.
 - MiniLM is all-MiniLM-L6-v2: it learned from other text and code before ([pretrained.md](docs/pretrained.md)). It was
-  trained on the JDK for one epoch, with two seeds.
+  trained on the JDK for one epoch.
 - Is GALM ahead of TabCS? Of BM25? With intervals: [main.md](experiments/results/main.md), and all models from there.
 
 ![MRR of each row with its 95 % interval, beside that of tuned BM25](experiments/results/overview.png)"""
