@@ -18,6 +18,9 @@ from search.engine.question import asked_words, is_named
 from search.files.words import folded, stem_of, stems
 
 _WORD: Final = re.compile(r"(?<![\w.])[^\W\d_]{4,}(?![\w.])")
+_ROUTE: Final = re.compile(r"(?:[A-Za-z]+\s+)?(?:https?://[^\s/]+)?/(?:\S*/)?[a-z_-]{3,}\S*", re.IGNORECASE)
+"""A route: behind its parts in words, numbers are values."""
+_NUMBER: Final = re.compile(r"(?<=[a-z_-]{3})/\d+(?=/|\?|\Z|\s)")
 _ALIKE: Final = 0.55
 """The share of the longer word that two forms begin with."""
 _SHORTEST: Final = 4
@@ -32,6 +35,8 @@ def in_known_forms(text: str, terms: Sequence[Sequence[str]], has: Callable[[str
         terms: the stems of the files, sorted, in one or more lists.
         has: whether a file has a stem.
     """
+    if _ROUTE.fullmatch(text.strip()):
+        return _NUMBER.sub("", text)
     if is_named(text) or (text.isascii() and any(map(has, stemmed(asked_words(text)).values()))):
         return text
     return _WORD.sub(lambda found: _form(found[0], terms, has), text)
