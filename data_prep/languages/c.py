@@ -31,6 +31,7 @@ from data_prep.languages.language import (
     resolved,
     words,
 )
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -47,13 +48,13 @@ _KEYWORDS: Final = (
     rb"(?:static|inline|extern|constexpr|struct|class|enum|union|template|virtual|explicit|unsigned|signed|int|char"
     rb"|void|bool|long|short|size_t|typedef|auto|friend|float|double)\b"
 )
-_BEHIND: Final = rb"\n[ \t]*(?:extern|virtual)\b[^;{}=]{0,500}?\)\s*(?:const\s*)?"
+_BEHIND: Final = rb"\n(?:[ \t]*(?:extern|virtual)\b|\w)[^;{}=]{0,500}?\)\s*(?:const\s*)?"
 """A declaration without a body."""
 NO_TYPE: Final = (
     rb"\b(?!(?:static|inline|extern|const|volatile|constexpr|virtual|explicit|friend|typedef|struct|class|enum|union|new"
     rb"|return|else|do|case|goto|throw|typename|using|namespace|unsigned|signed|delete|public|private|protected)\b)"
 )
-_CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
+CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
 _MACRO: Final = re.compile(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
 _MACRO_LINE: Final = re.compile(r"(?m)^[ \t]*[A-Z][A-Z0-9_]*[ \t]*$")
 _BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
@@ -154,6 +155,14 @@ def declarator(node: "Node") -> "Node | None":
     return found
 
 
+def is_prototype(node: "Node") -> bool:
+    """Whether a declaration is that of a function: ``int f(void);``, not ``int (*f)(void);``."""
+    outer, found = None, node.child_by_field_name("declarator")
+    while found is not None and found.type.endswith("declarator"):
+        outer, found = found, found.child_by_field_name("declarator") or part_of(found, "0")
+    return outer is not None and outer.type == "function_declarator"
+
+
 def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
     """``open`` of ``SYSCALL_DEFINE3(open, ...) {``, the test ``Calc.adds`` of ``TEST(Calc, adds) {``; else None."""
     macro = node_text(named)
@@ -193,6 +202,11 @@ def _declaration(node: "Node") -> Declaration | None:
     return Declaration(node_text(named), node) if body_of(node) is not None and named is not None else None
 
 
+def _prototype(node: "Node") -> Declaration | None:
+    is_one = node.child_by_field_name("type") is not None and is_prototype(node)
+    return Declaration(node_text(declarator(node)), node) if is_one else None
+
+
 def c_type(node: "Node") -> Declaration | None:
     """A type with members, by its tag or the name that ``typedef`` gives it; another ``typedef`` too."""
     if node.type == "type_definition":
@@ -207,8 +221,8 @@ def c_constants(root: "Node") -> Iterator[Declaration]:
     todo = [root]
     while todo:
         for each in todo.pop().named_children:
-            if each.type in _CONDITIONS or each.type == "namespace_definition":
-                todo += [each if each.type in _CONDITIONS else body_of(each) or each]
+            if each.type in CONDITIONS or each.type == "namespace_definition":
+                todo += [each if each.type in CONDITIONS else body_of(each) or each]
             elif each.type == "preproc_def" and each.child_by_field_name("value") is not None:
                 yield Declaration(name_of(each), each)
             elif each.type == "declaration" and (last := part_of(each, "-1")) is not None:
@@ -245,6 +259,7 @@ LANGUAGE: Final = Language(
     type_declaration=c_type,
     body=lambda node: body_of(node) or node.child_by_field_name("value"),
     constants=c_constants,
+    signatures=signatures_of(words("declaration"), CONDITIONS, _prototype),
     identifiers=words("identifier field_identifier type_identifier"),
     calls={"call_expression": "function"},
     members={

@@ -5,10 +5,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.c import (
+    CONDITIONS,
+    LONG_NAME,
+    MACROS,
+    NO_TYPE,
+    c_type,
+    declarator,
+    is_prototype,
+    macro,
+    made_by_macro,
+)
 from data_prep.languages.c import LANGUAGE as C
-from data_prep.languages.c import LONG_NAME, MACROS, NO_TYPE, c_type, declarator, macro, made_by_macro
 from data_prep.languages.easing import OPEN, Easing, Rule, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -23,6 +34,7 @@ _LAST_TYPE: Final = re.compile(
 )
 _COMMA: Final = re.compile(rb"->|<<|[()\[\]{}<>,]")
 _PARAMETERS: Final = words("parameter_declaration parameter_list function_declarator abstract_function_declarator")
+_TYPES: Final = words("class_specifier struct_specifier union_specifier")
 _OUTSIDE: Final = words("template_declaration friend_declaration")
 
 
@@ -128,6 +140,16 @@ def _declaration(node: "Node") -> Declaration | None:
         return None
     if not _type_around(node) and (made := made_by_macro(node, named)):
         return made
+    return _named(node, named)
+
+
+def _prototype(node: "Node") -> Declaration | None:
+    named, typed = declarator(node), node.child_by_field_name("type") is not None or bool(_type_around(node))
+    is_one = typed and named is not None and (named.type == "operator_cast" or is_prototype(node))
+    return _named(node, named) if is_one and named is not None else None
+
+
+def _named(node: "Node", named: "Node") -> Declaration:
     if named.type == "operator_cast":
         return Declaration(f"operator {node_text(named.child_by_field_name('type'))}", _whole(node))
     owner: list[str] = []
@@ -195,11 +217,16 @@ LANGUAGE: Final = replace(
     r"|^\s*(?:[\w:<>*&~]+ )*[\w:~]+::[\w~]+\(|<<|^\s*public:|\bcase [\w:]+::\w+:",
     grammar="tree_sitter_cpp:language",
     eased=partial(eased, _EASED),
-    types=words("class_specifier struct_specifier union_specifier"),
+    types=_TYPES,
     other_types=words("enum_specifier type_definition alias_declaration concept_definition"),
     declaration=_declaration,
     type_declaration=_type_declaration,
     scope_name=_scope_name,
+    signatures=signatures_of(
+        words("declaration field_declaration"),
+        CONDITIONS | _TYPES | words("namespace_definition template_declaration field_declaration_list"),
+        _prototype,
+    ),
     identifiers=C.identifiers | words("namespace_identifier"),
     calls={
         "call_expression": "function",

@@ -17,6 +17,7 @@ from data_prep.languages.language import (
     part_of,
     words,
 )
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,6 +31,7 @@ _RESULT: Final = re.compile(
 )
 _GIVEN: Final = re.compile(rb"\s*=(?![=>])")
 _WORD: Final = re.compile(rb"\w+")
+_TYPES: Final = words("class_declaration struct_declaration interface_declaration record_declaration")
 _OTHERS: Final = words(
     "destructor_declaration operator_declaration conversion_operator_declaration indexer_declaration"
 )
@@ -146,12 +148,16 @@ LANGUAGE: Final = Language(
         "method_declaration constructor_declaration property_declaration local_function_statement "
         "destructor_declaration operator_declaration conversion_operator_declaration indexer_declaration"
     ),
-    types=words("class_declaration struct_declaration interface_declaration record_declaration"),
+    types=_TYPES,
     other_types=words("enum_declaration delegate_declaration"),
     nested=False,
     declaration=_declaration,
     body=_body,
     constants=_constants,
+    signatures=signatures_of(
+        words("method_declaration"),
+        _TYPES | words("namespace_declaration file_scoped_namespace_declaration declaration_list"),
+    ),
     plain_doc=_plain_doc,
     identifiers=words("identifier"),
     calls={"invocation_expression": "function", "object_creation_expression": "type"},

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, node_text, part_of, words
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -135,6 +136,19 @@ def _type_declaration(node: "Node") -> Declaration | None:
     return Declaration(_scope_name(node), node, doc=next(filter(None, docs), None))
 
 
+def _callback(attribute: "Node") -> Declaration | None:
+    """``fetch`` of ``@callback fetch(key :: atom) :: term``, with the ``@doc`` before it."""
+    operand = attribute.child_by_field_name("operand")
+    if operand is None or _target(operand) not in ("callback", "macrocallback"):
+        return None
+    head, before = _argument(operand), attribute.prev_named_sibling
+    while head is not None and head.type == "binary_operator":
+        head = head.child_by_field_name("left")
+    doc = _documentation(before, "doc") if before is not None and before.type == "unary_operator" else None
+    name = node_text(head.child_by_field_name("target") or head) if head is not None else ""
+    return Declaration(name, attribute, first=before if doc is not None else None, doc=doc)
+
+
 def _scope_name(node: "Node") -> str:
     return node_text(_argument(node))
 
@@ -173,6 +187,7 @@ LANGUAGE: Final = Language(
     scope_name=_scope_name,
     body=_body,
     plain_doc=_plain_doc,
+    signatures=signatures_of(words("unary_operator"), words("call do_block"), _callback),
     identifiers=words("identifier alias"),
     calls={"call": "target", "binary_operator": "right"},
     members={"dot": ("left", "right")},

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,6 +36,13 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             specs = [each for each in inside if each.type in ("const_spec", "var_spec")]
             for spec in specs:
                 yield Declaration(name_of(spec).strip("_"), declared if len(specs) == 1 else spec)
+
+
+def _signature(node: "Node") -> Declaration:
+    """A method of an interface, or a function that is written in assembly."""
+    around = node.parent.parent if node.parent is not None else None
+    of_interface = node.type == "method_elem" and around is not None
+    return Declaration(name_of(node), node, name_of(around) if of_interface and around else _receiver(node))
 
 
 def _receiver(node: "Node") -> str:
@@ -78,6 +86,11 @@ LANGUAGE: Final = Language(
     declaration=_declaration,
     type_declaration=_type_declaration,
     constants=_constants,
+    signatures=signatures_of(
+        words("method_elem function_declaration method_declaration"),
+        words("type_declaration type_spec interface_type"),
+        _signature,
+    ),
     identifiers=words("identifier field_identifier type_identifier package_identifier"),
     calls=dict.fromkeys(("call_expression", "type_conversion_expression"), _called),
     members={"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")},

@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -53,6 +54,15 @@ def _declaration(node: "Node") -> Declaration | None:
         more.append(after)
         after = _beside(after, before=False)
     return Declaration(name, node, first=before if signed else None, more=more)
+
+
+def _signature(node: "Node") -> Declaration | None:
+    """``area`` of a class, or what is imported from another language; the signature of an equation belongs to that."""
+    around = node.parent
+    inside = around is not None and around.type in ("class_declarations", "foreign_import")
+    whole = around if inside and around is not None and around.type == "foreign_import" else node
+    first = node_text(node).partition("::")[0].split(",")[0].strip(" ()\n")
+    return Declaration(first, whole) if inside else None
 
 
 def _called(node: "Node") -> "Node | None":
@@ -132,6 +142,9 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     body=lambda node: node.child_by_field_name("match") or node.child_by_field_name("declarations"),
     plain_doc=_plain_doc,
+    signatures=signatures_of(
+        words("signature"), words("declarations class class_declarations foreign_import"), _signature
+    ),
     identifiers=words("variable constructor name field_name"),
     calls={
         "apply": "function",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased, near, without
 from data_prep.languages.language import Declaration, Language, Quote, first_before, name_of, node_text, part_of, words
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,6 +36,7 @@ _AT_END: Final = re.compile(rb"\$(?=\w+\"{3}\Z)")
 _LAST: Final = re.compile(rb"(?m)[^\s{;,>]( )\}")
 _BODIES: Final = words("function_body class_body enum_class_body block")
 _ANNOTATED: Final = words("annotated_expression")
+_TYPES: Final = words("class_declaration object_declaration companion_object")
 _ACCESSORS: Final = words("getter setter property_delegate")
 
 
@@ -91,8 +93,10 @@ def _declaration(node: "Node") -> Declaration | None:
     if node.type == "property_declaration":
         has_code = any(child.type in _ACCESSORS for child in node.named_children)
         return Declaration(_variable(node), node, _receiver(node), first=_first(node)) if has_code else None
-    if _body(node) is None:
-        return None
+    return _named(node) if _body(node) is not None else None
+
+
+def _named(node: "Node") -> Declaration:
     if node.type == "secondary_constructor":
         body = node.parent
         owner = body.parent if body is not None else None
@@ -176,7 +180,7 @@ LANGUAGE: Final = Language(
         ),
     ),
     functions=words("function_declaration secondary_constructor property_declaration"),
-    types=words("class_declaration object_declaration companion_object"),
+    types=_TYPES,
     other_types=words("type_alias"),
     comments=words("line_comment block_comment"),
     nested=False,
@@ -184,6 +188,9 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     body=_body,
     constants=_constants,
+    signatures=signatures_of(
+        words("function_declaration"), _TYPES | words("class_body enum_class_body"), _named, body=_body
+    ),
     identifiers=words("identifier"),
     calls={"call_expression": "0", "binary_expression": compared_call},
     members={"navigation_expression": ("0", "-1"), "unary_expression": ("", "argument")},

@@ -243,6 +243,7 @@ class Language:
     scope_name: "Callable[[Node], str]" = name_of  # by which a node of ``types`` qualifies what is inside
     body: "Callable[[Node], Node | None]" = body_of  # of a function or type
     constants: "Callable[[Node], Iterable[Declaration]]" = lambda _: ()  # in a file's root
+    signatures: "Callable[[Node], Iterable[Declaration]]" = lambda _: ()  # functions without a body, in the same
     is_stub: "Callable[[Node], bool]" = lambda body: not any(child.type != "comment" for child in body.named_children)
 
     # its names and calls

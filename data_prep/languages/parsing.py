@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pkgutil import resolve_name
 from typing import Final
 
@@ -26,6 +26,7 @@ from data_prep.languages.language import (
     without_comments,
 )
 from data_prep.languages.own_tree import Node, Tree, captures_of_broken
+from data_prep.languages.signatures import types_around
 
 LARGEST_FILE: Final = 2 << 20
 """Maximum size of a parsed file in bytes; larger ones are data or made by programs."""
@@ -206,16 +207,18 @@ def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments:
 
 
 def _constants(language: Language, data: bytes, root: Node, comments: Comments) -> list[FoundFunction]:
-    """The constants by the types around them, the first of each name, as many as functions may be."""
-    declared: dict[tuple[str, str], Declaration] = {}
-    for each in islice(language.constants(root), MOST_FUNCTIONS):
-        names, at = [], each.whole.parent
-        while at is not None:
-            names += [language.scope_name(at)] if at.type in language.types else []
-            at = at.parent
-        if each.name and len(each.name) + sum(map(len, names)) + len(names) < LONGEST_NAME:
-            declared.setdefault((".".join(names[::-1]), each.name), replace(each, kind=each.kind or "constant"))
-    return [_found(language, data, each.whole, each, owner, comments) for (owner, _), each in declared.items()]
+    """The constants and what has no body, by the types around them, as many as functions may be.
+
+    The first of each name, and of what has no body those with documentation too.
+    """
+    found: dict[tuple[str, str, str], FoundFunction] = {}
+    bodiless = (replace(each, kind="abstract") for each in language.signatures(root))
+    for each in islice(chain(language.constants(root), bodiless), MOST_FUNCTIONS):
+        owner = ".".join(filter(None, (types_around(language, each.whole), each.owner)))
+        if each.name and len(each.name) + len(owner) < LONGEST_NAME:
+            one = _found(language, data, each.whole, replace(each, kind=each.kind or "constant"), owner, comments)
+            found.setdefault((owner, each.name, one.doc * (each.kind == "abstract")), one)
+    return [*found.values()]
 
 
 def _handlers(
@@ -265,7 +268,7 @@ def _found(
     last = without_comments(declared.more[-1] if declared.more else whole, first.start_point[1], language.comments)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
-        if declared.kind == "type":
+        if declared.kind in ("type", "abstract"):
             return type_fields(declared.name, parts[0], language)
         found = [code_fields(declared.name, type_name, each, language) for each in parts]
         return found[0] if len(found) == 1 else {**merged(found), "name": found[0]["name"]}

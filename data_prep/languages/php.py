@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import IN_TYPE, Declaration, Language, body_of, name_of, node_text, part_of, words
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _OF_TOOLS: Final = re.compile(r"(?m)^#+ ?|^(?:phpcs:|phpstan-|psalm-|@codingStandards).*$\n?")
 """Marks of comments, and what a linter passes over."""
+
+_TYPES: Final = words("class_declaration interface_declaration trait_declaration enum_declaration")
 
 
 def _declaration(node: "Node") -> Declaration | None:
@@ -68,12 +71,15 @@ LANGUAGE: Final = Language(
     piece_grammar="tree_sitter_php:language_php_only",
     pieces=((f"<?php {IN_TYPE[0]}", IN_TYPE[1]), ("<?php\n", "")),
     functions=words("function_definition method_declaration"),
-    types=words("class_declaration interface_declaration trait_declaration enum_declaration"),
+    types=_TYPES,
     nested=False,
     plain_doc=lambda doc: _OF_TOOLS.sub("", doc).strip(),
     is_stub=_is_stub,
     declaration=_declaration,
     constants=_constants,
+    signatures=signatures_of(
+        words("method_declaration"), _TYPES | words("namespace_definition compound_statement declaration_list")
+    ),
     identifiers=words("name relative_scope"),
     calls={
         "function_call_expression": "function",

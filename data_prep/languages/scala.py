@@ -4,9 +4,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_TYPES: Final = words(
+    "class_definition object_definition trait_definition enum_definition given_definition extension_definition "
+    "package_object"
+)
 
 
 def _declaration(node: "Node") -> Declaration:
@@ -65,10 +71,7 @@ LANGUAGE: Final = Language(
     body_mark="={",
     grammar="tree_sitter_scala:language",
     functions=words("function_definition"),
-    types=words(
-        "class_definition object_definition trait_definition enum_definition given_definition extension_definition "
-        "package_object"
-    ),
+    types=_TYPES,
     other_types=words("type_definition"),
     comments=words("comment block_comment"),
     nested=False,
@@ -76,6 +79,7 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     scope_name=_scope_name,
     constants=_constants,
+    signatures=signatures_of(words("function_declaration"), _TYPES | words("template_body"), _declaration),
     is_stub=lambda body: node_text(body) == "???",
     identifiers=words("identifier type_identifier operator_identifier"),
     calls={"call_expression": "function", "instance_expression": "0"},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,8 +34,10 @@ def _body(node: "Node") -> "Node | None":
 
 
 def _declaration(node: "Node") -> Declaration | None:
-    if _body(node) is None:
-        return None
+    return _stated(node) if _body(node) is not None else None
+
+
+def _stated(node: "Node") -> Declaration:
     name = _NAMELESS.get(node.type) or _named(node)
     return Declaration(name, node, kind="constructor" if name == "init" else "")
 
@@ -103,6 +106,12 @@ LANGUAGE: Final = Language(
     scope_name=_scope_name,
     body=_body,
     constants=_constants,
+    signatures=signatures_of(
+        words("protocol_function_declaration protocol_property_declaration init_declaration"),
+        words("protocol_declaration protocol_body"),
+        _stated,
+        body=_body,
+    ),
     identifiers=words("simple_identifier type_identifier"),
     calls={
         "call_expression": _called,

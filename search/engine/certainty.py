@@ -10,10 +10,12 @@ from typing import Any, Final, Literal
 from data_prep.errors import one_line
 from search.engine.evidence import LIMITS, Hits, Limits, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
+from search.engine.filters import Question
 from search.engine.matching import LineOwners
 from search.engine.name_reading import NameReader
 from search.engine.near_names import NearNames
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
+from search.engine.word_forms import in_known_forms
 from search.files.unread import repositories_in_words
 from search.files.words import pieces
 from search.index.code_index import Index
@@ -133,6 +135,12 @@ class Judge:
         """The words of a question, without common ones where no file has any other: these would find anything."""
         stems = stemmed(words)
         return words if any(map(self.has, stems.values())) else [*stems]
+
+    def formed(self, asked: Question) -> Question:
+        """A question with the forms of its words that files have (:mod:`search.engine.word_forms`)."""
+        whole = self._index.whole
+        terms = [each.terms for each in getattr(whole, "parts", (whole,))]
+        return replace(asked, text=in_known_forms(asked.text, terms, self.has))
 
     def known(self, words: Sequence[str], model: object) -> Sequence[str]:
         """The words of a query that a model is asked with: those that a file has, or that it knows.

@@ -29,10 +29,11 @@ from search.engine.signals import (
     begun,
     best_beside,
     context_scores,
+    definitions_first,
     fused,
     places_in_files,
 )
-from search.index.code_index import WHOLE_FILE, Index
+from search.index.code_index import ABSTRACT, WHOLE_FILE, Index
 
 
 class Engine:
@@ -97,7 +98,7 @@ class Engine:
             QueryError: the query is empty or too long, its filters leave nothing, or the pattern takes too long.
             ValueError: ``path`` is too long.
         """
-        asked = read_question(query, self.index, alone=pattern is not None)
+        asked = self._judge.formed(read_question(query, self.index, alone=pattern is not None))
         allowed = self.allowed(path, languages, files) & asked.rows(self.index)
         words, spelt = self.asked(asked.text, alone=pattern is not None)
         if asked.quoted:
@@ -122,7 +123,7 @@ class Engine:
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
         found = hits if isinstance(hits, Hits) else Hits(hits)
-        asked = read_question(query, self.index, alone=bool(found.pattern))
+        asked = self._judge.formed(read_question(query, self.index, alone=bool(found.pattern)))
         return self._judge.certainty(asked.text, found, quoted=asked.quoted)
 
     def known_to_model(self, query: str) -> Sequence[str]:
@@ -162,7 +163,7 @@ class Engine:
         return self._asked(query, alone)
 
     def _asked_of(self, query: str, alone: bool) -> tuple[Sequence[str], Spelt]:
-        query = read_question(query, self.index, alone=alone).text
+        query = self._judge.formed(read_question(query, self.index, alone=alone)).text
         if alone and not query.strip():
             return (), Spelt()
         words, spelt = words_of(query), self.names.spelt(query, self.ranking)
@@ -188,7 +189,7 @@ class Engine:
         also = [*also, *named, *best_of_files(self.index, of_files, lexical, allowed)]
         rows = self._shortlist(words, first, allowed, also, context)
         scored = early(rows) if early and len(rows) else None  # meanwhile the rest is done
-        files, neural, near, share = self._file_of(rows), None, None, read_by_models(words)
+        files, neural, near, share = self._file_of(rows), None, None, read_by_models(words, self.reranker)
         lost = self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
         gained = gains_of_passages(self.index, passages, rows, files, ranking)
         if scored:
@@ -207,6 +208,7 @@ class Engine:
         named_more = np.array([spelt.gain(row) for row in rows.tolist()] if spelt.own or spelt.inside else 0.0)
         scores += named_more
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
+        scores = definitions_first(scores, rows, self.index.names, self.index.kinds == ABSTRACT)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:

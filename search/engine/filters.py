@@ -34,7 +34,7 @@ _FORM: Final[Mapping[str, str]] = {
 """Of what form the value of each filter is; a word with a value of another form is none."""
 _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "class": frozenset(("type",)),
-    "function": frozenset(("method",)),
+    "function": frozenset(("method", "abstract")),
     "method": frozenset(("method", "abstract", "constructor")),
     "constant": frozenset(("constant",)),
     "file": frozenset(("file",)),

@@ -18,7 +18,7 @@ from search.engine.near_names import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named
 from search.files.words import terms_of
-from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
+from search.index.code_index import ABSTRACT, CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
 _TYPE: Final = UNIT_KINDS.index("type")
 _READ: Final = 400
@@ -30,8 +30,8 @@ _NOT_OWN: Final = re.compile(
     re.IGNORECASE,
 )
 """What marks paths of code that only shows or stands for other code."""
-_BODILESS: Final = frozenset(("c", "cpp", "typescript", "javascript"))
-"""Languages in which a function without a body is declared beside its definition."""
+_BODILESS: Final = frozenset(("typescript", "javascript"))
+"""Languages in which what has no body is no ``abstract``."""
 _OVERLOAD: Final = re.compile(r"@(?:[\w.]+\.)?overload\b")
 _EMPTY: Final = re.compile(r"(?::|\"\"\"|''')\s*(?:\.\.\.|pass|raise NotImplementedError(?:\([^\n]*\))?)\s*\Z")
 _HIGHEST: Final = 3
@@ -184,7 +184,7 @@ class NameReader(Names):
     def _is_defined(self, row: int) -> bool:
         """Whether a row has more than the head of a function, which another one defines."""
         file, kind = self._index.file(row), int(self._index.kinds[row])
-        if file.path.endswith((".pyi", ".d.ts")):
+        if kind == ABSTRACT or file.path.endswith((".pyi", ".d.ts")):
             return False
         if file.language == "python":
             source = self._index.text(row).source

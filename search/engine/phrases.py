@@ -21,18 +21,18 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int32, Int64, edges
 from search.engine.file_ranking import is_common
+from search.engine.letter_by_letter import FEWEST, share_as_typed
 from search.engine.matching import LineOwners, Word, linked
 from search.engine.question import RankingSettings, asked_words
 from search.files.words import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.formula import idf
 
-FEWEST: Final = 3
-"""Words of a passage, at least, if the question has as many."""
 LONGEST: Final = 64
 """Words of a question that are looked for."""
 _UNIT: Final = 10.0
-"""The weight of the words of a passage that counts as 1."""
+"""The weight of the words of a passage that counts as 1, in a project of _LARGE files or more; in others less."""
+_LARGE: Final = 64
 _GAP: Final = 0.3
 """What a placeholder takes away, in mean weights of a word."""
 _FILES: Final = 40
@@ -122,17 +122,10 @@ class Phrases:
         return found
 
     def _verbatim(self, typed: Sequence[str], passage: Passage, row: int) -> float:
-        """The share of a question's words in the longest run of them, at least FEWEST, that a passage has as typed."""
+        """The share of a question's words that the lines of a passage have as typed."""
         text, whole = self.index.text(row), self.index.whole
         first, last = (whole.line(passage.file, place) - text.start_line for place in (passage.first, passage.last))
-        lines = " ".join(text.source.split("\n")[max(0, first) : last + 1]).lower()
-        longest, begin = FEWEST - 1, 0
-        while begin + longest < len(typed):
-            if " ".join(typed[begin : begin + longest + 1]) in lines:
-                longest += 1
-            else:
-                begin += 1
-        return longest / len(typed) if longest >= FEWEST else 0.0
+        return share_as_typed(typed, " ".join(text.source.split("\n")[max(0, first) : last + 1]))
 
     def passages(self, words: Sequence[str], *, comments: bool = True) -> list[Passage]:
         """The best passages for the words of a question, best first."""
@@ -143,7 +136,9 @@ class Phrases:
             return []
         keys, chains = linked(telling, _GAP * total / len(telling))
         weights, firsts = chains.weights, chains.firsts
-        least = (_LEAST * _UNIT * total**2) ** (1 / 3) * (1 - 1e-9)  # of the weight, whose third power is compared
+        rarest = idf(np.ones(1, np.int64), min(len(self.index.files), _LARGE)) / idf(np.ones(1, np.int64), _LARGE)
+        unit = _UNIT * float(rarest[0])
+        least = (_LEAST * unit * total**2) ** (1 / 3) * (1 - 1e-9)  # of the weight, whose third power is compared
         kept = np.flatnonzero((chains.lengths >= fewest) & (weights >= least))
         if not len(kept):
             return []
@@ -158,7 +153,7 @@ class Phrases:
         parts = (weights[order], files[:_PASSAGES], *ends, commented[order])
         for weight, file, first, last, is_comment in zip(*(each.tolist() for each in parts), strict=True):
             having = len(best) - bisect_left(best, 0.95 * weight)
-            value = (weight / total) ** 2 * weight / _UNIT / having**0.5
+            value = (weight / total) ** 2 * weight / unit / having**0.5
             least = max(_LEAST, _SMALL * found[0].weight if found else 0.0)
             if value < least or (len(telling) < FEWEST and having > _SELDOM):
                 break  # those that follow are worth less, and as many have as much

@@ -147,9 +147,14 @@ def asked_words(text: str) -> tuple[str, ...]:
     return tuple(word[:LONGEST_WORD] for word in query_words(folded(text)))
 
 
-def read_by_models(words: Sequence[str]) -> float:
-    """The share of the words of a query that a model may know: those of the alphabet that code is written in."""
-    return sum(map(str.isascii, words)) / len(words) if words else 1.0
+def read_by_models(words: Sequence[str], model: object) -> float:
+    """The share of the words of a query that a model may know: those of the alphabet that code is written in.
+
+    It is less where its vocabulary lacks more than half of them, and 0 at three quarters: the rest would be chance.
+    """
+    knows = getattr(model, "knows", str.isascii)
+    shares = [sum(map(test, words)) / len(words) for test in (str.isascii, knows)] if words else [1.0, 1.0]
+    return float(min(shares[0], max(0.0, 4 * shares[1] - 1)))
 
 
 def is_named(symbol: str) -> bool:

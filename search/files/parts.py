@@ -7,7 +7,7 @@ itself (:mod:`search.files.repair`), or made blank.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final
@@ -25,16 +25,16 @@ _GOES_ON: Final = (
 )
 """What begins a line that belongs to the part before, beside what closes a block of the language."""
 _WAITS: Final = re.compile(
-    rb"#?\[{1,2}[A-Za-z][^\[\]]*\]{1,2}\s*$|@(?!interface\b)[\w.]+\s*(?:\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?)?\s*(?:(?://|#)[^\n]*)?$|//|/?\*|#|$"
+    rb"#?\[{1,2}[A-Za-z][^\[\]]*\]{1,2}\s*$|@(?!interface\b)[\w.]+\s*(?:\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?)?\s*(?:(?://|#)[^\n]*)?$"
+    rb"|template\s*<.*>\s*$|//|/?\*|#|$"
 )
-"""A line that belongs to the part behind it: a decorator or a comment."""
+"""A line that belongs to the part behind it: a decorator, the parameters of a template or a comment."""
 _CLOSES: Final = re.compile(rb"[)\]}]++\s*+")
 _OPENS: Final = re.compile(rb"(?:[{(\[]|:|=>?|->)\s*(?:(?://|#)[^\n]*)?$")
 """The end of a line that blocks follow."""
 _ENDS: Final = re.compile(rb"[;}]\s*(?:(?://|#)[^\n]*)?$")
 """The end of a line that ends a statement."""
 _COMMENT: Final = re.compile(rb"(?:^|\s)(?://|#).*$")
-
 _HEAD: Final = re.compile(rb"\s*(?:(?:async\s+)?def|class)\s+\w+")
 
 Span = tuple[int, int]
@@ -50,28 +50,27 @@ class _Around:
     depth: int = 0
 
 
-def repaired_by_parts(data: bytes, language: Language, parses: Callable[[bytes], bool]) -> Repaired:
+def repaired_by_parts(data: bytes, typed: bytes, language: Language, parses: Callable[[bytes], bool]) -> Repaired:
     """The file with as little changed as it needs to be parsed.
 
     Args:
-        data: the file.
+        data: the file, in which something may be blank.
+        typed: the same as it is typed, which says how its lines are indented.
         language: its language.
         parses: whether a text has no syntax error.
     """
     if len(data) > LARGEST:
         return Repaired(data, [])
-    return _Parts(data, repaired(data, language).inside, language, parses).mended()
+    return _Parts(data, typed, language, parses).mended()
 
 
 class _Parts:
     """The parts of one file."""
 
-    def __init__(
-        self, data: bytes, inside: Iterable[tuple[int, int]], language: Language, parses: Callable[[bytes], bool]
-    ) -> None:
-        """``inside``: start and end of strings and comments of several lines."""
-        self._lines = data.split(b"\n")
+    def __init__(self, data: bytes, typed: bytes, language: Language, parses: Callable[[bytes], bool]) -> None:
+        self._lines, self._typed = data.split(b"\n"), typed.split(b"\n")
         self._starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
+        inside = repaired(data, language, typed).inside  # strings and comments of several lines
         numbers = [[bisect_right(self._starts, place) for place in each] for each in inside]
         self._inside = {line for first, last in numbers for line in range(first, last)}
         self._indents = [self._indent(line) for line in range(len(self._lines))]
@@ -88,14 +87,15 @@ class _Parts:
 
     def _indent(self, line: int) -> int | None:
         """How much a line is indented; None if it begins nothing."""
-        bare = self._lines[line].lstrip()
-        return len(self._lines[line]) - len(bare) if bare and line not in self._inside else None
+        typed = self._typed[line]
+        begins = self._lines[line].strip() and line not in self._inside
+        return len(typed) - len(typed.lstrip()) if begins else None
 
     def _own_indents(self, span: Span) -> list[int]:
         return [each for line in range(*span) if (each := self._indents[line]) is not None]
 
     def _fits(self, lines: Sequence[bytes], around: _Around) -> bool:
-        """Whether lines parse in their place."""
+        """Whether they parse in their place."""
         text = b"".join((around.before, *(line + b"\n" for line in lines), around.after))
         self._left -= len(text)
         return self._left > 0 and self._parses(text)
@@ -145,7 +145,7 @@ class _Parts:
         lines = self._lines[slice(*part)]
         if self._divides(part, around):
             return
-        fixed = repaired(b"\n".join(lines), self._language)
+        fixed = self._repaired(part, lines)
         if self._fits([fixed.text], around):
             self._take(part, fixed)
             return
@@ -174,7 +174,7 @@ class _Parts:
             yield start, part[1]
 
     def _follows(self, rest: Span) -> int:
-        """The next line that begins something behind the first of some; the end if there is none."""
+        """The next line that begins something behind the first of some, or the end."""
         return next((each for each in range(rest[0] + 1, rest[1]) if self._indents[each] is not None), rest[1])
 
     def _opens(self, line: int) -> bool:
@@ -229,7 +229,7 @@ class _Parts:
     def _closed(self, part: Span, bones: Sequence[bytes], own: set[int], around: _Around) -> list[bytes]:
         """The ``own`` lines of a part, repaired, with its blocks empty; nothing if they do not parse then."""
         text = b"\n".join(bones)
-        fixed = repaired(text, self._language)
+        fixed = self._repaired(part, bones)
         code = len(text.rstrip())
         at_end = [piece for piece in fixed.added if piece.place >= code] if part[1] - 1 not in own else []
         fixed = Repaired(fixed.plain, [piece for piece in fixed.added if piece not in at_end])
@@ -261,6 +261,12 @@ class _Parts:
                 self._added += [Piece(self._starts[line] + len(kept), text)] if text else []
                 return lines
         return []
+
+    def _repaired(self, part: Span, lines: Sequence[bytes]) -> Repaired:
+        """The lines of a part, repaired; what is no more as long as it was typed is read as it is."""
+        pairs = zip(self._typed[slice(*part)], lines, strict=True)
+        typed = b"\n".join(typed if len(typed) == len(line) else line for typed, line in pairs)
+        return repaired(b"\n".join(lines), self._language, typed)
 
     def _code_end(self, part: Span) -> int:
         """Where the code of a part ends."""

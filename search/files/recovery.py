@@ -90,7 +90,7 @@ def best_of(
     broken, most = best.broken_line, found_in(best, data)
     eased = language.eased(data)
     plain = _without_errors(eased, grammar) if len(data) > _LARGE else b""
-    for other in [Repaired(plain, [])] if plain else _repairs(eased, language, parses):
+    for other in [Repaired(plain, [])] if plain else _repairs(eased, data, language, parses):
         again = read(other.text)
         if other.added and fixed is None:
             broken = data.count(b"\n", 0, other.added[0].place) + 1
@@ -103,12 +103,12 @@ def best_of(
     return best, fixed, [PARTLY.format(broken)]
 
 
-def _repairs(data: bytes, language: Language, parses: Callable[[bytes], bool]) -> Iterator[Repaired]:
+def _repairs(data: bytes, typed: bytes, language: Language, parses: Callable[[bytes], bool]) -> Iterator[Repaired]:
     """The file repaired part by part, with both sides of its conflicts or one alone, or as a whole."""
     both, alone = _without_marks(data), _without_marks(_one_side(data))
     for each in (both, alone) if both != alone else (both,):
-        yield repaired_by_parts(each, language, parses)
-    yield repaired(alone, language)
+        yield repaired_by_parts(each, typed, language, parses)
+    yield repaired(alone, language, typed)
 
 
 def _without_errors(data: bytes, grammar: str) -> bytes:

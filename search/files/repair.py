@@ -101,11 +101,11 @@ class _Line(NamedTuple):
     has_colon: bool  # outside of brackets
 
 
-def repaired(data: bytes, language: Language) -> Repaired:
-    """The file with what is missing added; nothing is if it is longer than ``LARGEST``."""
+def repaired(data: bytes, language: Language, typed: bytes = b"") -> Repaired:
+    """The file with what is missing added, by the indents as ``typed``; nothing if it is longer than ``LARGEST``."""
     if len(data) > LARGEST:
         return Repaired(data, [])
-    repair = _Repair(data, language)
+    repair = _Repair(data, language, typed or data)
     added, blanked = repair.made(), bytearray(data)
     for place in repair.strays:
         blanked[place : place + 1] = b" "
@@ -128,8 +128,8 @@ def _tokens(language: Language) -> re.Pattern[bytes]:
 class _Repair:
     """The repair of one file, in one pass over its tokens."""
 
-    def __init__(self, data: bytes, language: Language) -> None:
-        self._data, self._language = data, language
+    def __init__(self, data: bytes, language: Language, typed: bytes) -> None:
+        self._data, self._language, self._typed = data, language, typed
         self._open: list[_Open] = []
         self._added: list[Piece] = []
         self._before = _Line(0, b"", 0, has_colon=True)  # the line before that has code
@@ -166,11 +166,11 @@ class _Repair:
     def _begin(self, place: int) -> int:
         """Begin a line: close what ends before it; where its code begins."""
         bare = self._data[place : place + _SEEN].partition(b"\n")[0]
-        start = bare.lstrip()
-        indent = len(bare) - len(start)
+        start, typed = bare.lstrip(), self._typed[place : place + len(bare)]
+        indent = len(typed) - len(typed.lstrip())
         if not start or start.startswith((self._language.line_comment.encode(), b"*")):
             self._here = _Line(indent, b"", 0, has_colon=False)
-            return place + indent
+            return place + len(bare) - len(start)
         shuts, declares = start[:1] in b")]}", _DECLARES.match(start) is not None
         kept = len(self._open)
         colons = self._language.body_mark == ":"
@@ -183,10 +183,10 @@ class _Repair:
         self._close(kept)
         if not self._open:
             self._add_body(indent)
-        before, has_braces = self._before, self._language.body_mark != ":"
-        goes_on = has_braces and indent > before.indent and self._data[before.end - 1 : before.end] not in b";{}"
-        self._here = _Line(before.indent if goes_on else indent, start, place + indent, has_colon=False)
-        return place + indent
+        before, code = self._before, place + len(bare) - len(start)
+        goes_on = not colons and indent > before.indent and self._data[before.end - 1 : before.end] not in b";{}"
+        self._here = _Line(before.indent if goes_on else indent, start, code, has_colon=False)
+        return code
 
     def _ends(self, open_: _Open, indent: int, *, shuts: bool, declares: bool) -> bool:
         if open_.indent > indent:

@@ -47,7 +47,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _GENERIC: Final = words("app index main server router routes route api handler handlers")
 """Words of a file's name that say nothing about the subject of its routes."""
 _KINDS: Final[Mapping[str, UnitKind]] = {
-    "type": "type", "constructor": "constructor", "constant": "constant", "test": "test"
+    "type": "type", "constructor": "constructor", "constant": "constant", "test": "test", "abstract": "abstract"
 }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
 WHOLE_FILE: Final = UNIT_KINDS.index("file")
 CONSTANT: Final = UNIT_KINDS.index("constant")
 TEST: Final = UNIT_KINDS.index("test")
+ABSTRACT: Final = UNIT_KINDS.index("abstract")
 _TEXTS: Final = 4096
 """Texts of rows that are kept decoded."""
 _URL: Final = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?(?:/[\w.+~%-]+)+", re.ASCII)

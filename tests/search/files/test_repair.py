@@ -363,8 +363,43 @@ HOSTILE = ["(" * 50_000, "/*" * 50_000, '"""' * 30_000, "`" * 50_001, "'\\" * 40
 def test_hostile_texts_are_repaired_in_linear_time(path, hostile):
     started = time.process_time()
     repaired(hostile.encode(), language_of(path))
-    repaired_by_parts(hostile.encode(), language_of(path), lambda _: False)
+    data = hostile.encode()
+    repaired_by_parts(data, data, language_of(path), lambda _: False)
     assert time.process_time() - started < 3
+
+
+CPP = """namespace a {
+
+template <typename K>
+class Cache {
+ public:
+  int size() const {
+    {half}
+    return 1;
+  }
+};
+
+template <typename K>
+int Cache<K>::find(const K& key) {
+  int b = 1;
+  return b;
+}
+
+ACME_EXPORT std::unique_ptr<Sink> make_sink(const std::string& path) {
+  int c = 1;
+  return open(path);
+}
+
+}  // namespace a
+"""
+
+
+@pytest.mark.parametrize("half", ["open(path, ", "this->", 'log("half', "while (true) {", "int d ="])
+def test_templates_and_macros_around_half_typed_code_keep_their_lines(half):
+    file = SourceFile("", "a.cpp", CPP.replace("{half}", half).encode())
+    units = {each.pair.method.name: each.pair.method for each in read_file(file).units}
+    lines = {name: (units[name].start_line, units[name].end_line) for name in ("Cache", "find", "make_sink")}
+    assert lines == {"Cache": (3, 10), "find": (12, 16), "make_sink": (18, 21)}
 
 
 def test_what_is_whole_is_not_changed():

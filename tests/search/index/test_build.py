@@ -164,7 +164,7 @@ def test_a_damaged_index_is_refused_and_made_anew(few, tmp_path, damage):
         + whole[4096:8192]
         + whole[block + 4096 :],
         "rows": whole.replace(b'"rows": %d' % rows, b'"rows": %d' % (rows + 1), 1),
-        "version": whole.replace(FORMAT.encode(), b"galm index 1", 1),
+        "version": whole.replace(FORMAT.encode(), b"galm index 01", 1),
         "head": whole.replace(b'"rows"', b'"raws"', 1),
         "nothing": b"",
     }

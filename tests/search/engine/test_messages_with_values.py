@@ -1,0 +1,69 @@
+"""What a program printed, with other values in it, leads to what prints it, also beside functions called by digits."""
+
+import pytest
+
+import neural_code_search as ncs
+from search.engine.letter_by_letter import share_as_typed
+
+FILES = {
+    "pool.py": 'def part_7(x):\n    return x\n\n\ndef part_12(x):\n    return x * 12\n\n\n'
+    'def retry(n):\n    raise RuntimeError("Badger tunnel {} collapsed after {} days".format(n, 2))\n\n\n'
+    'def concat(n):\n    raise IOError("Ferret cage " + str(n) + " not latched: " + n)\n\n\n'
+    "# quince jelly is boiled here\ndef boil(n):\n    return n + 1\n\n\n"
+    '@app.route("/api/v3/persimmon/<int:id>")\ndef show(id):\n    return id\n\n\n'
+    '@pytest.mark.kumquat\ndef marked():\n    return 1\n',
+    "a.go": 'package a\n\nfunc Part7() int { return 7 }\n\nfunc Open(n int) error {\n'
+    '\treturn fmt.Errorf("tapir gate %d jammed at %s: %w", n, "x", err)\n}\n',
+    "b.rs": 'fn part_7() -> i32 { 7 }\nfn close(n: i32) {\n    panic!("gecko wall {n} is wet");\n}\n',
+    "C.java": 'class C {\n  int part7() { return 7; }\n  @GetMapping("/v4/tamarind/{id}")\n'
+    '  String page(int id) { return ""; }\n  void pen(int n) {\n'
+    '    throw new IllegalStateException("Bison pen " + n + " overflowed by " + 3 + " heads");\n  }\n}\n',
+    "k.cpp": 'void Burn(int n) { throw std::runtime_error("Shrew hill " + std::to_string(n) + " burned for " + x); }\n',
+}  # fmt: skip
+ASKED = {
+    "Badger tunnel 12 collapsed after 7 days": "retry",
+    "Ferret cage 7 not latched: door": "concat",
+    "2026-11-27 10:00:01,123 ERROR [main] Ferret cage 7 not latched: door": "concat",
+    "quince jelly": "boil",
+    "GET /api/v3/persimmon/7": "show",
+    "kumquat": "marked",
+    "tapir gate 12 jammed at door": "Open",
+    "gecko wall 12 is wet": "close",
+    "/v4/tamarind/7": "C.page",
+    "bison pen 12 overflowed by 7 heads": "C.pen",
+    "Shrew hill 7 burned for hours": "Burn",
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    root = tmp_path_factory.mktemp("small")
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    return ncs.index_folder(root)
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_a_message_with_values_leads_to_its_function(small, question):
+    assert small.search(question, top=1)[0].name == ASKED[question]
+
+
+@pytest.mark.parametrize("question", ["quince jelly", "kumquat", "/api/v3/persimmon/9"])
+def test_one_file_is_enough(tmp_path, question):
+    (tmp_path / "pool.py").write_text(FILES["pool.py"])
+    assert ncs.index_folder(tmp_path).search(question, top=1)[0].name == ASKED.get(question, "show")
+
+
+@pytest.mark.parametrize(
+    ("typed", "share"),
+    [
+        ("bison pen 12 overflowed by 7 heads", 1.0),
+        ("error: bison pen 12 overflowed by 7 heads", 5 / 6),
+        ("bison pen 12 was full", 0.0),
+        ("pen 12 overflowed by x", 3 / 4),
+        ("12 7 9", 0.0),
+    ],
+)
+def test_words_with_digits_stand_for_anything(typed, share):
+    text = 'throw new E("Bison pen " + n + " overflowed by " + 3 + " heads");'
+    assert share_as_typed(typed.split(), text) == share
