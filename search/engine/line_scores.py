@@ -86,26 +86,32 @@ class ReadText:
         Returns:
             Each line that has a word of the question, from 0.
         """
-        return {place: said * self._share(place, sentence) for place, said in self._having(rarity).items()}
+        having, _ = self._having(rarity)
+        return {place: said * self._share(place, sentence) for place, said in having.items()}
 
-    def best(self, rarity: Mapping[str, float], sentence: str = "") -> int:
-        """The line of which :meth:`said` says most, the first of equal ones; 0 if none says anything."""
-        having, best, most = self._having(rarity), 0, 0.0
+    def best(self, rarity: Mapping[str, float], sentence: str = "") -> tuple[int, set[str]]:
+        """The line of which :meth:`said` says most, the first of equal ones, 0 if none; and the question's words."""
+        having, words = self._having(rarity)
+        best, most = 0, 0.0
         for place in sorted(having, key=having.__getitem__, reverse=True):
             if having[place] < most:
                 break  # no line says more than its words
             said = having[place] * self._share(place, sentence)
             if said > most or (said == most > 0 and place < best):
                 best, most = place, said
-        return best
+        return best, words
 
-    def _having(self, rarity: Mapping[str, float]) -> dict[int, float]:
-        """The lines that have words of a question, and how much these say."""
+    def _having(self, rarity: Mapping[str, float]) -> tuple[dict[int, float], set[str]]:
+        """The lines that have words of a question, and how much these say; and these words, as they are written."""
         found: dict[int, float] = {}
+        written: set[str] = set()
         for stem, weight in rarity.items():
-            for place in (self._known.get(stem) or self.of(stem))[1]:
-                found[place] = found.get(place, 0.0) + weight
-        return found
+            words, places = self._known.get(stem) or self.of(stem)
+            if words:
+                written.update(words)
+                for place in places:
+                    found[place] = found.get(place, 0.0) + weight
+        return found, written
 
     def of(self, stem: str) -> tuple[Collection[str], Sequence[int]]:
         """The words that have a stem, and the lines, from 0, with one of them."""
@@ -114,10 +120,6 @@ class ReadText:
             words = self._all.intersection(known).union(others) if known or others else ()
             self._known[stem] = words, sorted(_lines_with(words, self.text, whole=True)) if words else ()
         return self._known[stem]
-
-    def words(self, stems: Iterable[str]) -> set[str]:
-        """The words that have one of some stems."""
-        return {word for stem in stems for word in self.of(stem)[0]}
 
     def _share(self, place: int, sentence: str) -> float:
         """What the words of a line count beside a sentence that is shown."""
@@ -277,5 +279,4 @@ def places_of(words: Iterable[str], text: str) -> list[tuple[int, int]]:
 
 def word_places(text: str, rarity: Mapping[str, float]) -> list[tuple[int, int]]:
     """The same of each that has one of a question's words."""
-    read = read_text(text)
-    return places_of(read.words(rarity), text)
+    return places_of(read_text(text).best(rarity)[1], text)

@@ -38,7 +38,7 @@ class Postings:
     def part(self, term: str) -> slice:
         """The place of the postings of ``term``; an empty one if it is unknown."""
         number = self._places.get(term)
-        return slice(0, 0) if number is None else slice(int(self.starts[number]), int(self.starts[number + 1]))
+        return slice(0, 0) if number is None else slice(*self.starts[number : number + 2].tolist())
 
     @cached_property
     def _places(self) -> dict[str, int]:
