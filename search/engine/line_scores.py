@@ -25,6 +25,8 @@ _LITTLE: Final = frozenset(_LIST.split())
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 _JOINING: Final = "'’"
 """What joins letters to one word."""
+_APART: Final = frozenset(("", *' \t\n.,:;()[]{}<>=+-*/&|!?@#"`'))
+"""What most words of code stand between."""
 _BLANKS: Final = {code: " " for code in range(128) if not re.match(r"[\w']", chr(code))}
 """What is between words, as blanks."""
 _SHORT_WORD: Final = 40
@@ -213,6 +215,8 @@ def _lines_with(words: Iterable[str], text: str, *, whole: bool = False) -> set[
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Whether a word of a text is no part of a longer one."""
     before, behind = text[start - 1 : start], text[end : end + 1]
+    if before in _APART and behind in _APART:
+        return True
     if before.isalnum() or behind.isalnum() or before == "_" or behind == "_":
         return False
     joined = (before in _JOINING and before and _is_letter(text[start - 2 : start - 1])) or (
