@@ -106,6 +106,7 @@ class Judge:
         """``names`` and ``owners``: of the rows of ``index``."""
         self._index, self._names, self._owners = index, names, owners
         self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
+        self._stems_in = lru_cache(maxsize=16)(self._stems_of)
         self._known = lru_cache(maxsize=16)(self._known_of)
         self._exists = lru_cache(maxsize=256)(self._has_name)
 
@@ -120,8 +121,11 @@ class Judge:
     def _absent_of(self, words: tuple[str, ...]) -> Sequence[str]:
         return tuple(word for word, stem in self._stems(words).items() if not self.has(stem))
 
-    def _stems(self, words: Sequence[str]) -> dict[str, str]:
+    def _stems(self, words: Sequence[str]) -> Mapping[str, str]:
         """Those of :func:`stemmed`, without what is only where two words meet that are written without a blank."""
+        return self._stems_in(tuple(words))
+
+    def _stems_of(self, words: tuple[str, ...]) -> Mapping[str, str]:
         found = stemmed(words)
         for word in words:
             parts = [part for part in pieces(word) if part in found]

@@ -99,7 +99,9 @@ class Engine:
             ValueError: ``path`` is too long.
         """
         asked = self._judge.formed(read_question(query, self.index, alone=pattern is not None))
-        allowed = self.allowed(path, languages, files) & asked.rows(self.index)
+        allowed = self.allowed(path, languages, files)
+        if asked.filters:
+            allowed &= asked.rows(self.index)
         words, spelt = self.asked(asked.text, alone=pattern is not None)
         if asked.quoted:
             allowed &= self._phrases.having(asked_words(asked.text), comments=self.ranking.comments > 0)
@@ -116,9 +118,7 @@ class Engine:
         if by_file:
             order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
         groups = folded(self.index, found, order, top, by_file=by_file)
-        ranked = enumerate(groups, start=1)
-        hits = [found.hit(rank, place, copies, spelt.own, lines) for rank, (place, copies) in ranked]
-        return Hits(hits, found, order, pattern.typed if pattern else "")
+        return Hits(found.hits(groups, spelt.own, lines), found, order, pattern.typed if pattern else "")
 
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""

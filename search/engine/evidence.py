@@ -124,7 +124,7 @@ def numbers_of(
     return {
         "words": words,
         "long": words * long,
-        "pairs": long * max(_pairs(terms, own.tolist(), text) for own, text in zip(has, texts, strict=True)),
+        "pairs": long * _pairs(terms, has.tolist(), texts),
         "file": hits.of_file,
         "absent": float(absent),
         "size": max(0.0, float(np.log(max(1, len(index)) / LARGE))),
@@ -135,7 +135,7 @@ def holds(index: Index, terms: Sequence[str], rows: Sequence[int], texts: Sequen
     """Which of ``rows``, whose lower-case texts are ``texts``, have which of the terms."""
     inside = [len(term) >= _SHORT or not term.isascii() for term in terms]
     found = np.array([[may and term in text for term, may in zip(terms, inside, strict=True)] for text in texts])
-    wanted = np.array(rows)
+    wanted = np.array(rows, np.int32)  # as those of postings, which are not converted then
     for column in np.flatnonzero(~found.all(axis=0)).tolist():
         own = index.lexical.postings(terms[column])[0]  # ascending
         if len(own):
@@ -148,15 +148,14 @@ def _text(index: Index, row: int) -> str:
     return "\n".join((index.names[row], text.path, text.query_text, text.source[:_READ])).lower()
 
 
-def _pairs(terms: Sequence[str], has: Sequence[bool], text: str) -> float:
-    """The share of neighbours among ``terms`` that stand together in ``text``, perhaps with endings between."""
-    if len(terms) < 2:
-        return 0.0
-    together = sum(
-        own and then and stand_together(one, other, text)
-        for own, then, one, other in zip(has, has[1:], terms, terms[1:], strict=False)
-    )
-    return together / (len(terms) - 1)
+def _pairs(terms: Sequence[str], has: Sequence[Sequence[bool]], texts: Sequence[str]) -> float:
+    """The largest share of neighbours among ``terms`` that stand together in a text, perhaps with endings between."""
+    most = 0
+    for own, text in zip(has, texts, strict=True):
+        both = [place for place in range(len(terms) - 1) if own[place] and own[place + 1]]
+        if len(both) > most:
+            most = max(most, sum(stand_together(terms[place], terms[place + 1], text) for place in both))
+    return most / max(1, len(terms) - 1)
 
 
 def stand_together(one: str, other: str, text: str) -> bool:

@@ -18,7 +18,7 @@ Tests then keep ``test_share`` of it, unless the question asks for them, and fil
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import Final
 
 import numpy as np
@@ -80,8 +80,13 @@ class FileWeights:
 DEFAULT: Final = FileWeights()
 
 
-def stemmed(words: Sequence[str]) -> dict[str, str]:
+def stemmed(words: Sequence[str]) -> Mapping[str, str]:
     """The words of a question that say something about its subject, all if none does, with their stems."""
+    return _stemmed(tuple(words))
+
+
+@lru_cache(maxsize=16)  # one question's are needed several times
+def _stemmed(words: tuple[str, ...]) -> Mapping[str, str]:
     asked = [word for word in words if not (is_common(word) or word in _SELDOM)] or words
     return {piece: stem_of(piece) for word in asked for piece in pieces(word)}
 

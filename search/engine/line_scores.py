@@ -25,6 +25,8 @@ _LITTLE: Final = frozenset(_LIST.split())
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 _JOINING: Final = "'’"
 """What joins letters to one word."""
+_APART: Final = frozenset(("", *' \t\n.,:;()[]{}<>=+-*/&|!?@#"`'))
+"""What most words of code stand between."""
 _BLANKS: Final = {code: " " for code in range(128) if not re.match(r"[\w']", chr(code))}
 """What is between words, as blanks."""
 _SHORT_WORD: Final = 40
@@ -86,16 +88,32 @@ class ReadText:
         Returns:
             Each line that has a word of the question, from 0.
         """
+        having, _ = self._having(rarity)
+        return {place: said * self._share(place, sentence) for place, said in having.items()}
+
+    def best(self, rarity: Mapping[str, float], sentence: str = "") -> tuple[int, set[str]]:
+        """The line of which :meth:`said` says most, the first of equal ones, 0 if none; and the question's words."""
+        having, words = self._having(rarity)
+        best, most = 0, 0.0
+        for place in sorted(having, key=having.__getitem__, reverse=True):
+            if having[place] < most:
+                break  # no line says more than its words
+            said = having[place] * self._share(place, sentence)
+            if said > most or (said == most > 0 and place < best):
+                best, most = place, said
+        return best, words
+
+    def _having(self, rarity: Mapping[str, float]) -> tuple[dict[int, float], set[str]]:
+        """The lines that have words of a question, and how much these say; and these words, as they are written."""
         found: dict[int, float] = {}
+        written: set[str] = set()
         for stem, weight in rarity.items():
-            for place in self.of(stem)[1]:
-                found[place] = found.get(place, 0.0) + weight
-        shares = self._shares.setdefault(sentence, {})
-        for place, said in found.items():
-            if place not in shares:
-                shares[place] = self._share(place, sentence)
-            found[place] = said * shares[place]
-        return found
+            words, places = self._known.get(stem) or self.of(stem)
+            if words:
+                written.update(words)
+                for place in places:
+                    found[place] = found.get(place, 0.0) + weight
+        return found, written
 
     def of(self, stem: str) -> tuple[Collection[str], Sequence[int]]:
         """The words that have a stem, and the lines, from 0, with one of them."""
@@ -107,16 +125,28 @@ class ReadText:
 
     def _share(self, place: int, sentence: str) -> float:
         """What the words of a line count beside a sentence that is shown."""
-        line = self.lines[place]
-        if sentence and _repeats(_WORD.findall(line), sentence):
-            return 0.0
-        comment = place in self._quoted or line.lstrip().startswith(_COMMENTS)
-        return (_COMMENT if comment else 1.0) * (_PARAMETER if 0 < place <= self._parameters else 1.0)
+        shares = self._shares.setdefault(sentence, {})
+        if place not in shares:
+            line = self.lines[place]
+            comment = place in self._quoted or line.lstrip().startswith(_COMMENTS)
+            share = (_COMMENT if comment else 1.0) * (_PARAMETER if 0 < place <= self._parameters else 1.0)
+            shares[place] = 0.0 if sentence and _repeats(_WORD.findall(line), sentence) else share
+        return shares[place]
 
     @cached_property
     def starts(self) -> Sequence[int]:
         """Where each line begins, and one begins behind the last."""
         return [*accumulate((len(line) + 1 for line in self.lines), initial=0)]
+
+    @cached_property
+    def longest(self) -> int:
+        """Characters of the longest line."""
+        return max(map(len, self.lines))
+
+    @cached_property
+    def returns(self) -> bool:
+        """Whether a line may end with a carriage return."""
+        return "\r" in self.text
 
     @cached_property
     def _quoted(self) -> frozenset[int]:
@@ -185,6 +215,8 @@ def _lines_with(words: Iterable[str], text: str, *, whole: bool = False) -> set[
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Whether a word of a text is no part of a longer one."""
     before, behind = text[start - 1 : start], text[end : end + 1]
+    if before in _APART and behind in _APART:
+        return True
     if before.isalnum() or behind.isalnum() or before == "_" or behind == "_":
         return False
     joined = (before in _JOINING and before and _is_letter(text[start - 2 : start - 1])) or (
@@ -216,8 +248,13 @@ def _quoted(lines: Sequence[str], text: str) -> set[int]:
 
 def _repeats(words: Sequence[str], sentence: str) -> bool:
     """Whether a line says hardly more than a sentence."""
-    shown = frozenset[str](_WORD.findall(sentence) if len(words) > 2 else ())
+    shown = _words_of(sentence) if len(words) > 2 else frozenset()
     return bool(shown) and len(shown.intersection(words)) >= _MOST_WORDS * len({*words})
+
+
+@lru_cache(maxsize=64)
+def _words_of(sentence: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(sentence))
 
 
 def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
@@ -230,15 +267,15 @@ def rarities(words: Sequence[str], lexical: Bm25Index) -> dict[str, float]:
     return {stem: math.log1p(lexical.size / max(1, holders)) for stem, holders in found.items()}
 
 
-def places_of(words: Iterable[str], text: str, start: int = 0) -> list[tuple[int, int]]:
-    """Start and end of each identifier or word of a text that is among some; ``start``: where the text begins."""
+def places_of(words: Iterable[str], text: str) -> list[tuple[int, int]]:
+    """Start and end of each identifier or word of a text that is among some."""
     found = []
     for word in words:
         place = text.find(word)
         while place >= 0:
             end = place + len(word)
             if _is_whole(text, place, end):
-                found.append((start + place, start + end))
+                found.append((place, end))
             place = text.find(word, end)
     found.sort()
     return found
@@ -246,5 +283,4 @@ def places_of(words: Iterable[str], text: str, start: int = 0) -> list[tuple[int
 
 def word_places(text: str, rarity: Mapping[str, float]) -> list[tuple[int, int]]:
     """The same of each that has one of a question's words."""
-    read = read_text(text)
-    return places_of({word for stem in rarity for word in read.of(stem)[0]}, text)
+    return places_of(read_text(text).best(rarity)[1], text)

@@ -56,9 +56,11 @@ class LineOwners:
         found, places, begun = self._index.whole.occurrences_in(files, stems)
         numbers, has = {row: number for number, row in enumerate(rows)}, np.zeros((len(rows), len(stems)), np.bool_)
         for column, (start, end) in enumerate(pairwise(begun.tolist())):
-            for file, place in zip(found[start:end].tolist(), places[start:end].tolist(), strict=True):
-                if (number := numbers.get(self.at(file, self._index.whole.line(file, place)))) is not None:
-                    has[number, column] = True
+            own, begins = places[start:end] >> 1, found[start:end]
+            for file in dict.fromkeys(begins.tolist()):
+                lines = self._index.whole.lines[file].searchsorted(own[begins == file], side="right") + 1
+                for row in {*self.of(file).take(lines[lines < len(self.of(file))]).tolist()}.intersection(numbers):
+                    has[numbers[row], column] = True
         return has
 
     def _of(self, file: int) -> Int64[np.ndarray, " lines"]:

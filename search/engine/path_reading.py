@@ -193,14 +193,15 @@ class Spellings:
         """
         stems = {word: stem for word, stem in asked.items() if word.isascii()}
         found = {stem: {*self._alone(word, stem)} for word, stem in stems.items()}
-        words = [*stems]
+        words, initials = [*stems], "".join(word[0] for word in stems)
         for length in _INITIALS:
-            for run in zip(*(words[first:] for first in range(length)), strict=False):
-                spelt = {"".join(word[0] for word in run)}
+            for first in range(len(words) - length + 1):
+                spelt = {initials[first : first + length]}
                 if length == 2:
-                    spelt.add(stem_of("".join(run)))
-                for word in run:
-                    found[stems[word]] |= spelt
+                    spelt.add(stem_of(words[first] + words[first + 1]))
+                if not spelt.isdisjoint(self._known):
+                    for word in words[first : first + length]:
+                        found[stems[word]] |= spelt
         own = {stem: (every & self._known).difference(asked.values()) for stem, every in found.items()}
         return {stem: every for stem, every in own.items() if every}
 

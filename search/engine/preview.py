@@ -63,7 +63,7 @@ class Preview:
     """The one with most of the question's rare words."""
     lines: Sequence[str]
     places: Sequence[int]
-    """Where each of them begins in the source, behind what is left out of its indentation."""
+    """Where each of them begins in the source, behind what is left out of its indentation; () if not wanted."""
     indent: int
     """What all of the source is indented by (:func:`indentation`)."""
     text: str
@@ -87,6 +87,7 @@ def preview(
     sentence: str = "",
     most: int = LINES,
     matched: int = 0,
+    placed: bool = True,
 ) -> Preview:
     """The lines around the one that has most of a question's rare words, or else the first ones.
 
@@ -99,27 +100,30 @@ def preview(
         sentence: of its documentation, which is shown beside the lines.
         most: lines.
         matched: the file's line that is the best whatever the question is; 0: none.
+        placed: whether the places of the lines are wanted.
     """
     lost, read = indentation(source, path, name), read_text(source, _READ)
-    lines, said = read.lines, read.said(rarity, sentence)
-    most_said = max(said.values(), default=0.0)
-    best = min((place for place in said if said[place] == most_said), default=0) if most_said else 0
+    lines = read.lines
+    best, asked = read.best(rarity, sentence)
     best = min(max(0, matched - start_line), len(lines) - 1) if matched else best
     first, end = _window(lines, best, most)
-    telling = {word for stem in rarity for word in read.of(stem)[0]} if said else ()
-    shown, places, words, start, longest = [], [], list[tuple[int, int]](), 0, 0
-    for place, begins in enumerate(read.starts[first:end], start=first):
-        line = lines[place].removesuffix("\r")
-        longest = max(longest, len(lines[place]))
-        left_out = min(lost, len(line) - len(line.lstrip())) if lost and place else 0
-        places.append(begins + left_out)
-        shown.append(line := line[left_out:])
-        words += places_of(telling, line, start) if place in said else ()
-        start += len(line) + 1
-    if longest > _LONGEST:  # cut, perhaps inside of a word
+    shown = lines[first:end]
+    places = read.starts[first:end] if placed else []
+    if read.returns:
+        shown = [line.removesuffix("\r") for line in shown]
+    if lost:
+        rest = [line[lost:] if line[:lost].isspace() else line.lstrip() for line in shown]
+        if not first:
+            rest[0] = shown[0]  # which has lost it already
+        places = [begins + len(line) - len(left) for begins, line, left in zip(places, shown, rest, strict=False)]
+        shown = rest
+    text = "\n".join(shown)
+    words = places_of(asked, text)
+    if read.longest > _LONGEST and max(map(len, lines[first:end])) > _LONGEST:  # cut, perhaps inside of a word
         shown = [_cut(line) for line in shown]
-        words = word_places("\n".join(shown), rarity)
-    return Preview(start_line + first, start_line + best, shown, places, lost, "\n".join(shown), words)
+        text = "\n".join(shown)
+        words = word_places(text, rarity)
+    return Preview(start_line + first, start_line + best, shown, places, lost, text, words)
 
 
 @lru_cache(maxsize=KEPT)

@@ -53,7 +53,7 @@ def as_json(
 
 def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, Any]:
     """A hit as the JSON interfaces return it."""
-    index, text = engine.index, engine.index.text(hit.row)
+    index, text, file = engine.index, engine.index.text(hit.row), engine.index.file(hit.row)
     found: dict[str, Any] = {
         "rank": hit.rank,
         "row": hit.row,
@@ -71,7 +71,7 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
         "vectors": None if hit.near is None else round(hit.near, 6),
         "file": round(hit.of_file, 6),
         "stage": hit.stage,
-        "license": licence_of(index.file(hit.row)),
+        "license": licence_of(file),
         "url": index.url(hit.row, text),
         "copies": copies_of(index, hit),
     }

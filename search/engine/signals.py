@@ -156,29 +156,29 @@ class Candidates:
         """Rows that no question was asked of."""
         return cls(rows, scores, np.zeros(len(rows), np.float32), None, None, np.zeros(len(rows)))
 
-    def hit(self, rank: int, place: int, copies: Sequence[int], named: Container[int], lines: Mapping[int, int]) -> Hit:
-        """The row at a place as a hit.
+    def hits(
+        self, groups: Sequence[tuple[int, Sequence[int]]], named: Container[int], lines: Mapping[int, int]
+    ) -> list[Hit]:
+        """Rows as hits, best first.
 
         Args:
-            rank: of the hit.
-            place: of the row.
-            copies: the places of those with the same text.
+            groups: the place of each row, and the places of those with the same text.
             named: rows whose name was asked for.
             lines: row -> its first line that matches a regular expression.
         """
-        row, neural, near = int(self.rows[place]), self.neural, self.near
-        return Hit(
-            rank=rank,
-            row=row,
-            score=float(self.scores[place]),
-            lexical=float(self.lexical[place]),
-            neural=None if neural is None else float(neural[place]),
-            near=None if near is None else float(near[place]),
-            of_file=float(self.of_file[place]),
-            stage="name" if row in named else "words" if neural is None else "model",
-            copies=self.rows[copies].tolist() if copies else [],
-            match_line=lines.get(row, 0),
-        )
+        places = [place for place, _ in groups]
+        nothing = [None] * len(places)
+        neural, near = (nothing if each is None else each[places].tolist() for each in (self.neural, self.near))
+        always = (each[places].tolist() for each in (self.rows, self.scores, self.lexical, self.of_file))
+        found = []
+        for (_, others), row, score, lexical, of_file, by_model, cosine in zip(
+            groups, *always, neural, near, strict=True
+        ):
+            stage: Stage = "name" if row in named else "words" if by_model is None else "model"
+            copies = self.rows[others].tolist() if others else []
+            own = Hit(len(found) + 1, row, score, lexical, by_model, cosine, of_file, stage, copies, lines.get(row, 0))
+            found.append(own)
+        return found
 
     @property
     def order(self) -> Int64[np.ndarray, " found"]:

@@ -38,7 +38,7 @@ class Postings:
     def part(self, term: str) -> slice:
         """The place of the postings of ``term``; an empty one if it is unknown."""
         number = self._places.get(term)
-        return slice(0, 0) if number is None else slice(int(self.starts[number]), int(self.starts[number + 1]))
+        return slice(0, 0) if number is None else slice(*self.starts[number : number + 2].tolist())
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -231,9 +231,10 @@ class FileIndex(Postings):
         postings = np.concatenate([np.arange(part.start, part.stop) for part in parts])
         counts, kept = np.array([part.stop - part.start for part in parts]), wanted[self.files[postings]]
         own = postings[kept]
-        taken, ends = slices(self.place_edges, own)
-        begun = ends[edges(kept.view(np.int8))[edges(counts)]]
-        return np.repeat(self.files[own], np.diff(ends)), self.places[taken], begun
+        starts = self.place_edges[own]
+        lengths = self.place_edges[own + 1] - starts
+        begun = edges(lengths)[edges(kept.view(np.int8))[edges(counts)]]
+        return np.repeat(self.files[own], lengths), self.places[spread(starts, lengths)], begun
 
     @cached_property
     def named(self) -> list[str]:
