@@ -14,12 +14,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile
+from itertools import chain, dropwhile
 from typing import Final
 
 import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int32, Int64, edges
+from search.engine import routes
 from search.engine.file_ranking import is_common
 from search.engine.letter_by_letter import FEWEST, share_as_typed
 from search.engine.matching import LineOwners, Word, linked
@@ -52,8 +53,6 @@ _RAISED: Final = 1.5
 """What a function weighs that names a message, over the place of the message, which then weighs nothing."""
 _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
-_VERB: Final = re.compile(r"(?i)\A(?:get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")
-"""What stands before a route."""
 _PARTS: Final = 10
 """Parts of a route that are looked at."""
 _READ: Final = 20_000
@@ -98,14 +97,14 @@ class Phrases:
             typed: the question.
         """
         found: dict[int, float] = {}
-        plain = _VERB.sub("", typed.strip())
+        plain = routes.ASKED.sub("", typed.strip())
         is_literal = bool(plain) and not re.search(r"\s", plain)
         words = words if plain == typed.strip() else asked_words(plain)
         passages = self.passages(words, comments=comments)
         parts = plain.split("/")[1:_PARTS] if is_literal and plain.startswith("/") else []
-        while not passages and len(parts) > 1:  # what stands around a handler may begin its route
-            parts = parts[1:]
-            passages = self.passages(asked_words("/".join(parts)), comments=comments)
+        ends = (parts[first:] for first in range(1, len(parts)))  # what stands around a handler may begin its route
+        for some in chain(ends, (parts[:last] for last in range(len(parts) - 1, 0, -1))):
+            passages = passages or self.passages(asked_words("/".join(some)), comments=comments)
         as_typed = plain.lower().split()
         for place, each in enumerate(passages):
             row = self._row(each)
@@ -114,6 +113,8 @@ class Phrases:
                 if place < _COMPARED and each.share > _SHARE and not each.commented:
                     weight += _VERBATIM * self._verbatim(as_typed, each, row) ** 3
                 found[row] = max(found.get(row, 0.0), weight)
+        if asked := routes.ASKED.match(typed.strip()):
+            found = routes.with_verb(self.index, asked[1], found)
         best = max(passages, key=lambda each: each.weight, default=None)
         if best is not None and best.share >= _MESSAGE and len(words) > FEWEST:
             own = self._row(best)
