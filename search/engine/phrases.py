@@ -55,6 +55,8 @@ _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
 _PARTS: Final = 10
 """Parts of a route that are looked at."""
+_VALUES: Final = (":", "{", "<", "[", "$")
+"""What begins those that stand for values."""
 _READ: Final = 20_000
 """Places of words in quotes that are looked at."""
 _USES: Final = 5
@@ -104,6 +106,8 @@ class Phrases:
         parts = plain.split("/")[1:_PARTS] if is_literal and plain.startswith("/") else []
         ends = (parts[first:] for first in range(1, len(parts)))  # what stands around a handler may begin its route
         for some in chain(ends, (parts[:last] for last in range(len(parts) - 1, 0, -1))):
+            if all(each.startswith(_VALUES) for each in some):
+                continue
             passages = passages or self.passages(asked_words("/".join(some)), comments=comments)
         as_typed = plain.lower().split()
         for place, each in enumerate(passages):
