@@ -49,6 +49,8 @@ _BETWEEN: Final = re.compile(r"[^\W_]{0,4}[\W_]{0,2}")
 """What may be between two words that stand together: an ending, and what separates them."""
 _APART: Final = 6
 """Its characters, at most."""
+_COPIED: Final = frozenset(("bin", "build", "coverage", "deps", "dist", "generated", "obj", "out", "target", "vendor"))
+"""Folders of what is mostly a copy."""
 _SHORT: Final = 3
 """Letters from which on a word is looked for inside of others."""
 
@@ -287,7 +289,8 @@ def _with_best_place(index: Index, candidates: Candidates, group: list[int]) -> 
         return group[0], []
     best = [place for place in group if candidates.scores[place] == candidates.scores[group[0]]]
     paths = {place: index.file(int(candidates.rows[place])).path for place in best}
-    first = min(best, key=lambda place: (paths[place].count("/"), len(paths[place]), place))
+    copied = {place: not _COPIED.isdisjoint(paths[place].split("/")[:-1]) for place in best}
+    first = min(best, key=lambda place: (copied[place], paths[place].count("/"), len(paths[place]), place))
     return first, [place for place in group if place != first]
 
 

@@ -53,10 +53,8 @@ _RAISED: Final = 1.5
 """What a function weighs that names a message, over the place of the message, which then weighs nothing."""
 _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
-_PARTS: Final = 10
-"""Parts of a route that are looked at."""
-_VALUES: Final = (":", "{", "<", "[", "$")
-"""What begins those that stand for values."""
+_PARTS: Final = 10  # of a route, that are looked at
+_VALUES: Final = (":", "{", "<", "[", "$")  # what begins those that stand for values
 _READ: Final = 20_000
 """Places of words in quotes that are looked at."""
 _USES: Final = 5
@@ -67,8 +65,7 @@ _COMPARED: Final = 5
 """Passages that are read for this, the best ones."""
 _NONE: Final = np.empty(0, np.int32)
 _SHIFT: Final = 32
-_FILE: Final = np.int64(1 << _SHIFT)
-"""Between the places of one file and those of the next."""
+_FILE: Final = np.int64(1 << _SHIFT)  # between the places of one file and those of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +100,8 @@ class Phrases:
         is_literal = bool(plain) and not re.search(r"\s", plain)
         words = words if plain == typed.strip() else asked_words(plain)
         passages = self.passages(words, comments=comments)
-        parts = plain.split("/")[1:_PARTS] if is_literal and plain.startswith("/") else []
-        ends = (parts[first:] for first in range(1, len(parts)))  # what stands around a handler may begin its route
-        for some in chain(ends, (parts[:last] for last in range(len(parts) - 1, 0, -1))):
-            if all(each.startswith(_VALUES) for each in some):
-                continue
-            passages = passages or self.passages(asked_words("/".join(some)), comments=comments)
+        if is_literal and not passages and plain.startswith("/"):
+            passages = self._of_route(plain.split("/")[1:_PARTS], comments=comments)
         as_typed = plain.lower().split()
         for place, each in enumerate(passages):
             row = self._row(each)
@@ -125,6 +118,14 @@ class Phrases:
             for row in self._raising(best, own):
                 found |= {row: _RAISED * best.weight, own: 0.0}
         return found
+
+    def _of_route(self, parts: Sequence[str], *, comments: bool) -> list[Passage]:
+        """The passages of the longest end of a route, or else start, that a file has: others may have the rest."""
+        ends = (parts[first:] for first in range(1, len(parts)))
+        starts = (parts[:last] for last in range(len(parts) - 1, 0, -1))
+        told = (some for some in chain(ends, starts) if not all(each.startswith(_VALUES) for each in some))
+        found = (self.passages(asked_words("/".join(some)), comments=comments) for some in told)
+        return next(filter(None, found), [])
 
     def _verbatim(self, typed: Sequence[str], passage: Passage, row: int) -> float:
         """The share of a question's words that the lines of a passage have as typed."""
