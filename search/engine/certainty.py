@@ -142,9 +142,11 @@ class Judge:
 
     def formed(self, asked: Question) -> Question:
         """A question with the forms of its words that files have (:mod:`search.engine.word_forms`)."""
+        return replace(asked, text=self._formed(asked.text))
+
+    def _formed(self, text: str) -> str:
         whole = self._index.whole
-        terms = [each.terms for each in getattr(whole, "parts", (whole,))]
-        return replace(asked, text=in_known_forms(asked.text, terms, self.has))
+        return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
 
     def known(self, words: Sequence[str], model: object) -> Sequence[str]:
         """The words of a query that a model is asked with: those that a file has, or that it knows.
@@ -162,6 +164,7 @@ class Judge:
 
     def certainty(self, query: str, hits: Hits, *, quoted: bool = False) -> Certainty:
         """How certain it is that ``hits``, the first for ``query``, answer it; ``quoted``: only what has its text."""
+        query = query if query.isascii() else self._formed(query)  # of English another form is another word
         found = self._certainty(query, hits)
         if quoted and not hits and not found.absent:
             found = Certainty("none", why="no place has these words one after the other")

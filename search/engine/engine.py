@@ -12,12 +12,13 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Float32, Int64
 from search.engine.certainty import Certainty, Judge
-from search.engine.evidence import Hits, Penalties, folded, without_doubles
+from search.engine.evidence import Hits, folded, without_doubles
 from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, files_of_languages, read_question
 from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
-from search.engine.phrases import Phrases, gains_of_passages
+from search.engine.penalties import Penalties, gains_of_passages
+from search.engine.phrases import Phrases
 from search.engine.question import RankingSettings, Spelt, asked_words, asks_for_tests, read_by_models, words_of
 from search.engine.signals import (
     Candidates,
@@ -123,7 +124,7 @@ class Engine:
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
         found = hits if isinstance(hits, Hits) else Hits(hits)
-        asked = self._judge.formed(read_question(query, self.index, alone=bool(found.pattern)))
+        asked = read_question(query, self.index, alone=bool(found.pattern))
         return self._judge.certainty(asked.text, found, quoted=asked.quoted)
 
     def known_to_model(self, query: str) -> Sequence[str]:

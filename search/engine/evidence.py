@@ -1,8 +1,8 @@
 """What speaks for hits, and what against them.
 
-Against: constants, tests, what is old and what is deep in folders lose some of their score. Copies are no hits of their
-own. Only candidates are compared, and of those only what has the name of a hit, whose texts alone are read; whole files
-by the hash of their content. A file whose only function or type is much of it is no hit beside that.
+What rows lose is in :mod:`search.engine.penalties`. Copies are no hits of their own. Only candidates are compared, and
+of those only what has the name of a hit, whose texts alone are read; whole files by the hash of their content. A file
+whose only function or type is much of it is no hit beside that.
 
 How much speaks for it that an index answers a question are a few numbers, and the weights that make one of them. They
 do not depend on a model, nor on how a project's own scores are spread, so one limit serves all projects:
@@ -23,24 +23,18 @@ experiments/results/certainty.json, by ``quality DIR --queries=FILE.json --fit=c
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int64
-from search.engine.path_reading import folder_depths
-from search.engine.question import RankingSettings, asks_for_tests
 from search.engine.signals import Candidates, Hit
-from search.files.words import DEPRECATED, old_words, stem_of
-from search.index.code_index import CONSTANT, TEST, WHOLE_FILE, Index
+from search.index.code_index import WHOLE_FILE, Index
 from search.retrieval.formula import idf
 
 Places = Int64[np.ndarray, " places"]
 FIRST: Final = 5
 """Hits that are looked at, and rows that BM25 puts first."""
-DEEPEST: Final = 4
-"""Folders from which on it does not count how many more a file is in."""
 LARGE: Final = 1100
 """Rows from which on their number counts."""
 _READ: Final = 4000
@@ -49,6 +43,8 @@ _BETWEEN: Final = re.compile(r"[^\W_]{0,4}[\W_]{0,2}")
 """What may be between two words that stand together: an ending, and what separates them."""
 _APART: Final = 6
 """Its characters, at most."""
+_COPIED: Final = frozenset(("bin", "build", "coverage", "deps", "dist", "generated", "obj", "out", "target", "vendor"))
+"""Folders of what is mostly a copy."""
 _SHORT: Final = 3
 """Letters from which on a word is looked for inside of others."""
 
@@ -174,62 +170,6 @@ def stand_together(one: str, other: str, text: str) -> bool:
     return False
 
 
-def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
-    """Rows of test files, and of tests and modules of tests inside of others."""
-    inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
-    of_files = np.array([file.test for file in index.files], np.bool_)
-    return inside | (index.kinds == TEST) | np.repeat(of_files, np.diff(index.file_edges))
-
-
-class Penalties:
-    """Of the rows of an index."""
-
-    def __init__(self, index: Index) -> None:
-        """``index``: of the rows."""
-        self._index = index
-
-    def of(
-        self, rows: Int64[np.ndarray, " found"], words: Sequence[str], ranking: RankingSettings, *, for_tests: bool
-    ) -> Float[np.ndarray, " found"]:
-        """What each of ``rows`` loses, unless the question means it.
-
-        Args:
-            rows: some rows.
-            words: of the question; none: nothing is asked, and constants lose nothing.
-            ranking: how much each kind loses.
-            for_tests: whether tests are ranked as other code is.
-        """
-        lost = ranking.constant * (self._index.kinds[rows] == CONSTANT) if words else np.zeros(len(rows))
-        if not (for_tests or asks_for_tests(words)):
-            lost += ranking.test * self._tests[rows]
-        asked = {*map(stem_of, words)}
-        if asked.isdisjoint(DEPRECATED):
-            lost += ranking.deprecated * (self._index.deprecated[rows] > 0)
-        old = [own[rows] for meant, own in self._old.items() if asked.isdisjoint(meant)]
-        return lost + ranking.old * np.logical_or.reduce(old) if old else lost
-
-    @cached_property
-    def _tests(self) -> Bool[np.ndarray, " rows"]:
-        return rows_of_tests(self._index)
-
-    @cached_property
-    def depths(self) -> Int64[np.ndarray, " rows"]:
-        """How many folders that have more than one entry a row's file is in, at most DEEPEST."""
-        found = np.array(folder_depths([file.path for file in self._index.files]), np.int64)
-        return np.repeat(np.minimum(found, DEEPEST), np.diff(self._index.file_edges))
-
-    @cached_property
-    def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:
-        """Stems by which a question means what is old -> the rows that are."""
-        files = old_words([file.path for file in self._index.files])
-        numbers = range(len(self._index.files))
-        return {meant: self._spread([files.get(file) == meant for file in numbers]) for meant in {*files.values()}}
-
-    def _spread(self, of_files: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
-        """What is so of each file, for each of its rows."""
-        return np.repeat(np.array(of_files, np.bool_), np.diff(self._index.file_edges))
-
-
 def without_doubles(index: Index, found: Candidates) -> Candidates:
     """The candidates without whole files that say what their only function does, which gets the better score."""
     scores, kept = found.scores.copy(), np.ones(len(found.rows), np.bool_)
@@ -286,7 +226,8 @@ def _with_best_place(index: Index, candidates: Candidates, group: list[int]) -> 
         return group[0], []
     best = [place for place in group if candidates.scores[place] == candidates.scores[group[0]]]
     paths = {place: index.file(int(candidates.rows[place])).path for place in best}
-    first = min(best, key=lambda place: (paths[place].count("/"), len(paths[place]), place))
+    copied = {place: not _COPIED.isdisjoint(paths[place].split("/")[:-1]) for place in best}
+    first = min(best, key=lambda place: (copied[place], paths[place].count("/"), len(paths[place]), place))
     return first, [place for place in group if place != first]
 
 

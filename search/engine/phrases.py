@@ -14,16 +14,19 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile
+from itertools import chain, dropwhile
 from typing import Final
 
 import numpy as np
 
-from data_prep.store.arrays import Bool, Float, Int32, Int64, edges
+from data_prep.store.arrays import Bool, Int32, Int64, edges
+from search.engine import routes
 from search.engine.file_ranking import is_common
+from search.engine.keys import keyed
 from search.engine.letter_by_letter import FEWEST, share_as_typed
 from search.engine.matching import LineOwners, Word, linked
-from search.engine.question import RankingSettings, asked_words
+from search.engine.question import asked_words
+from search.files.catalogues import is_catalogue
 from search.files.words import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.formula import idf
@@ -52,22 +55,21 @@ _RAISED: Final = 1.5
 """What a function weighs that names a message, over the place of the message, which then weighs nothing."""
 _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
-_VERB: Final = re.compile(r"(?i)\A(?:get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")
-"""What stands before a route."""
-_PARTS: Final = 10
-"""Parts of a route that are looked at."""
+_PARTS: Final = 10  # of a route, that are looked at
+_VALUES: Final = (":", "{", "<", "[", "$")  # what begins those that stand for values
 _READ: Final = 20_000
 """Places of words in quotes that are looked at."""
 _USES: Final = 5
 """Functions that may name a message."""
 _VERBATIM: Final = 5.0
 """What a question weighs that code has letter by letter, as it has a message; a part of it by the third power."""
+_AS_TYPED: Final = 3.0
+"""What code weighs that has most of a question letter by letter, so that no catalogue is looked into."""
 _COMPARED: Final = 5
 """Passages that are read for this, the best ones."""
 _NONE: Final = np.empty(0, np.int32)
 _SHIFT: Final = 32
-_FILE: Final = np.int64(1 << _SHIFT)
-"""Between the places of one file and those of the next."""
+_FILE: Final = np.int64(1 << _SHIFT)  # between the places of one file and those of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,28 +100,54 @@ class Phrases:
             typed: the question.
         """
         found: dict[int, float] = {}
-        plain = _VERB.sub("", typed.strip())
+        plain = routes.ASKED.sub("", typed.strip())
         is_literal = bool(plain) and not re.search(r"\s", plain)
         words = words if plain == typed.strip() else asked_words(plain)
         passages = self.passages(words, comments=comments)
-        parts = plain.split("/")[1:_PARTS] if is_literal and plain.startswith("/") else []
-        while not passages and len(parts) > 1:  # what stands around a handler may begin its route
-            parts = parts[1:]
-            passages = self.passages(asked_words("/".join(parts)), comments=comments)
+        if is_literal and not passages and plain.startswith("/"):
+            passages = self._of_route(plain.split("/")[1:_PARTS], comments=comments)
         as_typed = plain.lower().split()
         for place, each in enumerate(passages):
-            row = self._row(each)
-            if row >= 0:
+            row, read = self._row(each), place < _COMPARED and each.share > _SHARE and not each.commented
+            if row >= 0 and not self._is_catalogue(each):
                 weight = each.weight * (_TYPED if is_literal else 1.0)
-                if place < _COMPARED and each.share > _SHARE and not each.commented:
-                    weight += _VERBATIM * self._verbatim(as_typed, each, row) ** 3
+                weight += _VERBATIM * self._verbatim(as_typed, each, row) ** 3 if read else 0.0
                 found[row] = max(found.get(row, 0.0), weight)
+        if asked := routes.ASKED.match(typed.strip()):
+            found = routes.with_verb(self.index, asked[1], found)
+        return found | self._of_message(passages, len(words), max(found.values(), default=0.0))
+
+    def _is_catalogue(self, passage: Passage) -> bool:
+        return is_catalogue(self.index.files[passage.file].path)
+
+    def _of_message(self, passages: Sequence[Passage], words: int, most: float) -> dict[int, float]:
+        """What else rows weigh if a passage is a message of so many words, which is given to a name.
+
+        That is a constant's, or a key in a catalogue, unless code has it letter by letter. ``most``: of a row.
+        """
+        messages = [each for each in passages if each.share >= _MESSAGE]
+        told = next(filter(self._is_catalogue, messages), None)
+        if told is not None and words >= FEWEST and most < _AS_TYPED:
+            weight, line = _VERBATIM * (1 + told.share**3), self.index.whole.line(told.file, told.first)
+            keys = keyed(self.index, told.file, line, self._naming)
+            return {self._row(told): weight, **dict.fromkeys(keys, _RAISED * weight)}
         best = max(passages, key=lambda each: each.weight, default=None)
-        if best is not None and best.share >= _MESSAGE and len(words) > FEWEST:
-            own = self._row(best)
-            for row in self._raising(best, own):
-                found |= {row: _RAISED * best.weight, own: 0.0}
-        return found
+        if best not in messages or words <= FEWEST or best is None:
+            return {}
+        own = self._row(best)
+        return {
+            row: weight
+            for each in self._raising(best, own)
+            for row, weight in ((each, _RAISED * best.weight), (own, 0.0))
+        }
+
+    def _of_route(self, parts: Sequence[str], *, comments: bool) -> list[Passage]:
+        """The passages of the longest end of a route, or else start, that a file has: others may have the rest."""
+        ends = (parts[first:] for first in range(1, len(parts)))
+        starts = (parts[:last] for last in range(len(parts) - 1, 0, -1))
+        told = (some for some in chain(ends, starts) if not all(each.startswith(_VALUES) for each in some))
+        found = (self.passages(asked_words("/".join(some)), comments=comments) for some in told)
+        return next(filter(None, found), [])
 
     def _verbatim(self, typed: Sequence[str], passage: Passage, row: int) -> float:
         """The share of a question's words that the lines of a passage have as typed."""
@@ -251,34 +279,6 @@ class Phrases:
             place = int(key % _FILE) << 1
             found.add(self._row(Passage(0.0, 0.0, int(key // _FILE), place, place, False)))
         return sorted(found - {-1})
-
-
-def gains_of_passages(
-    index: Index,
-    passages: Mapping[int, float],
-    rows: Int64[np.ndarray, " found"],
-    files: Int64[np.ndarray, " found"],
-    ranking: RankingSettings,
-) -> Float[np.ndarray, " found"]:
-    """What each of ``rows`` gains by its own passage and by the best one of its file.
-
-    Args:
-        index: of the rows.
-        passages: by :meth:`Phrases.rows`.
-        rows: ascending.
-        files: of each of them.
-        ranking: the weights.
-    """
-    found, of_files = np.zeros(len(rows)), np.zeros(len(index.files))
-    for row, weight in passages.items():
-        file = index.file_number(row)
-        of_files[file] = max(of_files[file], weight)
-    if passages and len(rows):
-        own, weights = np.array([*passages]), np.array([*passages.values()])
-        places = rows.searchsorted(own)
-        there = rows.take(places, mode="clip") == own
-        found[places[there]] = weights[there]
-    return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
 
 
 def _among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"]) -> Bool[np.ndarray, " some"]:

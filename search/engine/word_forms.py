@@ -37,7 +37,8 @@ def in_known_forms(text: str, terms: Sequence[Sequence[str]], has: Callable[[str
     """
     if _ROUTE.fullmatch(text.strip()):
         return _NUMBER.sub("", text)
-    if is_named(text) or (text.isascii() and any(map(has, stemmed(asked_words(text)).values()))):
+    stems_asked = stemmed(asked_words(text))
+    if is_named(text) or (text.isascii() and (len(stems_asked) == 1 or any(map(has, stems_asked.values())))):
         return text
     return _WORD.sub(lambda found: _form(found[0], terms, has), text)
 

@@ -33,6 +33,8 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "gradle": (".gradle",),
     "xml": (".xml",),
     "sql": (".sql",),
+    "gettext": (".po",),
+    "strings": (".strings", ".resx", ".arb"),
 }
 """Name -> suffixes of texts and configuration, which are indexed if asked for, as whole files."""
 LANGUAGES: Final[Mapping[str, str]] = {

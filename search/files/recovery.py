@@ -37,6 +37,7 @@ _DECLARES: Final = re.compile(
     rb"|protocol|module|namespace|module\.exports|exports)\b"
     rb"|[\w.]+[ \t]*(?:<-|=)[ \t]*function\b|\w+[ \t]+::[ \t]"
     rb"|[ \t]*+(?!(?:if|for|while|switch|catch)\b)[\w$:*&<>~., \t\[\]]{1,200}\([^;{}()]{0,300}\)[\w \t]{0,40}\{[ \t]*$"
+    rb"|(?!(?:return|else|new|throw)\b)\w[\w$:*&<>~ \t]{0,200}[ \t*&:]\w+\([^;{}()\"']{0,300}\)[\w \t]{0,40}$"
 )
 
 

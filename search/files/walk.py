@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.files.access import raise_if_passing, read_regular, reason
+from search.files.catalogues import is_catalogue
 from search.files.ignore_files import How, IgnoreFiles, Patterns, Tell
 from search.files.unread import Unread, scripts
 
@@ -246,15 +247,17 @@ class Walk:
 
     def _found(self, start: str, files: Sequence[str], patterns: Patterns) -> Sequence[str]:
         """The files of one folder that are read; the others are counted."""
-        wanted = self._texts([start + name for name in files if name.endswith(self._ends)])
+        named = [start + name for name in files if name.endswith(self._ends) or is_catalogue(start + name)]
+        wanted = self._texts(named)
         found = self._ignored.kept(patterns, wanted)
         if self._in_git and len(found) < len(wanted):
             self.left_out += set(wanted).difference(found)
         if len(wanted) == len(files):
             return found
-        others = [start + name for name in files if not name.endswith(self._ends)]
+        own = {*named}
+        others = [path for path in (start + name for name in files) if path not in own]
         read = self._ignored.kept(patterns, [*scripts(self._root, others)])
-        own = set(read)
+        own = {*read}
         unread = [path for path in others if path not in own] if own else others
         self._unread.count_later(lambda: self._ignored.kept(patterns, unread))
         return [*found, *self._texts([*read])] if read else found
@@ -264,8 +267,9 @@ class Walk:
 
         ``below``: folders ("/" at the end) in which all but ignored sources was found and counted already.
         """
-        read = [path for path in paths if path.endswith(self._ends)]
-        others = [path for path in paths if not path.endswith(self._ends) and not path.startswith(below)]
+        read = [path for path in paths if path.endswith(self._ends) or is_catalogue(path)]
+        own = {*read}
+        others = [path for path in paths if path not in own and not path.startswith(below)]
         found = set(scripts(self._root, others))
         self._unread.count_later(lambda: [path for path in others if path not in found])
         read += found

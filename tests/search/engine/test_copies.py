@@ -67,3 +67,9 @@ def test_a_file_is_no_hit_beside_its_only_function(engine):
     assert "only" not in names(engine, hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert names(engine, engine.search("type:file count words"))[0] == "only"  # where it alone is asked for
+
+
+def test_of_copies_that_outside_of_folders_of_built_files_is_the_hit(tmp_path):
+    files = dict.fromkeys(("obj/a.py", "src/a.py", "out/a.py"), ONLY)
+    engine = Engine(open_index(index_of(write(tmp_path / "tree", files), tmp_path / "index")), None)
+    assert engine.index.file(engine.search("count words", top=1)[0].row).path == "src/a.py"

@@ -20,6 +20,15 @@ FILES = {
     '    throw new IllegalStateException("Bison pen " + n + " overflowed by " + 3 + " heads");\n  }\n}\n',
     "k.cpp": 'void Burn(int n) { throw std::runtime_error("Shrew hill " + std::to_string(n) + " burned for " + x); }\n',
 }  # fmt: skip
+FILES |= {
+    "nest.ts": "@Controller('parcels')\nexport class ParcelController {\n  @Get(':id')\n"
+    "  findOne(@Param('id') id: string) {\n    return this.service.one(id)\n  }\n  @Post()\n"
+    "  create(@Body() dto: Dto) {\n    return this.service.make(dto)\n  }\n}\n",
+    "Spring.java": '@RestController\n@RequestMapping("/buses")\nclass BusController {\n  @GetMapping("/{id}")\n'
+    "  Bus one(int id) { return repo.find(id); }\n  @PostMapping\n  Bus make(Bus b) { return repo.save(b); }\n}\n",
+    "canoes.py": '@app.get("/canoes/<id>")\ndef canoe(id):\n    return load(id)\n\n\n'
+    '@router.post("/canoes")\nasync def build(c):\n    return save(c)\n',
+}
 ASKED = {
     "Badger tunnel 12 collapsed after 7 days": "retry",
     "Ferret cage 7 not latched: door": "concat",
@@ -31,6 +40,11 @@ ASKED = {
     "gecko wall 12 is wet": "close",
     "/v4/tamarind/7": "C.page",
     "bison pen 12 overflowed by 7 heads": "C.pen",
+    "GET /parcels/:id": "ParcelController.findOne",
+    "POST /parcels": "ParcelController.create",
+    "GET /buses/7": "BusController.one",
+    "POST /buses": "BusController.make",
+    "POST /canoes": "build",
     "Shrew hill 7 burned for hours": "Burn",
 }
 

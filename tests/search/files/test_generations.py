@@ -4,7 +4,7 @@ import pytest
 
 from data_prep.records import SourceFile
 from search.engine.engine import Engine
-from search.engine.evidence import Penalties
+from search.engine.penalties import Penalties
 from search.files.languages import read_file
 from search.files.words import is_deprecated, old_words
 from search.index.build import refresh

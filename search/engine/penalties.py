@@ -1,0 +1,112 @@
+"""What rows gain and lose beside their scores.
+
+They gain by passages (:mod:`search.engine.phrases`). Constants, tests, catalogues of messages, what is old and what is
+deep in folders lose some of their score.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from data_prep.store.arrays import Bool, Float, Int64
+from search.engine.path_reading import folder_depths
+from search.engine.question import RankingSettings, asks_for_tests
+from search.files.catalogues import is_catalogue
+from search.files.words import DEPRECATED, old_words, stem_of
+from search.index.code_index import CONSTANT, TEST, Index
+
+DEEPEST: Final = 4
+"""Folders from which on it does not count how many more a file is in."""
+_CATALOGUE: Final = 20.0
+"""Subtracted from the score of a catalogue of messages, which answers only what has the words of one."""
+
+
+def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
+    """Rows of test files, and of tests and modules of tests inside of others."""
+    inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
+    of_files = np.array([file.test for file in index.files], np.bool_)
+    return inside | (index.kinds == TEST) | np.repeat(of_files, np.diff(index.file_edges))
+
+
+class Penalties:
+    """Of the rows of an index."""
+
+    def __init__(self, index: Index) -> None:
+        """``index``: of the rows."""
+        self._index = index
+
+    def of(
+        self, rows: Int64[np.ndarray, " found"], words: Sequence[str], ranking: RankingSettings, *, for_tests: bool
+    ) -> Float[np.ndarray, " found"]:
+        """What each of ``rows`` loses, unless the question means it.
+
+        Args:
+            rows: some rows.
+            words: of the question; none: nothing is asked, and constants lose nothing.
+            ranking: how much each kind loses.
+            for_tests: whether tests are ranked as other code is.
+        """
+        lost = ranking.constant * (self._index.kinds[rows] == CONSTANT) if words else np.zeros(len(rows))
+        lost = lost + _CATALOGUE * self._catalogues[rows]
+        if not (for_tests or asks_for_tests(words)):
+            lost += ranking.test * self._tests[rows]
+        asked = {*map(stem_of, words)}
+        if asked.isdisjoint(DEPRECATED):
+            lost += ranking.deprecated * (self._index.deprecated[rows] > 0)
+        old = [own[rows] for meant, own in self._old.items() if asked.isdisjoint(meant)]
+        return lost + ranking.old * np.logical_or.reduce(old) if old else lost
+
+    @cached_property
+    def _catalogues(self) -> Bool[np.ndarray, " rows"]:
+        return self._spread([is_catalogue(file.path) and not self._index.documents for file in self._index.files])
+
+    @cached_property
+    def _tests(self) -> Bool[np.ndarray, " rows"]:
+        return rows_of_tests(self._index)
+
+    @cached_property
+    def depths(self) -> Int64[np.ndarray, " rows"]:
+        """How many folders that have more than one entry a row's file is in, at most DEEPEST."""
+        found = np.array(folder_depths([file.path for file in self._index.files]), np.int64)
+        return np.repeat(np.minimum(found, DEEPEST), np.diff(self._index.file_edges))
+
+    @cached_property
+    def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:
+        """Stems by which a question means what is old -> the rows that are."""
+        files = old_words([file.path for file in self._index.files])
+        numbers = range(len(self._index.files))
+        return {meant: self._spread([files.get(file) == meant for file in numbers]) for meant in {*files.values()}}
+
+    def _spread(self, of_files: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
+        """What is so of each file, for each of its rows."""
+        return np.repeat(np.array(of_files, np.bool_), np.diff(self._index.file_edges))
+
+
+def gains_of_passages(
+    index: Index,
+    passages: Mapping[int, float],
+    rows: Int64[np.ndarray, " found"],
+    files: Int64[np.ndarray, " found"],
+    ranking: RankingSettings,
+) -> Float[np.ndarray, " found"]:
+    """What each of ``rows`` gains by its own passage and by the best one of its file.
+
+    Args:
+        index: of the rows.
+        passages: by :meth:`Phrases.rows`.
+        rows: ascending.
+        files: of each of them.
+        ranking: the weights.
+    """
+    found, of_files = np.zeros(len(rows)), np.zeros(len(index.files))
+    for row, weight in passages.items():
+        file = index.file_number(row)
+        of_files[file] = max(of_files[file], weight)
+    if passages and len(rows):
+        own, weights = np.array([*passages]), np.array([*passages.values()])
+        places = rows.searchsorted(own)
+        there = rows.take(places, mode="clip") == own
+        found[places[there]] = weights[there]
+    return ranking.phrases * found + ranking.phrases_of_file * of_files[files]

@@ -1,0 +1,75 @@
+"""A message that stands in a catalogue alone leads to the code that has its key, or else to the catalogue."""
+
+import pytest
+
+import neural_code_search as ncs
+from search.files.catalogues import is_catalogue
+
+FILL = {
+    f"src/m{number}.py": f"def load_{number}(order):\n    return order\n\n\ndef limit_{number}(x):\n    return x\n"
+    for number in range(5)
+}
+FULL, CLOSED = "The badger depot in Rome is full", "Heron gate 7 was closed by Bob"
+PROJECTS = {
+    "properties": {
+        "Pay.java": 'class Pay {\n  void open() { throw new E(text("badger.depot.full")); }\n'
+        '  void shut(int n) { fail("heron.gate.closed", n); }\n}\n',
+        "messages.properties": "badger.depot.full=The badger depot in {0} is full\n"
+        "heron.gate.closed = Heron gate {0} was closed by {1}\nlonely.key=Nobody uses this walrus text\n",
+    },
+    "json": {
+        "pay.ts": "export function open(t) { return t('badger.depot.full', 1) }\n"
+        "export function shut(t) { return t('heron.closed') }\n",
+        "locales/en.json": '{\n  "badger": {\n    "depot": {\n      "empty": "An empty one",\n'
+        '      "full": "The badger depot in {{name}} is full"\n    }\n  },\n'
+        '  "heron": {\n    "closed": "Heron gate {{n}} was closed by {{who}}"\n  },\n'
+        '  "lone": "Nobody uses this walrus text"\n}\n',
+    },
+    "yaml": {
+        "pay.rb": "def open\n  I18n.t('badger.depot.full', name: 1)\nend\ndef shut\n  t('heron.closed')\nend\n",
+        "config/locales/en.yml": 'en:\n  badger:\n    depot:\n      full: "The badger depot in %{name} is full"\n'
+        "  heron:\n    closed: Heron gate %{n} was closed by %{who}\n",
+    },
+    "resx": {
+        "Pay.cs": "class Pay {\n  void Open() { throw new E(Resources.BadgerDepotFull); }\n"
+        "  void Shut() { Log(string.Format(Resources.HeronGateClosed, 1)); }\n}\n",
+        "Resources.resx": '<root>\n  <data name="BadgerDepotFull" xml:space="preserve">\n'
+        "    <value>The badger depot in {0} is full</value>\n  </data>\n"
+        '  <data name="HeronGateClosed" xml:space="preserve">\n'
+        "    <value>Heron gate {0} was closed by {1}</value>\n  </data>\n</root>\n",
+    },
+    "android": {
+        "Pay.kt": "class Pay {\n  fun open() { toast(R.string.badger_depot_full) }\n"
+        "  fun shut() { getString(R.string.heron_gate_closed, 1) }\n}\n",
+        "res/values/strings.xml": '<resources>\n    <string name="badger_depot_full">The badger depot in %1$s is full'
+        '</string>\n    <string name="heron_gate_closed">Heron gate %1$d was closed by %2$s</string>\n</resources>\n',
+    },
+}
+
+
+@pytest.mark.parametrize("kind", PROJECTS)
+def test_a_message_leads_to_what_has_its_key(tmp_path, kind):
+    for name, text in {**FILL, **PROJECTS[kind]}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    index = ncs.index_folder(tmp_path)
+    found = [index.search(question, top=1)[0].name.lower().rpartition(".")[2] for question in (FULL, CLOSED)]
+    assert found == ["open", "shut"]
+    assert {hit.path for hit in index.search("load order limit", top=5)} <= {*FILL}
+    if kind in ("properties", "json"):
+        assert index.search("Nobody uses this walrus text", top=1)[0].path.endswith((".properties", ".json"))
+
+
+def test_a_translation_leads_to_what_has_the_text(tmp_path):
+    (tmp_path / "pay.py").write_text(
+        'def open():\n    raise E(_("The badger depot is full"))\n\n\ndef shut():\n    run()\n'
+    )
+    (tmp_path / "de.po").write_text('msgid "The badger depot is full"\nmsgstr "Das Dachslager ist voll"\n')
+    assert ncs.index_folder(tmp_path).search("Das Dachslager ist voll", top=1)[0].name == "open"
+
+
+def test_only_catalogues_are_read():
+    read = ("a/messages.properties", "locales/en.json", "en-US.yml", "res/values/strings.xml", "X.resx", "de.po")
+    assert all(map(is_catalogue, read))
+    others = ("token.json", "package.json", "locales/de.json", "res/values-de/strings.xml", "X.de.resx", "app.yml")
+    assert not any(map(is_catalogue, others))
