@@ -34,7 +34,7 @@ from search.engine.question import RankingSettings, asks_for_tests
 from search.engine.signals import Candidates, Hit
 from search.files.words import DEPRECATED, old_words, stem_of
 from search.index.code_index import CONSTANT, TEST, WHOLE_FILE, Index
-from search.retrieval.formula import idf
+from search.retrieval.word_index import idf
 
 Places = Int64[np.ndarray, " places"]
 FIRST: Final = 5

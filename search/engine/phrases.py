@@ -25,7 +25,7 @@ from search.engine.matching import LineOwners, Word, linked
 from search.engine.question import RankingSettings, asked_words
 from search.files.words import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
-from search.retrieval.formula import idf
+from search.retrieval.word_index import idf
 
 FEWEST: Final = 3
 """Words of a passage, at least, if the question has as many."""

@@ -170,7 +170,7 @@ class Candidates:
         nothing = [None] * len(places)
         neural, near = (nothing if each is None else each[places].tolist() for each in (self.neural, self.near))
         always = (each[places].tolist() for each in (self.rows, self.scores, self.lexical, self.of_file))
-        found = []
+        found = list[Hit]()
         for (_, others), row, score, lexical, of_file, by_model, cosine in zip(
             groups, *always, neural, near, strict=True
         ):
