@@ -186,6 +186,17 @@ class Candidates:
         return np.lexsort((self.rows, -self.scores))
 
 
+def best_by_words(
+    lexical: Float32[np.ndarray, " rows"], allowed: Bool[np.ndarray, " rows"], count: int
+) -> Int64[np.ndarray, " best"]:
+    """The ``count`` best rows among those that are ``allowed`` and have a score by BM25, ascending."""
+    found = np.flatnonzero(allowed & (lexical > 0))
+    if len(found) <= count:
+        return found
+    best = np.argpartition(-lexical[found], count - 1)[:count]
+    return found[np.sort(best)]
+
+
 def begins(groups: Int64[np.ndarray, " some"]) -> Bool[np.ndarray, " some"]:
     """Where a run of equal numbers begins."""
     found = np.ones(len(groups), np.bool_)
