@@ -212,10 +212,13 @@ def ready(
     Raises:
         UserError: nothing of the index can be a hit, or something cannot be opened.
     """
-    from search.files.languages import chosen_languages
     from search.opening import check_answers, opened
 
-    languages = chosen_languages(options.language or language)
+    languages = frozenset[str]()
+    if named := options.language or language:
+        from search.files.languages import chosen_languages
+
+        languages = chosen_languages(named)
     if source is None:
         assert isinstance(options, SearchOptions)
         from search.repository_list import opened_list

@@ -13,10 +13,9 @@ from data_prep.errors import one_line
 from experiments.terminal import console
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
-from search.engine.filters import read_question
 from search.engine.line_scores import rarities
 from search.engine.preview import signature
-from search.engine.question import asked_words
+from search.engine.question import asked_words, parted
 from search.engine.show import (
     BOLD,
     CYAN,
@@ -244,7 +243,7 @@ def show_answer(answer: Answer, options: SearchOptions) -> None:
     if options.json:
         console.show(as_json(engine, answer.question, hits, answer.seconds, explain=options.explain, more=answer.more))
         return
-    question = read_question(answer.question, engine.index, alone=bool(options.regex)).text
+    question = parted(answer.question, engine.index, alone=bool(options.regex)).text
     matched = {hit.row: hit.match_line for hit in hits}
     view = View.of(engine, question, answer.root, explain=options.explain, matched=matched)
     if options.files or options.vimgrep:

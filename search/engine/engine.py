@@ -14,12 +14,12 @@ from data_prep.store.arrays import Bool, Float, Float32, Int64
 from search.engine.certainty import Certainty, Judge
 from search.engine.evidence import Hits, folded, without_doubles
 from search.engine.file_ranking import best_of_files, file_ranking
-from search.engine.filters import allowed_rows, files_of_languages, read_question
+from search.engine.filters import allowed_rows, files_of_languages
 from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
 from search.engine.penalties import Penalties, gains_of_passages
 from search.engine.phrases import Phrases
-from search.engine.question import RankingSettings, Spelt, asked_words, asks_for_tests, read_by_models, words_of
+from search.engine.question import RankingSettings, Spelt, asked_words, asks_for_tests, parted, read_by_models, words_of
 from search.engine.signals import (
     Candidates,
     FileScorer,
@@ -29,6 +29,7 @@ from search.engine.signals import (
     Rows,
     begun,
     best_beside,
+    best_by_words,
     context_scores,
     definitions_first,
     fused,
@@ -99,7 +100,7 @@ class Engine:
             QueryError: the query is empty or too long, its filters leave nothing, or the pattern takes too long.
             ValueError: ``path`` is too long.
         """
-        asked = self._judge.formed(read_question(query, self.index, alone=pattern is not None))
+        asked = self._judge.formed(parted(query, self.index, alone=pattern is not None))
         allowed = self.allowed(path, languages, files)
         if asked.filters:
             allowed &= asked.rows(self.index)
@@ -124,7 +125,7 @@ class Engine:
     def certainty(self, query: str, hits: Sequence[Hit]) -> Certainty:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
         found = hits if isinstance(hits, Hits) else Hits(hits)
-        asked = read_question(query, self.index, alone=bool(found.pattern))
+        asked = parted(query, self.index, alone=bool(found.pattern))
         return self._judge.certainty(asked.text, found, quoted=asked.quoted)
 
     def known_to_model(self, query: str) -> Sequence[str]:
@@ -164,7 +165,7 @@ class Engine:
         return self._asked(query, alone)
 
     def _asked_of(self, query: str, alone: bool) -> tuple[Sequence[str], Spelt]:
-        query = self._judge.formed(read_question(query, self.index, alone=alone)).text
+        query = self._judge.formed(parted(query, self.index, alone=alone)).text
         if alone and not query.strip():
             return (), Spelt()
         words, spelt = words_of(query), self.names.spelt(query, self.ranking)
@@ -244,11 +245,7 @@ class Engine:
         read = self._judge.known(words, self.reranker) if self.reranker else ()
         if read and len(self.index) <= self.ranking.read_all_below:
             return np.flatnonzero(allowed)
-        found = np.flatnonzero(allowed & (lexical > 0))
-        if len(found) <= self.ranking.shortlist:
-            return found
-        best = np.argpartition(-lexical[found], self.ranking.shortlist - 1)[: self.ranking.shortlist]
-        return found[np.sort(best)]
+        return best_by_words(lexical, allowed, self.ranking.shortlist)
 
     def _shortlist(
         self,
@@ -295,6 +292,8 @@ class Engine:
         self, path: str, languages: Collection[str], files: Collection[str] | None = None
     ) -> Bool[np.ndarray, " rows"]:
         """Which rows are in files that match ``path`` and are among ``languages`` and ``files``: :meth:`search`."""
+        if not (path or languages) and files is None:
+            return np.ones(len(self.index), np.bool_)
         return allowed_rows(self.index, path, self._speaking(frozenset(languages)) if languages else None, files)
 
     def _file_of(self, rows: Rows) -> Rows:

@@ -30,7 +30,7 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.signals import Candidates, Hit
 from search.index.code_index import WHOLE_FILE, Index
-from search.retrieval.formula import idf
+from search.retrieval.word_index import idf
 
 Places = Int64[np.ndarray, " places"]
 FIRST: Final = 5

@@ -28,8 +28,7 @@ from search.engine.path_reading import Spellings
 from search.engine.signals import begins
 from search.files.words import GATHERING, STOP_WORDS, path_stems, pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.formula import gains, idf
-from search.retrieval.word_index import FileIndex
+from search.retrieval.word_index import FileIndex, gains, idf
 
 FILES: Final = 60
 """Files whose best row becomes a candidate."""

@@ -62,11 +62,7 @@ class Question:
     text: str  # without its filters, and the quotes around all of it
     filters: Sequence[Filter] = ()
     quoted: bool = False  # whether only what has its words one after the other is meant
-
-    @property
-    def with_tests(self) -> bool:
-        """Whether tests are asked for as much as other code."""
-        return any(each.name == "test" and each.values[0] != "no" for each in self.filters)
+    with_tests: bool = False  # whether tests are asked for as much as other code
 
     def rows(self, index: Index) -> Bool[np.ndarray, " rows"]:
         """The rows of ``index`` that the filters leave.
@@ -115,7 +111,8 @@ def read_question(typed: str, index: Index | None = None, *, alone: bool = False
     text = _FILTER.sub(taken, typed)
     if filters and not (text.strip() or alone):
         raise QueryError(f"{shown(typed.strip())} only says where to search: add a question in words, or a name")
-    return _unquoted(Question(text.strip(), filters) if filters else Question(typed))
+    tests = any(each.name == "test" and each.values[0] != "no" for each in filters)
+    return _unquoted(Question(text.strip(), filters, with_tests=tests) if filters else Question(typed))
 
 
 def _unquoted(question: Question) -> Question:
@@ -171,8 +168,6 @@ def allowed_rows(
         speaking: which files are of the languages that are asked for; None: all.
         files: paths of files; None: all.
     """
-    if not path and speaking is None and files is None:
-        return np.ones(len(index), np.bool_)
     allowed = np.ones(len(index.files), np.bool_)
     if path:
         allowed &= np.fromiter(map(path_filter(path), (file.path for file in index.files)), np.bool_, len(allowed))

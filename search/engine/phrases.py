@@ -29,7 +29,7 @@ from search.engine.question import asked_words
 from search.files.catalogues import is_catalogue
 from search.files.words import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
-from search.retrieval.formula import idf
+from search.retrieval.word_index import idf
 
 LONGEST: Final = 64
 """Words of a question that are looked for."""

@@ -14,7 +14,9 @@ from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, query_w
 from search.files.words import folded
 
 if TYPE_CHECKING:
+    from search.engine.filters import Question
     from search.engine.signals import Retriever
+    from search.index.code_index import Index
 
 WORD_VECTORS: Final = 0.1
 TEXT_VECTORS: Final = 0.3
@@ -145,6 +147,13 @@ def asks_for_tests(words: Sequence[str]) -> bool:
 def asked_words(text: str) -> tuple[str, ...]:
     """The words of a text, perhaps none; only the start of a long one, since stemmers keep what they have seen."""
     return tuple(word[:LONGEST_WORD] for word in query_words(folded(text)))
+
+
+def parted(typed: str, index: "Index", *, alone: bool = False) -> "Question":
+    """As :func:`search.engine.filters.read_question`; most questions have neither filters nor quotes to read."""
+    from search.engine.filters import Question, read_question
+
+    return read_question(typed, index, alone=alone) if ":" in typed or '"' in typed else Question(typed)
 
 
 def read_by_models(words: Sequence[str], model: object) -> float:

@@ -170,7 +170,7 @@ class Candidates:
         nothing = [None] * len(places)
         neural, near = (nothing if each is None else each[places].tolist() for each in (self.neural, self.near))
         always = (each[places].tolist() for each in (self.rows, self.scores, self.lexical, self.of_file))
-        found = []
+        found = list[Hit]()
         for (_, others), row, score, lexical, of_file, by_model, cosine in zip(
             groups, *always, neural, near, strict=True
         ):
@@ -184,6 +184,17 @@ class Candidates:
     def order(self) -> Int64[np.ndarray, " found"]:
         """Positions of the rows, best first."""
         return np.lexsort((self.rows, -self.scores))
+
+
+def best_by_words(
+    lexical: Float32[np.ndarray, " rows"], allowed: Bool[np.ndarray, " rows"], count: int
+) -> Int64[np.ndarray, " best"]:
+    """The ``count`` best rows among those that are ``allowed`` and have a score by BM25, ascending."""
+    found = np.flatnonzero(allowed & (lexical > 0))
+    if len(found) <= count:
+        return found
+    best = np.argpartition(-lexical[found], count - 1)[:count]
+    return found[np.sort(best)]
 
 
 def begins(groups: Int64[np.ndarray, " some"]) -> Bool[np.ndarray, " some"]:

@@ -37,15 +37,14 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "strings": (".strings", ".resx", ".arb"),
 }
 """Name -> suffixes of texts and configuration, which are indexed if asked for, as whole files."""
-LANGUAGES: Final[Mapping[str, str]] = {
-    suffix: each.reader for each in languages() for suffix in (*each.suffixes, *each.other_suffixes)
-}
+LANGUAGES: Final = dict[str, str]()
+for _each in languages():
+    LANGUAGES.update(dict.fromkeys((*_each.suffixes, *_each.other_suffixes), _each.reader))
 """Suffix of a file's name -> function that finds its units."""
 DOCUMENTS: Final[Mapping[str, str]] = dict.fromkeys(
     chain.from_iterable(_DOCUMENTS.values()), f"{__name__}:read_document"
 )
 """The same for texts and configuration."""
-_KIND: Final = {suffix: name for name, suffixes in _DOCUMENTS.items() for suffix in suffixes}
 _START: Final = 1 << 16
 """Bytes of a file by which two languages of one suffix are told apart."""
 _TOLD: Final = 8
@@ -95,8 +94,10 @@ def known_suffixes() -> str:
 
 def language_name(path: str) -> str:
     """The language of a file by the suffix of its name, such as python; "" if it has none that is indexed."""
-    found = language_of(path)
-    return found.name if found else _KIND.get(PurePosixPath(path).suffix, "")
+    if found := language_of(path):
+        return found.name
+    suffix = PurePosixPath(path).suffix
+    return next((name for name, suffixes in _DOCUMENTS.items() if suffix in suffixes), "")
 
 
 def chosen_languages(typed: str) -> frozenset[str]:

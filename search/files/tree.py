@@ -60,11 +60,6 @@ def blob_names(data: bytes) -> str:
     return " ".join(_blob(name, content) for content in contents for name in ("sha1", "sha256"))
 
 
-def is_blob(data: bytes, names: str) -> bool:
-    """Whether these bytes have the first of some :func:`blob_names`."""
-    return names.partition(" ")[0] == _blob("sha1", data)
-
-
 def _blob(algorithm: str, content: bytes) -> str:
     found = hashlib.new(algorithm, b"blob %d\0" % len(content), usedforsecurity=False)
     found.update(content)

@@ -5,6 +5,7 @@ read only inside of the indexed folder, through no link at its end, and only one
 index has is shown.
 """
 
+import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +24,6 @@ from data_prep.store.arrays import Int64, Ragged, UInt8, edges
 from data_prep.store.split import PairText, Split
 from search.files.encodings import text_of
 from search.files.languages import WHOLE_ALONE, language_name
-from search.files.tree import is_blob
 from search.retrieval.word_index import Bm25Index, FileIndex
 
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
@@ -228,10 +228,10 @@ def read_indexed(root: Path | None, file: IndexedFile) -> str:
     except OSError as error:
         raise_if_passing(error)
         raise ChangedFileError(f"it cannot be read: {reason(error)}") from error
-    if not is_blob(data, file.blobs):
+    if hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() != file.blobs.partition(" ")[0]:
         raise ChangedFileError("it has changed since it was indexed: bash run.sh index DIR")
     try:
-        text = text_of(data).data
+        text = data if data.isascii() and not file.encoding and b"\r" not in data else text_of(data).data
     except UserError as error:
         raise ChangedFileError(str(error)) from error
     found = text.decode("utf-8", "replace")

@@ -25,8 +25,7 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float32, Int32, Int64, Ragged, UInt16, edges
 from data_prep.store.split import PairText, Split, Texts
 from search.index.code_index import Index, IndexedFile
-from search.retrieval.formula import counts_by_norm, idf
-from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
+from search.retrieval.word_index import KINDS, Bm25Index, FileIndex, counts_by_norm, idf
 
 if TYPE_CHECKING:
     from search.repository_list import Member

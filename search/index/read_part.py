@@ -1,6 +1,9 @@
-"""Files of a tree as rows of an index: which are read first, what one process makes of a part, how parts are joined."""
+"""Files of a tree as rows of an index: which are read first, what one process makes of a part, how parts are joined.
 
-from collections.abc import Sequence
+And BM25 over the words of all rows.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -11,17 +14,18 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.access import raise_if_passing
+from data_prep.languages.identifiers import split_identifier
 from data_prep.records import SourceFile
-from data_prep.store.arrays import Int64, UInt8, edges
+from data_prep.store.arrays import Float, Int, Int32, Int64, Ragged, UInt8, edges
 from data_prep.store.split import Split, joined
 from data_prep.worker_process import FILE, limited
 from search.engine.question import asked_words
 from search.files.encodings import text_of
 from search.files.languages import Unit, Units, language_inside, language_name, read_file, unparsed
 from search.files.tree import Found, blob_names, is_test, read_source
-from search.files.words import FileWords, file_words, is_deprecated, terms_of
+from search.files.words import FileWords, file_words, is_deprecated, stems, terms_of
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
-from search.retrieval.word_index import FileIndex
+from search.retrieval.word_index import K1, WEIGHTS, B, Bm25Index, FileIndex, gains, idf
 
 if TYPE_CHECKING:
     from data_prep.sources.licences import Licences
@@ -175,3 +179,55 @@ def likely_first(found: Sequence[Found], asked: str = "") -> list[Found]:
         return some, is_test(file.path), -has, file.size > _LARGE, file.path.count("/"), file.path
 
     return sorted(found, key=place)
+
+
+def lexical_index(split: Split, weights: Mapping[str, int] = WEIGHTS) -> Bm25Index:
+    """BM25 over the words of all rows of ``split``."""
+    terms, fields = _as_terms(split, [field for field, weight in weights.items() if weight])
+    rows, numbers, counts = _counted(fields, weights)
+    lengths = np.bincount(rows, weights=counts, minlength=len(split))
+    holding = np.bincount(numbers, minlength=len(terms))  # number of rows per term
+    norms = length_norms(lengths.astype(np.float64), K1, B)
+    added = gains(idf(holding, len(split))[numbers], counts, norms[rows]).astype(np.float32)
+    return Bm25Index(terms, edges(holding), rows, added, len(split))
+
+
+def length_norms(lengths: Float[np.ndarray, " documents"], k1: float, b: float) -> Float[np.ndarray, " documents"]:
+    """Length norm of each document: ``k1 * (1 - b + b * length / average_length)``."""
+    average = max(float(lengths.mean()) if len(lengths) else 0.0, 1e-9)
+    return np.asarray(k1 * (1 - b + b * (lengths / average)))
+
+
+def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
+    """All terms, sorted, and the fields as term ids."""
+    forms = {}
+    for field in fields:
+        words = {number: split.lexicon[number] for number in np.unique(split.words[field].values).tolist()}
+        parts = {number: split_identifier(word) if field == "api" else (word,) for number, word in words.items()}
+        forms[field] = {number: [stem for part in each for stem in stems(part)] for number, each in parts.items()}
+    terms = sorted({term for each in forms.values() for term in chain.from_iterable(each.values())})
+    places = {term: number for number, term in enumerate(terms)}
+    return terms, {field: _reworded(split.words[field], forms[field], places) for field in fields}
+
+
+def _reworded(lists: Ragged, forms: Mapping[int, Sequence[str]], places: Mapping[str, int]) -> Ragged:
+    """``lists`` with each word replaced by its terms."""
+    seen, inverse = np.unique(lists.values, return_inverse=True)
+    spread = Ragged.of([[places[term] for term in forms[number]] for number in seen.tolist()]).take(inverse)
+    return Ragged(spread.values, spread.offsets[lists.offsets])
+
+
+def _counted(
+    fields: Mapping[str, Ragged], weights: Mapping[str, int]
+) -> tuple[Int32[np.ndarray, " postings"], Int[np.ndarray, " postings"], Int[np.ndarray, " postings"]]:
+    """Row, term and weighted count of every term of every row, sorted by term and then by row."""
+    keys, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for field, lists in fields.items():
+        rows = np.repeat(np.arange(len(lists)), lists.lengths)
+        key, count = np.unique(lists.values.astype(np.int64) * len(lists) + rows, return_counts=True)
+        keys.append(key)
+        counts.append(weights[field] * (count if field == "name" else np.ones_like(count)))  # others count once
+    found, places = np.unique(np.concatenate(keys), return_inverse=True)
+    size = max(1, len(next(iter(fields.values()))))
+    total = np.bincount(places, weights=np.concatenate(counts), minlength=len(found)).astype(np.int64)
+    return (found % size).astype(np.int32), found // size, total

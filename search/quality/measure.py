@@ -28,8 +28,9 @@ from search.engine.question import RankingSettings
 from search.engine.signals import Reranker, Retriever
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
+from search.index.read_part import lexical_index
 from search.quality.questions import Questions, drawn, exchanged
-from search.retrieval.word_index import WEIGHTS, Bm25Index
+from search.retrieval.word_index import WEIGHTS
 from search.snippets.answer import around, languages_of, query_of_code
 from search.snippets.code_search import CodeHit, CodeSearch, CodeWeights
 from search.snippets.code_text import Tokens, read_code
@@ -78,7 +79,7 @@ def measured(
 
 def with_comments(index: Index, weight: int) -> Index:
     """The same index, in which each word of a comment counts ``weight`` times; 0: comments are not searched."""
-    return replace(index, lexical=Bm25Index.of(index.split, {**WEIGHTS, "query": weight}))
+    return replace(index, lexical=lexical_index(index.split, {**WEIGHTS, "query": weight}))
 
 
 def without_documentation(index: Index) -> Index:

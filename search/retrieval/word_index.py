@@ -4,6 +4,11 @@ BM25's weights are precomputed, so that a query only sums a few postings lists. 
 :mod:`baselines.bm25` with the settings of ``bm25_tuned``, which were best on validation; an additional field is
 the first sentence of a method's comment, if it has one. Of whole files counts and places are stored, not weights made
 from them, so that an update needs to read only files that changed.
+
+The formula is Lucene's variant (Kamphuis et al., ECIR 2020; Robertson and Zaragoza, "The Probabilistic Relevance
+Framework", 2009). A term that occurs in n of N documents, and f times among the length words of this one, contributes
+
+    ln(1 + (N - n + 0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * length / average_length))
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +19,8 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.languages.identifiers import split_identifier
-from data_prep.store.arrays import Bool, Float32, Int, Int32, Int64, Ragged, UInt16, edges, slices, spread
-from data_prep.store.split import Split
-from search.files.words import FileWords, path_stems, stems, terms_of
-from search.retrieval.formula import counts_by_norm, gains, idf, length_norms
+from data_prep.store.arrays import Bool, Float, Float32, Int, Int32, Int64, Num, Ragged, UInt16, edges, slices, spread
+from search.files.words import FileWords, path_stems, terms_of
 
 K1: Final = 2.0
 """Term frequency saturation."""
@@ -26,6 +28,25 @@ B: Final = 1.0
 """Length normalisation."""
 WEIGHTS: Final[Mapping[str, int]] = {"name": 10, "tokens": 1, "api": 1, "query": 3}
 """Field -> number of times that each of its words counts; ``query`` is the comment's first sentence."""
+
+
+def idf(holders: Int[np.ndarray, " terms"], documents: int) -> Float[np.ndarray, " terms"]:
+    """Inverse document frequency of terms that occur in ``holders`` of ``documents`` documents."""
+    return np.asarray(np.log1p((documents - holders + 0.5) / (holders + 0.5)))
+
+
+def gains(
+    weights: Float[np.ndarray, " entries"], counts: Num[np.ndarray, " entries"], norms: Float[np.ndarray, " entries"]
+) -> Float[np.ndarray, " entries"]:
+    """Contribution of each term of each document: its weight times its saturated frequency."""
+    return np.asarray(weights * counts / (counts + norms))
+
+
+def counts_by_norm(
+    gains: Float[np.ndarray, " entries"], weight: float | Float[np.ndarray, " entries"]
+) -> Float[np.ndarray, " entries"]:
+    """What :func:`gains` was made from: each count divided by its norm, ``gain / (weight - gain)``."""
+    return np.asarray(gains / np.maximum(weight - gains, 1e-7 * weight))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +73,6 @@ class Bm25Index(Postings):
     rows: Int32[np.ndarray, " postings"]
     gains: Float32[np.ndarray, " postings"]
     size: int  # rows of the index
-
-    @classmethod
-    def of(cls, split: Split, weights: Mapping[str, int] = WEIGHTS) -> "Bm25Index":
-        """Index the words of all rows of ``split``."""
-        terms, fields = _as_terms(split, [field for field, weight in weights.items() if weight])
-        rows, numbers, counts = _counted(fields, weights)
-        lengths = np.bincount(rows, weights=counts, minlength=len(split))
-        holding = np.bincount(numbers, minlength=len(terms))  # number of rows per term
-        norms = length_norms(lengths.astype(np.float64), K1, B)
-        added = gains(idf(holding, len(split))[numbers], counts, norms[rows]).astype(np.float32)
-        return cls(terms, edges(holding), rows, added, len(split))
 
     def scores(self, query: Sequence[str]) -> Float32[np.ndarray, " rows"]:
         """The score of each row: the summed contributions of the terms of ``query``."""
@@ -94,41 +104,6 @@ class Bm25Index(Postings):
         sums = np.bincount(self.rows, counts_by_norm(self.gains.astype(np.float64), weights), self.size)
         known = sums[sums > 0]
         return K1 * float(np.median(known)) if len(known) else 0.0
-
-
-def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
-    """All terms, sorted, and the fields as term ids."""
-    forms = {}
-    for field in fields:
-        words = {number: split.lexicon[number] for number in np.unique(split.words[field].values).tolist()}
-        parts = {number: split_identifier(word) if field == "api" else (word,) for number, word in words.items()}
-        forms[field] = {number: [stem for part in each for stem in stems(part)] for number, each in parts.items()}
-    terms = sorted({term for each in forms.values() for term in chain.from_iterable(each.values())})
-    places = {term: number for number, term in enumerate(terms)}
-    return terms, {field: _reworded(split.words[field], forms[field], places) for field in fields}
-
-
-def _reworded(lists: Ragged, forms: Mapping[int, Sequence[str]], places: Mapping[str, int]) -> Ragged:
-    """``lists`` with each word replaced by its terms."""
-    seen, inverse = np.unique(lists.values, return_inverse=True)
-    spread = Ragged.of([[places[term] for term in forms[number]] for number in seen.tolist()]).take(inverse)
-    return Ragged(spread.values, spread.offsets[lists.offsets])
-
-
-def _counted(
-    fields: Mapping[str, Ragged], weights: Mapping[str, int]
-) -> tuple[Int32[np.ndarray, " postings"], Int[np.ndarray, " postings"], Int[np.ndarray, " postings"]]:
-    """Row, term and weighted count of every term of every row, sorted by term and then by row."""
-    keys, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for field, lists in fields.items():
-        rows = np.repeat(np.arange(len(lists)), lists.lengths)
-        key, count = np.unique(lists.values.astype(np.int64) * len(lists) + rows, return_counts=True)
-        keys.append(key)
-        counts.append(weights[field] * (count if field == "name" else np.ones_like(count)))  # others count once
-    found, places = np.unique(np.concatenate(keys), return_inverse=True)
-    size = max(1, len(next(iter(fields.values()))))
-    total = np.bincount(places, weights=np.concatenate(counts), minlength=len(found)).astype(np.int64)
-    return (found % size).astype(np.int32), found // size, total
 
 
 KINDS: Final = ("text", "comments", "stem", "folders")

@@ -90,8 +90,16 @@ def _preview_record(
     source, start_line = (whole, 1) if whole else (text.source, text.start_line)
     name = "" if is_file else name
     matched = 0 if is_file and not whole else matched
-    more = {"sentence": text.query_text, "matched": matched, "placed": coloured}
-    found = preview(source, start_line, rarity, path=text.path, name=name, **more)
+    found = preview(
+        source,
+        start_line,
+        rarity,
+        path=text.path,
+        name=name,
+        sentence=text.query_text,
+        matched=matched,
+        placed=coloured,
+    )
     told = {
         "start_line": found.start_line,
         "end_line": found.end_line,

@@ -14,9 +14,9 @@ from search.engine.question import LONGEST_QUERY, Names, QueryError, RankingSett
 from search.engine.signals import best_beside
 from search.index.build import refresh
 from search.index.index_file import open_index
+from search.index.read_part import lexical_index
 from search.models.packed import query_split
 from search.models.torch_models import ModelReranker
-from search.retrieval.word_index import Bm25Index
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +252,7 @@ def test_scores_do_not_depend_on_how_many_rows_are_read_at_once(index, reranker)
 
 def test_without_rows_nothing_is_found(index):
     empty = index.split.take(np.arange(0))
-    rows = {"split": empty, "names": [], "lexical": Bm25Index.of(empty)}
+    rows = {"split": empty, "names": [], "lexical": lexical_index(empty)}
     rows |= {"asks": index.asks[:0], "kinds": index.kinds[:0], "deprecated": index.deprecated[:0]}
     nothing = replace(index, files=[], whole=index.whole.taken(np.arange(0)), **rows)
     assert Engine(nothing, None).search("anything") == []

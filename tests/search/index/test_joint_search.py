@@ -21,8 +21,7 @@ from search.index.joint_index import JointBm25
 from search.index.nearest import near_rows, update_vectors
 from search.models.packed import reranker_maker
 from search.repository_list import joined, open_member, read_list
-from search.retrieval.formula import counts_by_norm, gains, idf
-from search.retrieval.word_index import WEIGHTS, Bm25Index
+from search.retrieval.word_index import WEIGHTS, Bm25Index, counts_by_norm, gains, idf
 
 LICENCE = REPOSITORY / "LICENSE"
 QUESTIONS = (

@@ -4,6 +4,7 @@ import pytest
 from baselines.bm25 import Bm25, Bm25Config
 from experiments.recipes.models import recipe_of
 from search.files.words import terms_of
+from search.index.read_part import lexical_index
 from search.retrieval.word_index import WEIGHTS, Bm25Index
 
 
@@ -13,7 +14,7 @@ def test_scores_are_those_of_the_tuned_control_where_no_comment_is_read(small_da
     assert settings == {"k1": "2", "b": "1", "name_weight": "10", "distinct": "true", "common_words": "false"}
     control = Bm25(Bm25Config(k1=2.0, b=1.0, name_weight=10, distinct=True, common_words=False))
     expected = np.concatenate([*control.over(split, split).blocks()])
-    lexical = Bm25Index.of(split, {**WEIGHTS, "query": 0})
+    lexical = lexical_index(split, {**WEIGHTS, "query": 0})
     queries = [split.word_list("query", row) for row in range(len(split))]
     asked = [row for row, words in enumerate(queries) if set(terms_of(words)) != set(words)]
     assert len(asked) > 100
@@ -24,7 +25,7 @@ def test_scores_are_those_of_the_tuned_control_where_no_comment_is_read(small_da
 
 def test_words_of_a_comment_count_where_they_are_asked_for(small_data):
     split = small_data.splits["test"]
-    with_comments, without = Bm25Index.of(split), Bm25Index.of(split, {**WEIGHTS, "query": 0})
+    with_comments, without = lexical_index(split), lexical_index(split, {**WEIGHTS, "query": 0})
     queries = [split.word_list("query", row) for row in range(len(split))]
 
     def best(lexical: Bm25Index) -> float:
@@ -37,8 +38,8 @@ def test_words_of_a_comment_count_where_they_are_asked_for(small_data):
 
 def test_unknown_words_and_an_empty_index_score_nothing(small_data):
     split = small_data.splits["test"]
-    assert not Bm25Index.of(split).scores(["qqqq"]).any()
-    assert len(Bm25Index.of(split.take(np.arange(0))).scores(["list"])) == 0
+    assert not lexical_index(split).scores(["qqqq"]).any()
+    assert len(lexical_index(split.take(np.arange(0))).scores(["list"])) == 0
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from search.engine.question import RankingSettings
-from search.retrieval.formula import gains, idf, length_norms
-from search.retrieval.word_index import WEIGHTS
+from search.index.read_part import length_norms
+from search.retrieval.word_index import WEIGHTS, gains, idf
 
 
 def test_it_is_the_formula():
