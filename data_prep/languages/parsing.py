@@ -207,13 +207,9 @@ def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments:
 
 
 def _constants(language: Language, data: bytes, root: Node, comments: Comments) -> list[FoundFunction]:
-    """The constants and what has no body, by the types around them, as many as functions may be.
-
-    The first of each name, and of what has no body those with documentation too.
-    """
+    """The constants and what has no body: of a name the first, and what has no body with other documentation too."""
     found: dict[tuple[str, str, str], FoundFunction] = {}
-    bodiless = (replace(each, kind="abstract") for each in language.signatures(root))
-    for each in islice(chain(language.constants(root), bodiless), MOST_FUNCTIONS):
+    for each in islice(chain(language.constants(root), language.signatures(root)), MOST_FUNCTIONS):
         owner = ".".join(filter(None, (types_around(language, each.whole), each.owner)))
         if each.name and len(each.name) + len(owner) < LONGEST_NAME:
             one = _found(language, data, each.whole, replace(each, kind=each.kind or "constant"), owner, comments)

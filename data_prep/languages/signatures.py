@@ -1,6 +1,7 @@
 """Functions that are declared without a body: prototypes, members of interfaces, what another language defines."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from data_prep.languages.language import Declaration, Language, body_of, named
@@ -32,7 +33,7 @@ def signatures_of(
             if node.type in kinds:
                 declaration = declared(node) if body(node) is None else None
                 if declaration is not None and declaration.name:
-                    yield declaration
+                    yield replace(declaration, kind="abstract")
             elif node is root or node.type in around:
                 todo += reversed(node.named_children)
 

@@ -26,7 +26,7 @@ from search.engine.keys import keyed
 from search.engine.letter_by_letter import FEWEST, share_as_typed
 from search.engine.matching import LineOwners, Word, linked
 from search.engine.question import asked_words
-from search.files.catalogues import is_catalogue
+from search.files.languages import is_catalogue
 from search.files.words import stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf

@@ -1,5 +1,9 @@
 """The languages and documents that are indexed, by file suffix, whole files as units, and patterns of paths.
 
+Catalogues of messages are documents that are read beside the sources: what a program says stands in them, and code has
+the keys. Of translations those into English are read, which most projects are written in, or what has no language in
+its name.
+
 Light to import.
 """
 
@@ -56,6 +60,13 @@ LARGEST: Final = 128 << 10
 """Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
+_ENDS: Final = (".properties", ".json", ".yml", ".yaml", ".xml", ".resx", ".po", ".arb", ".strings")
+_CATALOGUE: Final = re.compile(
+    r"(?:^|/)(?:(?:\w+[._-])?(?:messages|errors|labels|strings|i18n|translations?|validation)(?:_en(?:_[A-Z]{2})?)?"
+    r"\.(?:properties|json|ya?ml)|(?:\w+[._-])?en(?:[-_][A-Za-z]{2})?\.(?:json|ya?ml|arb)"
+    r"|(?<=/values/)strings\.xml|(?<=/en\.lproj/)\w+\.strings|(?<=/Base\.lproj/)\w+\.strings|[^/.]+\.resx|[^/]+\.po)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +231,8 @@ def path_matcher(pattern: str) -> Callable[[str], bool]:
         raise UserError(f"path has at most {LONGEST_PATTERN} characters, this one has {len(pattern):,}")
     match = re.compile(fnmatch.translate(pattern)).match
     return lambda path: match(path) is not None
+
+
+def is_catalogue(path: str) -> bool:
+    """Whether a file is a catalogue of messages, by its path."""
+    return path.endswith(_ENDS) and _CATALOGUE.search(path) is not None

@@ -3,7 +3,7 @@
 import pytest
 
 import neural_code_search as ncs
-from search.files.catalogues import is_catalogue
+from search.files.languages import is_catalogue
 
 FILL = {
     f"src/m{number}.py": f"def load_{number}(order):\n    return order\n\n\ndef limit_{number}(x):\n    return x\n"

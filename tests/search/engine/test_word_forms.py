@@ -45,7 +45,7 @@ def comments_in_languages(tmp_path_factory):
         ("close drawers", "close drawers"),  # English, of which a file has one
         ("closeDrawers", "closeDrawers"),
         ("zanzibar quota", "zanzibar quota"),
-        ("drawerlike", "drawer"),
+        ("drawerlike", "drawerlike"),  # a name, perhaps of another project
         ("größe der Drawerzahl", "größe der drawer"),
     ],
 )
