@@ -1,5 +1,7 @@
 """Words of scripts without blanks, other scripts, and letters with marks: a question's terms are those of the code."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from search.engine.engine import Engine
@@ -92,6 +94,13 @@ def test_letters_are_composed_and_lose_their_marks():
 
 
 def test_models_have_a_say_by_the_words_that_they_may_know():
-    assert read_by_models(("read", "line")) == 1
-    assert read_by_models(("取消订单",)) == 0
-    assert read_by_models(("cancel", "订单")) == 0.5
+    assert read_by_models(("read", "line"), None) == 1
+    assert read_by_models(("取消订单",), None) == 0
+    assert read_by_models(("cancel", "订单"), None) == 0.5
+
+
+def test_a_model_has_less_of_a_say_where_it_knows_few_of_the_words():
+    model = SimpleNamespace(knows={"read", "line"}.__contains__)
+    assert read_by_models(("read", "line", "zanzibar"), model) == 1
+    assert read_by_models(("read", "pelican", "zanzibar"), model) == pytest.approx(1 / 3)
+    assert read_by_models(("read", "pelican", "zanzibar", "quorum"), model) == 0
