@@ -13,10 +13,11 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 Other spellings of a word (:mod:`search.engine.path_reading`) count ``spelling`` times in names and folders.
 
 Tests then keep ``test_share`` of it, unless the question asks for them, and files that only gather others
-(``__init__.py``) ``gathering_share``. The defaults were fitted on typed questions (docs/search-settings.md).
+(``__init__.py``) ``gathering_share``, and headers of longer files ``header_share``. The defaults were fitted on typed
+questions (docs/search-settings.md).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from typing import Final
@@ -32,6 +33,10 @@ from search.retrieval.word_index import FileIndex, gains, idf
 
 FILES: Final = 60
 """Files whose best row becomes a candidate."""
+COMMON: Final = 3
+"""Files that have a word from which on a part of a name may be that word."""
+_HEADERS: Final = frozenset(("h", "hh", "hpp", "hxx"))
+_SOURCES: Final = frozenset(("c", "cc", "cpp", "cxx"))
 _ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
 """Words that begin a question and say nothing about its subject."""
 _EXPLAINING: Final = """
@@ -61,6 +66,8 @@ class FileWeights:
     """What a test keeps of its score, unless tests are asked for."""
     gathering_share: float = 0.9
     """What a file that only gathers others keeps."""
+    header_share: float = 0.7
+    """What a header keeps if a longer file of the same name has what it declares."""
     most_terms: int = 6
     """Words from which on a question is rather about one function: files count less, the more it has."""
     stem_times: int = 20
@@ -127,12 +134,13 @@ class FileRanking:
         for file, gain in self._defining(query):
             found[file] += gain
         found[self._gathering] *= own.gathering_share
+        found[self._headers] *= own.header_share
         if not for_tests:
             found[self._tests] *= own.test_share
         return found * min(1.0, own.most_terms / max(1, len(terms)))
 
     def _by_words(
-        self, terms: Sequence[str], others: Mapping[str, Collection[str]], *, comments: bool
+        self, terms: Sequence[str], others: Mapping[str, Mapping[str, float]], *, comments: bool
     ) -> Float[np.ndarray, " files"]:
         """The gains of the words of a question, by their stems and ``others`` of names: of text, name and folders."""
         size, own = len(self._paths), self._weights
@@ -156,22 +164,22 @@ class FileRanking:
         )
 
     def _counted(
-        self, terms: Sequence[str], others: Mapping[str, Collection[str]]
+        self, terms: Sequence[str], others: Mapping[str, Mapping[str, float]]
     ) -> tuple[Int64[np.ndarray, " found"], Int64[np.ndarray, " found"], dict[str, Float[np.ndarray, " found"]]]:
         """The numbers of terms, the files that have them, and how often by the place; others count in names alone."""
-        spelt = [(number, other) for number, term in enumerate(terms) for other in others.get(term, ())]
-        numbers, files, found = self._files.postings([*terms, *(other for _, other in spelt)])
+        spelt = [(number, *each) for number, term in enumerate(terms) for each in others.get(term, {}).items()]
+        numbers, files, found = self._files.postings([*terms, *(other for _, other, _ in spelt)])
         if not spelt:
             return numbers, files.astype(np.int64), {kind: counts.astype(np.float64) for kind, counts in found.items()}
         own = numbers < len(terms)
         kept = own | ((found["stem"] | found["folders"]) > 0)
         numbers, files, own = numbers[kept], files[kept], own[kept]
-        keys = np.array([*range(len(terms)), *(number for number, _ in spelt)])[numbers] * len(self._paths) + files
+        keys = np.array([*range(len(terms)), *(number for number, *_ in spelt)])[numbers] * len(self._paths) + files
+        counted = np.array([1.0] * len(terms) + [self._weights.spelling * share for *_, share in spelt])[numbers]
         order = np.argsort(keys, kind="stable")
         first = begins(keys[order])
         places = np.cumsum(first) - 1  # a file may have several spellings of a word
-        shares = {"stem": np.where(own, 1.0, self._weights.spelling), "text": own}
-        shares |= {"folders": shares["stem"], "comments": own}
+        shares = {"stem": counted, "text": own, "folders": counted, "comments": own}
         every = {kind: np.bincount(places, (counts[kept] * shares[kind])[order]) for kind, counts in found.items()}
         keys = keys[order][first]
         return keys // len(self._paths), keys % len(self._paths), every
@@ -196,7 +204,8 @@ class FileRanking:
 
     @cached_property
     def _spellings(self) -> Spellings:
-        return Spellings(self._files.named)
+        common = np.flatnonzero(np.diff(self._files.starts) >= COMMON)
+        return Spellings(self._files.named, self._paths, {self._files.terms[number] for number in common.tolist()})
 
     @cached_property
     def _stem_lengths(self) -> Float32[np.ndarray, " files"]:
@@ -206,6 +215,23 @@ class FileRanking:
     @cached_property
     def _gathering(self) -> Bool[np.ndarray, " files"]:
         return np.array([path.rpartition("/")[2] in GATHERING for path in self._paths], np.bool_)
+
+    @cached_property
+    def _headers(self) -> Bool[np.ndarray, " files"]:
+        """Headers of longer files, by their words."""
+        names = [path.rpartition("/")[2].rpartition(".") for path in self._paths]
+        lengths = self._files.lines.values[self._files.lines.offsets[1:] - 1].tolist()
+        longest: dict[str, int] = {}
+        for (stem, _, suffix), length in zip(names, lengths, strict=True):
+            if suffix in _SOURCES:
+                longest[stem] = max(length, longest.get(stem, 0))
+        return np.array(
+            [
+                suffix in _HEADERS and longest.get(stem, 0) > length
+                for (stem, _, suffix), length in zip(names, lengths, strict=True)
+            ],
+            np.bool_,
+        )
 
 
 def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:

@@ -9,14 +9,16 @@ Other spellings of a word are looked for in names alone: in texts such words mea
 - what does a thing is called after it: *parse* is also ``parser``, *routes* ``router``;
 - neighbours written as one: *thread pool* is ``threadpool``, *URL-encoded* ``urlencoded``;
 - their initials: *file system* is ``fs``, *server-sent events* ``sse``;
-- short forms: *configuration* is ``config``, *context* ``ctx``.
+- short forms: *configuration* is ``config``, *context* ``ctx``;
+- a part of what is written as one: *policies* is in ``selectionpolicies``, *retry* in ``autoretry``.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
+from itertools import compress
 from typing import Final
 
 from search.engine.near_names import MOST, NearNames
@@ -174,25 +176,36 @@ _LONG: Final = 5
 """Letters of a word that has short forms, at least."""
 _INITIALS: Final = (2, 3, 4)
 """Words that are written by their initials."""
+_PART: Final = 0.7
+"""What a part of a name counts, of what another spelling of the whole does."""
+_LONG_PART: Final = 4
+"""Letters of a part that is asked for, at least; of the other part _SHORTEST."""
+_RUN: Final = re.compile(rf"[A-Z]?[a-z]{{{_SHORTEST + _LONG_PART - 1},}}")
 
 
 class Spellings:
     """Finds other spellings among the words of names."""
 
-    def __init__(self, known: Collection[str]) -> None:
-        """``known``: the stems of names."""
-        self._known = frozenset(known)
+    def __init__(self, known: Collection[str], paths: Sequence[str] = (), common: Container[str] = ()) -> None:
+        """Other spellings in the files of an index.
+
+        Args:
+            known: the stems of names.
+            paths: of the files, for names that are two words.
+            common: stems that several files have, for these words.
+        """
+        self._known, self._paths, self._common = frozenset(known), paths, common
         self._without_vowels = [stem for stem in known if len(stem) >= _SHORTEST and _VOWELS.isdisjoint(stem)]
         self._alone = lru_cache(maxsize=4096)(self._of_word)  # other questions have the same words
 
-    def of(self, asked: Mapping[str, str]) -> dict[str, set[str]]:
-        """The stems of a question -> other stems that names have for them.
+    def of(self, asked: Mapping[str, str]) -> dict[str, dict[str, float]]:
+        """The stems of a question -> other stems that names have for them, and what each counts, at most 1.
 
         Args:
             asked: the words of the question, in order, with their stems.
         """
         stems = {word: stem for word, stem in asked.items() if word.isascii()}
-        found = {stem: {*self._alone(word, stem)} for word, stem in stems.items()}
+        found = {stem: {**self._alone(word, stem)} for word, stem in stems.items()}
         words, initials = [*stems], "".join(word[0] for word in stems)
         for length in _INITIALS:
             for first in range(len(words) - length + 1):
@@ -201,13 +214,32 @@ class Spellings:
                     spelt.add(stem_of(words[first] + words[first + 1]))
                 if not spelt.isdisjoint(self._known):
                     for word in words[first : first + length]:
-                        found[stems[word]] |= spelt
-        own = {stem: (every & self._known).difference(asked.values()) for stem, every in found.items()}
-        return {stem: every for stem, every in own.items() if every}
+                        found[stems[word]] |= dict.fromkeys(spelt, 1.0)
+        known, own = self._known, {*asked.values()}
+        kept = {
+            stem: {other: share for other, share in every.items() if other in known and other not in own}
+            for stem, every in found.items()
+        }
+        return {stem: every for stem, every in kept.items() if every}
 
-    def _of_word(self, word: str, stem: str) -> frozenset[str]:
+    def _of_word(self, word: str, stem: str) -> Mapping[str, float]:
         """The other spellings of one word."""
-        return frozenset((*family(stem), *self._short_forms(word, stem)))
+        parts = dict.fromkeys(self._wholes.get(stem, ()), _PART)
+        return {**parts, **dict.fromkeys((*family(stem), *self._short_forms(word, stem)), 1.0)}
+
+    @cached_property
+    def _wholes(self) -> Mapping[str, set[str]]:
+        """A stem -> those of names that are two words written as one, of which it is one."""
+        found: dict[str, set[str]] = {}
+        for name in {run.lower() for run in _RUN.findall("\n".join(self._paths))}:
+            whole = stem_of(name)
+            for end in range(_SHORTEST, len(name) - _SHORTEST + 1):
+                parts = stem_of(name[:end]), stem_of(name[end:])
+                if whole not in parts and all(part in self._common for part in parts):
+                    long = (end >= _LONG_PART, len(name) - end >= _LONG_PART)
+                    for part in compress(parts, long):
+                        found.setdefault(part, set()).add(whole)
+        return found
 
     def _short_forms(self, word: str, stem: str) -> Iterator[str]:
         """Beginnings of a word, and some of its letters without vowels, the first among them."""

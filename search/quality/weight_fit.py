@@ -91,6 +91,7 @@ _OF_FILES: Final[Mapping[str, Tried]] = {
     "most_terms": Tried(8, (5, 6, 8), without=1000),
     "test_share": Tried(0.3, (0.1, 0.3, 0.6), without=1.0),
     "gathering_share": Tried(0.8, (0.6, 0.8, 0.9, 1.0), without=1.0),
+    "header_share": Tried(1.0, (0.5, 0.7, 1.0), without=1.0),
     "stem_times": Tried(10, (0, 10, 20, 40), without=0),
     "folder_times": Tried(5, (0, 5, 10), without=0),
     "spelling": Tried(0.5, (0.3, 0.5, 0.7, 0.9), without=0.0),

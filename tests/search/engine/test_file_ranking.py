@@ -237,3 +237,14 @@ def test_a_constant_is_found_by_its_name_and_else_below_functions(tmp_path):
     scores = [{found.names[hit.row]: hit.score for hit in each.search("rooms")} for each in (engine, alike)]
     assert scores[0]["MAX_ROOMS"] == pytest.approx(scores[1]["MAX_ROOMS"] - RankingSettings().constant)
     assert scores[0]["open_rooms"] == pytest.approx(scores[1]["open_rooms"])
+
+
+def test_a_header_stands_behind_the_longer_file_that_has_its_functions():
+    texts = {"include/log.h": "int rotate", "src/log.c": "int rotate, a, b", "a.hpp": "rotate a b", "a.cc": "rotate"}
+    index = FileIndex.of([*texts], [file_words(text.encode()) for text in texts.values()])
+    alike = np.zeros(len(texts), np.bool_)
+    own, as_others = (
+        FileRanking(index, [*texts], alike, FileWeights(header_share=share)).scores(["rotate"], "?", for_tests=False)
+        for share in (0.7, 1.0)
+    )
+    assert (own / as_others).tolist() == [0.7, 1.0, 1.0, 1.0]

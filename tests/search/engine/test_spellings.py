@@ -34,9 +34,23 @@ def test_names_spell_words_otherwise(question, name):
     asked = stemmed(question.lower().replace(":", "").replace("-", " ").split())
     found = Spellings([stem, "other", "xy"]).of(asked)
     assert {other for every in found.values() for other in every} == {stem}
+    assert all(0 < share <= 1 for every in found.values() for share in every.values())
     ranking = _ranking({f"{name}.py": "", "else.py": f"{question}\n"})
     with_names = ranking.scores([*asked], question, for_tests=False)
     assert with_names[0] > 0
+
+
+def test_names_that_are_two_words_have_half_of_each():
+    paths = ["http/selectionpolicies.go", "import.go"]
+    words = Spellings(["selectionpolici", "import"], paths, {"select", "polici", "port", "im"})
+    assert words.of({"policies": "polici"}) == {"polici": {"selectionpolici": 0.7}}
+    assert words.of({"select": "select"}) == {"select": {"selectionpolici": 0.7}}
+    assert words.of({"port": "port"}) == {}  # two letters are no word
+    assert Spellings(["selectionpolici"], paths, {"polici"}).of({"policies": "polici"}) == {}
+    texts = {"selectionpolicies.go": "", "selection_policies.go": "", "other.go": "polygons"}
+    spoken = {f"{number}.go": "selection of policies" for number in range(3)}
+    half, whole, none, *_ = _ranking({**texts, **spoken}).scores(["policies"], "?", for_tests=False)
+    assert whole > half > none == 0
 
 
 def test_what_is_no_other_spelling():
