@@ -207,10 +207,7 @@ def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments:
 
 
 def _constants(language: Language, data: bytes, root: Node, comments: Comments) -> list[FoundFunction]:
-    """The constants and what has no body, by the types around them, as many as functions may be.
-
-    The first of each name, and of what has no body those with documentation too.
-    """
+    """Constants, and what has no body: the first of each name, and all with documentation; as many as functions."""
     found: dict[tuple[str, str, str], FoundFunction] = {}
     bodiless = (replace(each, kind="abstract") for each in language.signatures(root))
     for each in islice(chain(language.constants(root), bodiless), MOST_FUNCTIONS):
