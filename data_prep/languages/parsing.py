@@ -207,7 +207,7 @@ def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments:
 
 
 def _constants(language: Language, data: bytes, root: Node, comments: Comments) -> list[FoundFunction]:
-    """The constants and what has no body: of a name the first, and what has no body with other documentation too."""
+    """Constants, and what has no body: the first of each name, and all with documentation; as many as functions."""
     found: dict[tuple[str, str, str], FoundFunction] = {}
     for each in islice(chain(language.constants(root), language.signatures(root)), MOST_FUNCTIONS):
         owner = ".".join(filter(None, (types_around(language, each.whole), each.owner)))

@@ -308,7 +308,7 @@ def test_hits_are_of_the_languages_asked_for(capsys, typed, expected):
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("cobol", f"expected languages among {', '.join(language_names())}, gradle, json"),
+        ("cobol", f"expected languages among {', '.join(language_names())}, gettext, gradle, json"),
         ("java", "--language=java matches none of the index's 2 files, which are of go, python"),
     ],
 )
