@@ -11,7 +11,7 @@ import fnmatch
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, count
 from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
@@ -60,6 +60,8 @@ LARGEST: Final = 128 << 10
 """Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
+MOST_CATALOGUES: Final = 200
+"""Catalogues of messages that are read of a folder."""
 _ENDS: Final = (".properties", ".json", ".yml", ".yaml", ".xml", ".resx", ".po", ".arb", ".strings")
 _CATALOGUE: Final = re.compile(
     r"(?:^|/)(?:(?:\w+[._-])?(?:messages|errors|labels|strings|i18n|translations?|validation)(?:_en(?:_[A-Z]{2})?)?"
@@ -236,3 +238,9 @@ def path_matcher(pattern: str) -> Callable[[str], bool]:
 def is_catalogue(path: str) -> bool:
     """Whether a file is a catalogue of messages, by its path."""
     return path.endswith(_ENDS) and _CATALOGUE.search(path) is not None
+
+
+def first_catalogues() -> Callable[[str], bool]:
+    """Tells of one path after the other whether it is among the first ``MOST_CATALOGUES``: translations may be many."""
+    numbers = count(1)
+    return lambda path: is_catalogue(path) and next(numbers) <= MOST_CATALOGUES

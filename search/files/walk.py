@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from data_prep.files.access import raise_if_passing, read_regular, reason
 from search.files.ignore_files import How, IgnoreFiles, Patterns, Tell
-from search.files.languages import is_catalogue
+from search.files.languages import first_catalogues
 from search.files.unread import Unread, scripts
 
 TICK: Final = 100_000_000
@@ -168,6 +168,7 @@ class Walk:
             submodules: which of the other repositories are submodules.
             enters: whether submodules are not skipped.
         """
+        self._is_catalogue = first_catalogues()
         self._root, self._ends, self._ignored, self._unread, self._tell = root, ends, ignored, unread, tell
         self._in_git, self._seen, self._submodules, self._enters = in_git, seen, submodules, enters
         self.left_out: list[str] = []
@@ -247,7 +248,7 @@ class Walk:
 
     def _found(self, start: str, files: Sequence[str], patterns: Patterns) -> Sequence[str]:
         """The files of one folder that are read; the others are counted."""
-        named = [start + name for name in files if name.endswith(self._ends) or is_catalogue(start + name)]
+        named = [start + name for name in files if name.endswith(self._ends) or self._is_catalogue(start + name)]
         wanted = self._texts(named)
         found = self._ignored.kept(patterns, wanted)
         if self._in_git and len(found) < len(wanted):
@@ -267,7 +268,7 @@ class Walk:
 
         ``below``: folders ("/" at the end) in which all but ignored sources was found and counted already.
         """
-        read = [path for path in paths if path.endswith(self._ends) or is_catalogue(path)]
+        read = [path for path in paths if path.endswith(self._ends) or self._is_catalogue(path)]
         own = {*read}
         others = [path for path in paths if path not in own and not path.startswith(below)]
         found = set(scripts(self._root, others))

@@ -73,3 +73,12 @@ def test_only_catalogues_are_read():
     assert all(map(is_catalogue, read))
     others = ("token.json", "package.json", "locales/de.json", "res/values-de/strings.xml", "X.de.resx", "app.yml")
     assert not any(map(is_catalogue, others))
+
+
+def test_of_many_translations_the_first_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("search.files.languages.MOST_CATALOGUES", 2)
+    for name in ("de", "fr", "it", "nl"):
+        (tmp_path / f"{name}.po").write_text(f'msgid "walrus"\nmsgstr "{name}"\n')
+    (tmp_path / "pay.py").write_text("def open():\n    run()\n")
+    hits = ncs.index_folder(tmp_path).search("walrus", top=10)
+    assert len({hit.path for hit in hits if hit.path.endswith(".po")}) == 2
