@@ -17,7 +17,7 @@ from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, files_of_languages
 from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
-from search.engine.penalties import Penalties, gains_of_passages
+from search.engine.penalties import Penalties, definitions_first, gains_of_passages
 from search.engine.phrases import Phrases
 from search.engine.question import RankingSettings, Spelt, asked_words, asks_for_tests, parted, read_by_models, words_of
 from search.engine.signals import (
@@ -31,7 +31,6 @@ from search.engine.signals import (
     best_beside,
     best_by_words,
     context_scores,
-    definitions_first,
     fused,
     places_in_files,
 )

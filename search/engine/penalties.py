@@ -1,7 +1,7 @@
 """What rows gain and lose beside their scores.
 
 They gain by passages (:mod:`search.engine.phrases`). Constants, tests, catalogues of messages, what is old and what is
-deep in folders lose some of their score.
+deep in folders lose some of their score. A definition stands before what only declares it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -110,3 +110,29 @@ def gains_of_passages(
         there = rows.take(places, mode="clip") == own
         found[places[there]] = weights[there]
     return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
+
+
+def definitions_first(
+    scores: Float[np.ndarray, " found"],
+    rows: Int64[np.ndarray, " found"],
+    names: Sequence[str],
+    bodiless: Bool[np.ndarray, " rows"],
+) -> Float[np.ndarray, " found"]:
+    """The scores, with a definition before what declares it: the better score of the two is its own.
+
+    Args:
+        scores: of candidates.
+        rows: theirs.
+        names: of all rows, with the enclosing types.
+        bodiless: which of all rows only declare what another one may define.
+    """
+    if not (declared := np.flatnonzero(bodiless[rows]).tolist()):
+        return scores
+    called = [names[row] for row in rows.tolist()]
+    best = {called[place]: place for place in np.argsort(scores).tolist() if not bodiless[rows[place]]}
+    scores = scores.copy()
+    for place in declared:
+        other = best.get(called[place], place)
+        if scores[other] <= scores[place]:
+            scores[[other, place]] = np.nextafter(scores[place], np.inf), scores[other]
+    return scores

@@ -20,11 +20,9 @@ from typing import Final
 import numpy as np
 
 from data_prep.store.arrays import Bool, Int32, Int64, edges
-from search.engine import routes
 from search.engine.file_ranking import is_common
-from search.engine.keys import keyed
-from search.engine.letter_by_letter import FEWEST, share_as_typed
 from search.engine.matching import LineOwners, Word, linked
+from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb
 from search.engine.question import asked_words
 from search.files.languages import is_catalogue
 from search.files.words import stems
@@ -100,7 +98,7 @@ class Phrases:
             typed: the question.
         """
         found: dict[int, float] = {}
-        plain = routes.ASKED.sub("", typed.strip())
+        plain = ROUTE_WITH_VERB.sub("", typed.strip())
         is_literal = bool(plain) and not re.search(r"\s", plain)
         words = words if plain == typed.strip() else asked_words(plain)
         passages = self.passages(words, comments=comments)
@@ -113,8 +111,8 @@ class Phrases:
                 weight = each.weight * (_TYPED if is_literal else 1.0)
                 weight += _VERBATIM * self._verbatim(as_typed, each, row) ** 3 if read else 0.0
                 found[row] = max(found.get(row, 0.0), weight)
-        if asked := routes.ASKED.match(typed.strip()):
-            found = routes.with_verb(self.index, asked[1], found)
+        if asked := ROUTE_WITH_VERB.match(typed.strip()):
+            found = with_verb(self.index, asked[1], found)
         return found | self._of_message(passages, len(words), max(found.values(), default=0.0))
 
     def _is_catalogue(self, passage: Passage) -> bool:

@@ -229,29 +229,6 @@ def places_in_files(
     return found
 
 
-def definitions_first(
-    scores: Float[np.ndarray, " found"], rows: Rows, names: Sequence[str], bodiless: Bool[np.ndarray, " rows"]
-) -> Float[np.ndarray, " found"]:
-    """The scores, with a definition before what declares it: the better score of the two is its own.
-
-    Args:
-        scores: of candidates.
-        rows: theirs.
-        names: of all rows, with the enclosing types.
-        bodiless: which of all rows only declare what another one may define.
-    """
-    if not (declared := np.flatnonzero(bodiless[rows]).tolist()):
-        return scores
-    called = [names[row] for row in rows.tolist()]
-    best = {called[place]: place for place in np.argsort(scores).tolist() if not bodiless[rows[place]]}
-    scores = scores.copy()
-    for place in declared:
-        other = best.get(called[place], place)
-        if scores[other] <= scores[place]:
-            scores[[other, place]] = np.nextafter(scores[place], np.inf), scores[other]
-    return scores
-
-
 def fused(
     lexical: Float32[np.ndarray, " found"],
     neural: Float32[np.ndarray, " found"] | None,

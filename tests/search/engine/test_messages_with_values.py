@@ -3,7 +3,7 @@
 import pytest
 
 import neural_code_search as ncs
-from search.engine.letter_by_letter import share_as_typed
+from search.engine.messages import share_as_typed
 
 FILES = {
     "pool.py": 'def part_7(x):\n    return x\n\n\ndef part_12(x):\n    return x * 12\n\n\n'

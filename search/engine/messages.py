@@ -1,0 +1,137 @@
+"""What code has of a message or a route that is asked for.
+
+A message stands in code letter by letter, whatever was put in at its placeholders; or in a catalogue, whose key code
+has. The verb of a route, as in ``POST /orders``, stands in what is before a function's body, as ``@router.post`` or
+``[HttpPost]``. Of a controller, whose path stands before the class, it is a method of that.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import dropwhile, groupby
+from typing import Final
+
+from data_prep.languages.language import words
+from search.files.words import stem_of
+from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index
+
+FEWEST: Final = 3
+"""Words of a run, at least."""
+_COMPARED: Final = 4000
+"""Characters of a text that are read."""
+_PUT_IN: Final = 80
+"""Characters that may stand in the text for words that a program put in."""
+_DIGIT: Final = re.compile(r"\d")
+_PLACEHOLDER: Final = re.compile(r"[^\w\s]|\d")
+
+
+def share_as_typed(typed: Sequence[str], text: str) -> float:
+    """The share of a question's words in the longest run of them that a text has; 0 if these are less than FEWEST.
+
+    Words with digits may be what a program put in: they count for nothing, and stand for a placeholder.
+
+    Args:
+        typed: the lower-case words, with what is between blanks beside them.
+        text: in any case, without line breaks.
+    """
+    plain = [_DIGIT.search(word) is None for word in typed]
+    text = text[:_COMPARED].lower()
+    longest, end = FEWEST - 1, 0
+    for begin in range(len(typed)):
+        if sum(plain[begin:]) <= longest:
+            break
+        end = max(end, begin)
+        while end < len(typed) and _has(text, typed[begin : end + 1]):
+            end += 1
+        longest = max(longest, sum(plain[begin:end]))
+    return longest / sum(plain) if longest >= FEWEST else 0.0
+
+
+def _has(text: str, run: Sequence[str]) -> bool:
+    """Whether a text has the words of a run, with placeholders in the place of those with digits."""
+    parts = [" ".join(own) for plain, own in groupby(run, lambda word: _DIGIT.search(word) is None) if plain]
+    place = text.find(parts[0]) if parts else 0
+    while place >= 0 and parts:
+        end = place + len(parts[0])
+        for part in parts[1:]:
+            then = text.find(part, end, end + _PUT_IN + len(part))
+            if then < 0 or not _PLACEHOLDER.search(text, end, then):
+                break
+            end = then + len(part)
+        else:
+            return True
+        place = text.find(parts[0], place + 1)
+    return not parts
+
+
+_FORMAT: Final = frozenset(map(stem_of, words("value preserve space xml string name data msgstr msgid type text id")))
+"""What the form of a catalogue has around a key."""
+_LONGEST: Final = 16
+"""Words of a key, or of a text that is one."""
+_ABOVE: Final = 100
+"""Lines above a message that may have the keys around it."""
+_OF_KEY: Final = 4
+"""Words of such a line, at most."""
+_APART: Final = (".po", ".resx")
+"""The ends of catalogues that have a key in a line of its own, one or _BEFORE lines above its message."""
+_BEFORE: Final = 2
+
+
+def keyed(index: Index, file: int, line: int, naming: Callable[[Sequence[str]], list[int]]) -> list[int]:
+    """The rows that have the key of a message.
+
+    Args:
+        index: of the rows.
+        file: the catalogue.
+        line: of the message.
+        naming: gives the rows that have some stems one after the other; none if these are many.
+    """
+    found: dict[int, list[str]] = {}
+    for number, stem in sorted(index.whole.words_of(file).items()):
+        found.setdefault(index.whole.line(file, 2 * number), []).append(stem)
+    own = _bare(found.get(line, []))[:_LONGEST]
+    for length in range(len(own), 1, -1):
+        if rows := naming(own[:length]):
+            return rows
+    above = [found[each] for each in range(line - 1, max(0, line - _ABOVE), -1) if each in found]
+    for key in above[:_BEFORE] if index.files[file].path.endswith(_APART) else ():
+        if rows := naming(_bare(_bare(key)[::-1])[::-1]):
+            return rows
+    heads = (key for key in above if len(key) <= _OF_KEY)
+    return next(filter(None, (naming([*key, *own[:1]]) for key in heads)), []) or naming(own[:1])
+
+
+def _bare(key: Sequence[str]) -> list[str]:
+    return [*dropwhile(_FORMAT.__contains__, key)]
+
+
+ROUTE_WITH_VERB: Final = re.compile(r"(?i)\A(get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")
+"""What stands before a route."""
+_HEAD: Final = 400
+"""Characters of a function in which its verb is."""
+_MORE: Final = 3.0
+"""What a row with the verb weighs over one without."""
+_TYPE: Final = UNIT_KINDS.index("type")
+
+
+def with_verb(index: Index, verb: str, rows: Mapping[int, float]) -> dict[int, float]:
+    """Rows that have a route, those with the verb before the others, and those in a type which has the route.
+
+    Args:
+        index: of the rows.
+        verb: such as POST.
+        rows: what each weighs.
+    """
+    small, capital = verb.lower(), verb.capitalize()
+    forms = rf"(?<![A-Za-z]){small}(?![a-z])", verb.upper(), rf"(?:@|Map|Http){capital}(?![a-z])", rf"@{capital}[A-Z]"
+    written, found = re.compile("|".join(forms)), dict[int, float]()
+    for row, weight in rows.items():
+        for inner in _inside(index, row) if index.kinds[row] == _TYPE else (row,):
+            if index.kinds[inner] not in (_TYPE, WHOLE_FILE) and written.search(index.text(inner).source[:_HEAD]):
+                found[inner] = max(found.get(inner, 0.0), _MORE * weight)
+    return {**{row: weight / _MORE for row, weight in rows.items()}, **found} if found else dict(rows)
+
+
+def _inside(index: Index, row: int) -> list[int]:
+    """The rows of what is in a type."""
+    file, type_ = index.file_number(row), f"{index.names[row]}."
+    return [each for each in range(*index.file_edges[file : file + 2].tolist()) if index.names[each].startswith(type_)]
