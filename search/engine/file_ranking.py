@@ -204,8 +204,7 @@ class FileRanking:
 
     @cached_property
     def _spellings(self) -> Spellings:
-        common = np.flatnonzero(np.diff(self._files.starts) >= COMMON)
-        return Spellings(self._files.named, self._paths, {self._files.terms[number] for number in common.tolist()})
+        return Spellings(self._files.named, self._paths, self._files.common(COMMON))
 
     @cached_property
     def _stem_lengths(self) -> Float32[np.ndarray, " files"]:
@@ -220,7 +219,7 @@ class FileRanking:
     def _headers(self) -> Bool[np.ndarray, " files"]:
         """Headers of longer files, by their words."""
         names = [path.rpartition("/")[2].rpartition(".") for path in self._paths]
-        lengths = self._files.lines.values[self._files.lines.offsets[1:] - 1].tolist()
+        lengths = self._files.lengths
         longest: dict[str, int] = {}
         for (stem, _, suffix), length in zip(names, lengths, strict=True):
             if suffix in _SOURCES:

@@ -13,6 +13,7 @@ of a row by a model does not depend on other rows, so that each is scored over i
 (:mod:`search.repository_list`).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -142,6 +143,18 @@ class JointFiles(FileIndex):
                 places.append(there[span])
                 counts[term, number] = len(files[-1])
         return np.concatenate(files), np.concatenate(places), edges(counts.sum(axis=1))
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """How many words each file of all parts has before the end of its last line."""
+        return [*chain.from_iterable(part.lengths for part in self.parts)]
+
+    def common(self, least: int) -> set[str]:
+        """The terms that at least so many files of all parts have."""
+        held = Counter[str]()
+        for part in self.parts:
+            held.update(dict(zip(part.terms, np.diff(part.starts).tolist(), strict=True)))
+        return {term for term, files in held.items() if files >= least}
 
     @cached_property
     def named(self) -> list[str]:

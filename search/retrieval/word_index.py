@@ -231,6 +231,16 @@ class FileIndex(Postings):
             found |= dict.fromkeys((self._ragged[posting] >> 1).tolist(), term)
         return found
 
+    @cached_property
+    def lengths(self) -> list[int]:
+        """How many words each file has before the end of its last line."""
+        ends, firsts = self.lines.offsets[1:], self.lines.offsets[:-1]
+        return np.where(ends > firsts, np.append(self.lines.values, 0)[ends - 1], 0).tolist()
+
+    def common(self, least: int) -> set[str]:
+        """The terms that at least so many files have."""
+        return {self.terms[number] for number in np.flatnonzero(np.diff(self.starts) >= least).tolist()}
+
     def lines_of_code(self, file: int) -> Bool[np.ndarray, " lines"]:
         """Of each line of a file, from its first, whether a word outside of comments is in it."""
         values = self._ragged.take(np.flatnonzero(self.files == file)).values

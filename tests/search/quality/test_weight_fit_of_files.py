@@ -9,6 +9,7 @@ import pytest
 from cli.main import main
 from search.engine.engine import Engine
 from search.engine.file_ranking import FileWeights
+from search.engine.question import RankingSettings
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.quality.query_file import read_query_files
@@ -77,11 +78,12 @@ def test_a_fit_is_a_local_best_of_the_grid(folder):
     assert max(map(project.ndcg, others)) <= project.ndcg(found) + LEAST
 
 
-def test_files_are_ranked_as_the_search_ranks_them(folder):
+def test_files_are_ranked_as_the_search_ranks_them_without_passages(folder):
+    ranking = RankingSettings(phrases=0.0, phrases_of_file=0.0)
     refresh(folder / "one", folder / "index", processes=0, tell=lambda *_: None)
     index = open_index(folder / "index")
     for asked_about in read_query_files(asked(folder, one=BY_TEXT, two=BY_NAME)).values():
-        (whole,) = measure_queries({"whole": Engine(index, None)}, asked_about)["stages"]
+        (whole,) = measure_queries({"whole": Engine(index, None, ranking)}, asked_about)["stages"]
         assert FileProject(asked_about, index).ndcg(FileWeights()) == pytest.approx(whole["categories"]["all"]["ndcg"])
 
 

@@ -124,8 +124,8 @@ def test_a_search_gives_what_the_command_gives(port, live, explain, by, path):
         (
             "/api/search",
             "q=a&language=java,cobol",
-            f"language: expected languages among {', '.join(language_names())}, gradle, json, markdown, "
-            "properties, restructuredtext, sql, text, toml, xml, yaml, got 'cobol'",
+            f"language: expected languages among {', '.join(language_names())}, gettext, gradle, json, markdown, "
+            "properties, restructuredtext, sql, strings, text, toml, xml, yaml, got 'cobol'",
         ),
         ("/api/search", "q=a&explain=1", "explain takes true or false, not '1'"),
         ("/api/search", "q=a&path=" + "a" * (LONGEST_PATTERN + 1), "path has at most 500 characters"),
