@@ -133,11 +133,8 @@ class Phrases:
         if best not in messages or words <= FEWEST or best is None:
             return {}
         own = self._row(best)
-        return {
-            row: weight
-            for each in self._raising(best, own)
-            for row, weight in ((each, _RAISED * best.weight), (own, 0.0))
-        }
+        raising = self._raising(best, own)
+        return {**dict.fromkeys(raising, _RAISED * best.weight), own: 0.0} if raising else {}
 
     def _of_route(self, parts: Sequence[str], *, comments: bool) -> list[Passage]:
         """The passages of the longest end of a route, or else start, that a file has: others may have the rest."""
