@@ -108,6 +108,7 @@ class Judge:
         self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
         self._stems_in = lru_cache(maxsize=16)(self._stems_of)
         self._known = lru_cache(maxsize=16)(self._known_of)
+        self._formed = lru_cache(maxsize=16)(self._form_of)
         self._exists = lru_cache(maxsize=256)(self._has_name)
 
     def has(self, stem: str) -> bool:
@@ -142,9 +143,10 @@ class Judge:
 
     def formed(self, asked: Question) -> Question:
         """A question with the forms of its words that files have (:mod:`search.engine.word_forms`)."""
-        return replace(asked, text=self._formed(asked.text))
+        text = self._formed(asked.text)
+        return asked if text == asked.text else replace(asked, text=text)
 
-    def _formed(self, text: str) -> str:
+    def _form_of(self, text: str) -> str:
         whole = self._index.whole
         return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
 

@@ -17,7 +17,7 @@ from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, files_of_languages
 from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
-from search.engine.penalties import Penalties, definitions_first, gains_of_passages
+from search.engine.penalties import Penalties, definitions_first, gains_of_passages, given_to
 from search.engine.phrases import Phrases
 from search.engine.question import RankingSettings, Spelt, asked_words, asks_for_tests, parted, read_by_models, words_of
 from search.engine.signals import (
@@ -191,6 +191,7 @@ class Engine:
         rows = self._shortlist(words, first, allowed, also, context)
         scored = early(rows) if early and len(rows) else None  # meanwhile the rest is done
         files, neural, near, share = self._file_of(rows), None, None, read_by_models(words, self.reranker)
+        kinds = self.index.kinds[rows]
         lost = self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
         gained = gains_of_passages(self.index, passages, rows, files, ranking)
         if scored:
@@ -200,16 +201,16 @@ class Engine:
         if context and ranking.context:
             scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
         if ranking.files:
-            scores[self.index.kinds[rows] == WHOLE_FILE] = ranking.whole  # the score of the file says more
+            scores[kinds == WHOLE_FILE] = ranking.whole  # the score of the file says more
         scores -= lost
         if neural is not None:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
         scores += ranking.files * of_file + gained - ranking.depth * self._penalties.depths[rows]
-        named_more = np.array([spelt.gain(row) for row in rows.tolist()] if spelt.own or spelt.inside else 0.0)
+        named_more = np.maximum(*(given_to(rows, each) for each in (spelt.own, spelt.inside)))
         scores += named_more
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
-        scores = definitions_first(scores, rows, self.index.names, self.index.kinds == ABSTRACT)
+        scores = definitions_first(scores, rows, self.index.names, kinds == ABSTRACT)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:

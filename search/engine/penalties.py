@@ -84,6 +84,17 @@ class Penalties:
         return np.repeat(np.array(of_files, np.bool_), np.diff(self._index.file_edges))
 
 
+def given_to(rows: Int64[np.ndarray, " found"], given: Mapping[int, float]) -> Float[np.ndarray, " found"]:
+    """What is given to each of ``rows``, which are ascending; 0 to those that are not named."""
+    found = np.zeros(len(rows))
+    if given and len(rows):
+        own, values = np.fromiter(given, np.int64, len(given)), np.fromiter(given.values(), np.float64, len(given))
+        places = rows.searchsorted(own)
+        there = rows.take(places, mode="clip") == own
+        found[places[there]] = values[there]
+    return found
+
+
 def gains_of_passages(
     index: Index,
     passages: Mapping[int, float],
@@ -100,23 +111,18 @@ def gains_of_passages(
         files: of each of them.
         ranking: the weights.
     """
-    found, of_files = np.zeros(len(rows)), np.zeros(len(index.files))
+    of_files = np.zeros(len(index.files))
     for row, weight in passages.items():
         file = index.file_number(row)
         of_files[file] = max(of_files[file], weight)
-    if passages and len(rows):
-        own, weights = np.array([*passages]), np.array([*passages.values()])
-        places = rows.searchsorted(own)
-        there = rows.take(places, mode="clip") == own
-        found[places[there]] = weights[there]
-    return ranking.phrases * found + ranking.phrases_of_file * of_files[files]
+    return ranking.phrases * given_to(rows, passages) + ranking.phrases_of_file * of_files[files]
 
 
 def definitions_first(
     scores: Float[np.ndarray, " found"],
     rows: Int64[np.ndarray, " found"],
     names: Sequence[str],
-    bodiless: Bool[np.ndarray, " rows"],
+    bodiless: Bool[np.ndarray, " found"],
 ) -> Float[np.ndarray, " found"]:
     """The scores, with a definition before what declares it: the better score of the two is its own.
 
@@ -124,12 +130,12 @@ def definitions_first(
         scores: of candidates.
         rows: theirs.
         names: of all rows, with the enclosing types.
-        bodiless: which of all rows only declare what another one may define.
+        bodiless: which of them only declare what another one may define.
     """
-    if not (declared := np.flatnonzero(bodiless[rows]).tolist()):
+    if not (declared := bodiless.nonzero()[0].tolist()):
         return scores
     called = [names[row] for row in rows.tolist()]
-    best = {called[place]: place for place in np.argsort(scores).tolist() if not bodiless[rows[place]]}
+    best = {called[place]: place for place in np.argsort(scores).tolist() if not bodiless[place]}
     scores = scores.copy()
     for place in declared:
         other = best.get(called[place], place)

@@ -203,10 +203,6 @@ class Spelt:
     inside: Mapping[int, float] = field(default_factory=dict)  # the same for the members of types that are named
     rest: str = ""  # the query without the names of types among other words
 
-    def gain(self, row: int) -> float:
-        """What is added to the score of ``row``."""
-        return max(self.own.get(row, 0.0), self.inside.get(row, 0.0))
-
 
 class Names:
     """The names of the rows of an index, by their last parts."""

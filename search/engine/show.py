@@ -10,6 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -92,7 +93,12 @@ def copies_of(index: Index, hit: Hit) -> list[dict[str, Any]]:
 
 def licence_of(file: IndexedFile) -> str:
     """The licence of a file, for display."""
-    licence = one_line(file.licence)
+    return _shown(file.licence)
+
+
+@lru_cache(maxsize=256)
+def _shown(licence: str) -> str:
+    licence = one_line(licence)
     return licence if len(licence) <= _LONGEST_LICENCE else f"{licence[: _LONGEST_LICENCE - 1]}…"
 
 

@@ -44,18 +44,10 @@ class Reranker(Protocol):
         """What each word of a query attended to in a row; None if the model does not align words."""
 
 
-@runtime_checkable
-class BeginsEarly(Protocol):
-    """A reranker that computes scores beside what else is done."""
-
-    def begun(self, query: Sequence[str], rows: Rows) -> Callable[[], Scores]:
-        """What gives the scores of some rows."""
-
-
 def begun(
     reranker: Reranker, query: Sequence[str], first: Int64[np.ndarray, " first"]
 ) -> Callable[[Rows], Callable[[], Scores]]:
-    """Begin to score some rows, perhaps beside what else is done.
+    """Begin to score some rows, beside what else is done if the reranker has a ``begun``, which gives what scores them.
 
     Args:
         reranker: that scores.
@@ -65,14 +57,15 @@ def begun(
     Returns:
         What takes all rows, which are ascending and have the first ones, and returns what gives their scores.
     """
-    if not isinstance(reranker, BeginsEarly):
+    begin = getattr(reranker, "begun", None)  # isinstance with a protocol takes longer
+    if begin is None:
         return lambda rows: partial(reranker.scores, query, rows)
-    early = reranker.begun(query, first)
+    early = begin(query, first)
 
     def all_of(rows: Rows) -> Callable[[], Scores]:
         places, rest = rows.searchsorted(first), np.ones(len(rows), np.bool_)
         rest[places] = False
-        late = reranker.begun(query, rows[rest])
+        late = begin(query, rows[rest])
 
         def scores() -> Scores:
             found = np.empty(len(rows), np.float32)

@@ -172,7 +172,8 @@ NAMES = ["Reader", "Reader.Reader", "Reader.nextName", "Reader.nextInt", "Outer.
 
 def spelt(query):
     found = Names(NAMES).spelt(query, RankingSettings(exact_name_boost=100.0, mention_boost=5.0))
-    gains = {NAMES[row] + f"@{row}": found.gain(row) for row in range(len(NAMES)) if found.gain(row)}
+    rows = sorted({*found.own, *found.inside})
+    gains = {NAMES[row] + f"@{row}": max(found.own.get(row, 0.0), found.inside.get(row, 0.0)) for row in rows}
     return gains, found.rest.split()
 
 
@@ -181,7 +182,7 @@ def test_names_among_words_are_told_by_capitals_dots_and_colons():
 
     def named(query: str) -> set[str]:
         found = Names(names).spelt(query, RankingSettings())
-        return {names[row] for row in range(len(names)) if found.gain(row)}
+        return {names[row] for row in (*found.own, *found.inside)}
 
     assert named("IOTools copies bytes") == {"IOTools.copy"}
     assert named("how does Router::nest work") == {"Router.nest"}
