@@ -13,9 +13,8 @@ from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
 from search.engine.matching import LineOwners
 from search.engine.name_reading import NameReader
-from search.engine.near_names import NearNames
+from search.engine.near_words import NearNames, in_known_forms
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
-from search.engine.word_forms import in_known_forms
 from search.files.unread import repositories_in_words
 from search.files.words import pieces
 from search.index.code_index import Index
@@ -142,13 +141,13 @@ class Judge:
         return words if any(map(self.has, stems.values())) else [*stems]
 
     def formed(self, asked: Question) -> Question:
-        """A question with the forms of its words that files have (:mod:`search.engine.word_forms`)."""
+        """A question with the forms of its words that files have (:mod:`search.engine.near_words`)."""
         text = self._formed(asked.text)
         return asked if text == asked.text else replace(asked, text=text)
 
     def _form_of(self, text: str) -> str:
-        whole = self._index.whole
-        return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
+        whole, asked = self._index.whole, stemmed(asked_words(text)).values()
+        return in_known_forms(text, asked, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
 
     def known(self, words: Sequence[str], model: object) -> Sequence[str]:
         """The words of a query that a model is asked with: those that a file has, or that it knows.

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from search.engine.near_names import MOST, NearNames, distance
+from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named
 from search.files.words import terms_of

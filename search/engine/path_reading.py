@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache, reduce
 from itertools import compress
 from typing import Final
 
-from search.engine.near_names import MOST, NearNames
+from search.engine.near_words import MOST, NearNames
 from search.files.words import stem_of
 from search.index.code_index import Index
 

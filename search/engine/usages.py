@@ -19,7 +19,7 @@ from data_prep.store.arrays import Bool
 from data_prep.store.split import PairText
 from search.engine.engine import Engine
 from search.engine.filters import Question, read_question
-from search.engine.near_names import MOST
+from search.engine.near_words import MOST
 from search.engine.occurrences import UNBRACKETED, Kind, Occurrence, bracketless
 from search.engine.question import QueryError, dotted_name, words_of
 from search.engine.using_file import UsingFile, Whose

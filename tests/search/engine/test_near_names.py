@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from search.engine.near_names import NearNames, distance
+from search.engine.near_words import NearNames, distance
 
 
 @pytest.mark.parametrize(

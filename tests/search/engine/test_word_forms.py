@@ -3,7 +3,9 @@
 import pytest
 
 import neural_code_search as ncs
-from search.engine.word_forms import in_known_forms
+from search.engine.file_ranking import stemmed
+from search.engine.near_words import in_known_forms
+from search.engine.question import asked_words
 
 COMMENTS = {
     "a.js": "// Müşteri indirimi hesaplar\nfunction grant(c) { return c.x }\n"
@@ -51,4 +53,5 @@ def comments_in_languages(tmp_path_factory):
 )
 def test_only_what_begins_mostly_alike_is_a_form(question, formed):
     terms = ["close", "draw", "drawer", "quorum"]
-    assert in_known_forms(question, [terms], {*terms}.__contains__) == formed
+    asked = stemmed(asked_words(question)).values()
+    assert in_known_forms(question, asked, [terms], {*terms}.__contains__) == formed
