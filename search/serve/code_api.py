@@ -22,8 +22,7 @@ from search.files.languages import language_name
 from search.index.code_index import ChangedFileError, Index, read_indexed
 from search.index.frame_locator import FrameLocator
 from search.serve.agent_answers import place_of
-from search.serve.highlighting import Span, highlighted
-from search.serve.hit_records import previewed
+from search.serve.hit_records import Span, highlighted, previewed
 from search.serve.live_index import Opened
 from search.serve.requests import (
     MOST_HITS,

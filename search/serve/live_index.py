@@ -1,5 +1,6 @@
-"""Indexes that are answered from: reopened when their file is replaced, or still being opened."""
+"""Indexes that are answered from: reopened when replaced, or still being opened; and their files' texts."""
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
-from search.index.code_index import Index
+from search.index.code_index import Index, text_at
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
 from search.index.nearest import DenseRetriever, near_rows
@@ -19,6 +20,8 @@ from search.index.vectors import vectors_path
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
+KEPT_FILES: Final = 256
+"""Files whose texts are kept."""
 
 
 class OpeningError(Exception):
@@ -200,6 +203,34 @@ class OpeningIndex:
             self._live = self._make()
         except Exception as error:  # whatever it is, nobody else would hear of it
             self._failed(error)
+
+
+class FileTexts:
+    """The whole texts of files, which are kept as long as their files are not written to."""
+
+    def __init__(self, root: Path | None) -> None:
+        """``root``: the indexed folder; None: not known."""
+        self._root, self._kept = root, dict[tuple[str, str], tuple[tuple[int, ...], str]]()
+        self._changing = threading.Lock()  # rows are prepared in a thread beside the one that answers
+
+    def __call__(self, index: Index, row: int) -> str:
+        """As :data:`search.serve.hit_records.Read`."""
+        root, file = index.source(index.file_number(row), self._root)
+        path = f"{root}/{file.path}"
+        try:
+            now = os.lstat(path)
+        except (OSError, ValueError):  # ValueError: a path of an index from elsewhere
+            return ""
+        stamp = (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+        stamp_then, text = self._kept.get((path, file.blobs), ((), ""))
+        if stamp_then == stamp:
+            return text
+        text = text_at(index, index.file_number(row), self._root)
+        with self._changing:
+            while len(self._kept) >= KEPT_FILES:
+                del self._kept[next(iter(self._kept))]
+            self._kept[path, file.blobs] = stamp, text
+        return text
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:

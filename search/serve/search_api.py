@@ -21,9 +21,8 @@ from search.engine.signals import Hit
 from search.files.languages import language_names
 from search.index.code_index import Index
 from search.quality.questions import examples_of
-from search.serve.highlighting import Span, highlighted, word_spans
-from search.serve.hit_records import FileTexts, prepare, previewed
-from search.serve.live_index import Opened
+from search.serve.hit_records import Span, highlighted, prepare, previewed, word_spans
+from search.serve.live_index import FileTexts, Opened
 from search.serve.requests import (
     FEW,
     MOST_HITS,

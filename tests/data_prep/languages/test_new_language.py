@@ -25,7 +25,7 @@ from search.engine import file_ranking
 from search.engine.preview import signature
 from search.files.languages import chosen_languages, read_file
 from search.files.tree import is_test
-from search.serve.highlighting import highlighted
+from search.serve.hit_records import highlighted
 from search.serve.web_app import _LANGUAGES
 from search.snippets.code_text import language_of, parsed_code
 from search.snippets.code_text import Tokens

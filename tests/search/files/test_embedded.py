@@ -7,7 +7,7 @@ import pytest
 from data_prep.errors import UserError
 from data_prep.records import LARGEST_SOURCE, SourceFile
 from search.files.languages import read_file
-from search.serve.highlighting import highlighted
+from search.serve.hit_records import highlighted
 from tests.word_lists import counted
 
 VUE = """<template>

@@ -8,7 +8,7 @@ import pytest
 from data_prep.languages.registry import language, languages
 from data_prep.records import SourceFile
 from search.files.languages import read_file
-from search.serve.highlighting import highlighted
+from search.serve.hit_records import highlighted
 
 GOLDEN = {path.stem: path for path in (Path(__file__).parent / "golden").iterdir() if path.suffix != ".txt"}
 NAMES = [each.name for each in languages()]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from data_prep.languages.registry import language_of
-from search.serve.highlighting import highlighted, word_spans
+from search.serve.hit_records import highlighted, word_spans
 from tests.conftest import REPOSITORY
 
 CODE = {
