@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.cases import test_name
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -17,6 +16,7 @@ from data_prep.languages.language import (
     resolved,
     words,
 )
+from data_prep.languages.text_names import test_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node

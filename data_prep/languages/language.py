@@ -70,9 +70,9 @@ class ParsedSource:
     constants: Callable[[], Sequence[FoundFunction]] = tuple
     """Names that are given a value outside of functions and types, constants or variables, in the same way."""
     handlers: Callable[[], Sequence[FoundFunction]] = tuple
-    """Functions that are given to a call with a text, named by both (:mod:`data_prep.languages.handlers`)."""
+    """Functions that are given to a call with a text, named by both."""
     cases: Callable[[bytes], Sequence[FoundFunction]] = lambda _: ()
-    """Tests that a call names by a text (:mod:`data_prep.languages.cases`) of what is parsed, or of another as long."""
+    """Tests that a call names by a text, of what is parsed, or of another as long (both: text_names.py)."""
     damaged: Callable[[], Sequence[FoundFunction]] = tuple
     """Functions that contain broken text, in the same way; a test after the function that it seems to be."""
     broken_line: int = 0  # the first line that does not parse, from 1; 0: all of the text does

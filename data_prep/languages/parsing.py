@@ -12,10 +12,8 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Parser, Query, QueryCursor
 
 from data_prep.errors import UserError
-from data_prep.languages.cases import cases
 from data_prep.languages.comments import Comments, first_sentence, plain_comment
 from data_prep.languages.fields import code_fields, merged, type_fields
-from data_prep.languages.handlers import handler
 from data_prep.languages.language import (
     Declaration,
     FoundFunction,
@@ -27,6 +25,7 @@ from data_prep.languages.language import (
 )
 from data_prep.languages.own_tree import Node, Tree, captures_of_broken
 from data_prep.languages.signatures import types_around
+from data_prep.languages.text_names import cases, handler
 
 LARGEST_FILE: Final = 2 << 20
 """Maximum size of a parsed file in bytes; larger ones are data or made by programs."""

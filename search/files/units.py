@@ -15,7 +15,6 @@ from tree_sitter import Node
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.languages.fields import LONGEST, distinct_words
-from data_prep.languages.handlers import handler
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_text
 from data_prep.languages.java.functions import word_fields
@@ -24,6 +23,7 @@ from data_prep.languages.language import FoundFunction, Language, ParsedSource, 
 from data_prep.languages.parsing import MOST_FUNCTIONS
 from data_prep.languages.registry import language
 from data_prep.languages.registry import language as language_named
+from data_prep.languages.text_names import handler
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason, reason_to_drop
 from data_prep.pipeline.java_extraction import candidate_of, record
 from data_prep.records import Method, Pair, SourceFile, UnitKind

@@ -1,16 +1,125 @@
-"""Functions without a name that are given to a call with a text: ``router.get("/orders/:id", (req, res) => {...})``.
+"""Functions that a text names in a call: tests, and handlers of routes and events, ``GET /orders/:id``, ``on close``.
 
-They are handlers of routes and events and the like. Their name is that of the called function and the text:
-``GET /orders/:id``, ``on close``. Only the search reads them. Test cases are none: :mod:`data_prep.languages.cases`
-finds those of some languages. Nor is what a constant of the file is given, unless it is a route.
+``it("adds numbers", () => {...})`` and ``test "adds numbers" do`` are much the same in all languages. Tests are found
+by their text, since most calls are none. So are the handlers of routes, ``get "/orders/:id" do``, of languages without
+``Language.handlers``. In the others a handler is a function without a name that a call is given with a text, such as
+``router.get("/orders/:id", (req, res) => {...})``. Its name is that of the called function and the text; what a
+constant of the file is given is none, unless it is a route. Only the search reads handlers.
 """
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, name_of, node_text, words
-from data_prep.languages.own_tree import Node
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_STRING: Final = (
+    rb"\"\"\"(?:(?!\"\"\")[\s\S]){1,500}\"\"\"|\"(?:[^\"\\\n]|\\.){1,500}\"|'(?:[^'\\\n]|\\.){1,500}'|`[^`]{1,500}`"
+)
+_CALLED: Final = (
+    rb"[xf]?(?:it|specify)|tests?|should|scenario|property|prop|test_that|test(?:Case|Property)|example|bench(?:mark)?"
+    rb"|It|Specify|Scenario|Run|TEST_CASE(?:_\w+)?|SCENARIO(?:_\w+)?"
+    rb"|(?:TEST_CASE|SCENARIO)_\w+[ \t]*\(\s*[\w:]+(?:<[^<>();{}]*>)?\s*,"
+)
+_BEFORE: Final = rb"(?m)^[ \t,\[]*(?P<start>(?:\w+\.)?(?:" + _CALLED + rb")(?:\.\w+)*"
+_GIVEN: Final = rb"[ \t]*\(?\s*(?P<name>" + _STRING + rb")"
+_SAID: Final = rb"(?P<said>(?:(?:it|they|" + _STRING + rb")[ \t]+(?:should|must|can)[ \t]+)?(?:" + _STRING + rb"))"
+_HEAD: Final = re.compile(_BEFORE + _GIVEN + rb"|" + _SAID + rb"[ \t]+in\b)")
+_ROUTE: Final = re.compile(
+    rb"(?m)^[ \t]*(?P<start>(?P<of>(?:[\w$]+(?:\.|->|::|:))*)(?:Map)?"
+    rb"(?P<verb>(?i:get|post|put|patch|delete|head|options|any))"
+    rb"[ \t]*\(?[ \t]*(?P<path>'/[^'\n]{0,200}'|\"[^\"\n]{1,200}\"(?:,[ \t]*\"[^\"\n]{1,200}\")*))"
+)
+_ROUTERS: Final = (b"app.", b"routes.", b"router.", b"route.", b"group.")
+"""What routes without a slash are given to, in parts: ``app.get("orders", ":id") { ... }``."""
+_FUNCTIONS: Final = words(
+    "do_block block lambda_literal lambda_expression anonymous_function anonymous_method_expression arrow_function "
+    "function_definition closure_expression do"
+)
+_AROUND: Final = words("argument annotated_lambda")
+_BLOCK: Final = re.compile(rb"[{$]|=>|->|\b(?:do|function|fn|fun)\b")
+"""What begins a test's code."""
+_NEAR: Final = 1000
+"""Bytes behind a test's name in which it begins."""
+_ANY_CALLS: Final = words(
+    "call call_expression function_call function_call_expression member_call_expression infix_expression infix apply "
+    "function_definition invocation_expression scoped_call_expression"
+)
+_ESCAPED: Final = re.compile(r"\\(?=['\"`])")
+
+
+def cases(root: "Node", data: bytes, *, routes: bool) -> Iterator[tuple["Node", Declaration]]:
+    """The tests of a file with the declarations that name them, in source order.
+
+    Args:
+        root: of the file's tree.
+        data: its text.
+        routes: whether handlers of routes are found too.
+    """
+    found = [*(_ROUTE.finditer(data) if routes else ()), *_HEAD.finditer(data)]
+    heads = {head.start("start"): head for head in found}
+    for place, node in sorted(_calls_at(root, sorted(heads)).items()):
+        head = heads[place]
+        parts = _parts_behind(node, head.end())
+        if head.re is _ROUTE:
+            if (name := _route(head)) and (literals := [each for each in parts if each.type in _FUNCTIONS]):
+                yield node, Declaration(name, node, kind="handler", body=literals[-1])
+            continue
+        body = max(parts, key=lambda each: each.end_byte - each.start_byte, default=None)
+        if body is not None and _BLOCK.search(data, head.end(), min(node.end_byte, head.end() + _NEAR)):
+            name = test_name((head["name"] or head["said"]).decode("utf-8", "replace"))
+            yield node, Declaration(name, node, kind="test", body=body)
+
+
+def test_name(text: str) -> str:
+    """A test's description without its quotes, in one line."""
+    quote = text[-1:]
+    plain = re.sub(rf"(?<!\\){quote}", "", text) if quote in "'\"`" else text
+    return " ".join(_ESCAPED.sub("", plain).split())
+
+
+def _route(head: re.Match[bytes]) -> str:
+    """``GET /orders/:id``; "" if it is none."""
+    verb, path = head["verb"].decode().upper(), head["path"].decode("utf-8", "replace")[1:-1]
+    if path.startswith("/") or head["of"].lower().endswith(_ROUTERS):
+        parts = re.sub(r'"\s*,\s*"', "/", path).lstrip("/")
+        return f"{verb} /{parts}".replace(".", " ")
+    return ""
+
+
+def _calls_at(root: "Node", places: Sequence[int]) -> dict[int, "Node"]:
+    """The outermost call that begins at each place, if one does."""
+    found: dict[int, Node] = {}
+    todo = [root] if places else []
+    while todo:
+        node = todo.pop()
+        start, number = node.start_byte, bisect_left(places, node.start_byte)
+        if number == len(places) or places[number] >= node.end_byte:
+            continue
+        if places[number] == start and node.type in _ANY_CALLS:
+            found.setdefault(start, node)
+        todo += node.children
+    return found
+
+
+def _parts_behind(call: "Node", place: int) -> list["Node"]:
+    """The parts of a call that begin behind a place."""
+    parts, todo = [], [call]
+    while todo:
+        inside = todo.pop().named_children
+        parts += [_inner(each) for each in inside if each.start_byte >= place]
+        todo += [each for each in inside if each.start_byte < place < each.end_byte]
+    return parts
+
+
+def _inner(node: "Node") -> "Node":
+    """A node without what is around arguments."""
+    return node.named_children[-1] if node.type in _AROUND and node.named_children else node
+
 
 _LITERALS: Final = words("arrow_function function_expression generator_function func_literal lambda_expression")
 _CALLS: Final = words("call_expression method_invocation")
@@ -36,7 +145,7 @@ _OUTSIDE: Final = 60
 """How many nodes around a handler are looked at for what begins its route."""
 
 
-def handler(node: Node) -> Declaration | None:
+def handler(node: "Node") -> Declaration | None:
     """The declaration of a function literal that is given to a call with a text; None if it is none."""
     option = _of_options(node)
     if option is not None:
@@ -56,7 +165,7 @@ def handler(node: Node) -> Declaration | None:
     return Declaration(name.replace(".", " "), _whole(call), kind="handler") if name else None
 
 
-def _name(node: Node, call: Node, text: str) -> str:
+def _name(node: "Node", call: "Node", text: str) -> str:
     called = _called(call)
     lower, body = called.lower(), node.child_by_field_name("body")
     stated, _, path = text.partition(" ")
@@ -72,7 +181,7 @@ def _name(node: Node, call: Node, text: str) -> str:
     return f"{called} {' '.join(text.split())}"
 
 
-def _is_constant(call: Node) -> bool:
+def _is_constant(call: "Node") -> bool:
     """Whether a constant outside of functions is given the result of a call."""
     at = call.parent
     while at is not None and at.type in ("expression_list", "await_expression", "as_expression"):
@@ -82,7 +191,7 @@ def _is_constant(call: Node) -> bool:
     return around is not None and around.type in _OUTERMOST
 
 
-def _of_options(node: Node) -> Declaration | None:
+def _of_options(node: "Node") -> Declaration | None:
     """The function of ``{method: "GET", url: "/orders", handler: async (request) => {...}}``."""
     pair = node if node.type == "method_definition" else node.parent
     if pair is None or pair.type not in ("pair", "method_definition"):
@@ -99,11 +208,11 @@ def _of_options(node: Node) -> Declaration | None:
     return Declaration(name, pair, kind="handler")
 
 
-def _key(pair: Node) -> str:
+def _key(pair: "Node") -> str:
     return node_text(pair.child_by_field_name("key") or pair.child_by_field_name("name")).strip("'\"")
 
 
-def _call_of(node: Node) -> Node | None:
+def _call_of(node: "Node") -> "Node | None":
     """The call whose last function argument a node is."""
     arguments = node.parent
     if arguments is None or arguments.type not in _ARGUMENTS:
@@ -117,7 +226,7 @@ def _call_of(node: Node) -> Node | None:
     return call if call is not None and call.type in _CALLS else None
 
 
-def _text_of(call: Node) -> str | None:
+def _text_of(call: "Node") -> str | None:
     """The text that a call is given first, or that the calls before it in a chain are; None if there is none."""
     for each in _chain(call):
         arguments = each.child_by_field_name("arguments")
@@ -129,11 +238,11 @@ def _text_of(call: Node) -> str | None:
     return None
 
 
-def _first(node: Node | None) -> Node | None:
+def _first(node: "Node | None") -> "Node | None":
     return node.named_child(0) if node is not None and node.named_child_count else None
 
 
-def _chain(call: Node) -> Iterator[Node]:
+def _chain(call: "Node") -> "Iterator[Node]":
     """A call, and those whose results it is called on: ``app.route("/a").get(...)``."""
     at: Node | None = call
     while at is not None and at.type in _CALLS:
@@ -142,7 +251,7 @@ def _chain(call: Node) -> Iterator[Node]:
         at = called.child_by_field_name("object") or called.child_by_field_name("operand")
 
 
-def _called(call: Node) -> str:
+def _called(call: "Node") -> str:
     """The last name of what is called."""
     called = call.child_by_field_name("function")
     if called is None:
@@ -151,12 +260,12 @@ def _called(call: Node) -> str:
     return node_text(last) if last.type.endswith("identifier") else ""
 
 
-def _string(node: Node) -> str:
+def _string(node: "Node") -> str:
     text = node_text(node)
     return re.sub(r"\$\{[^}]*\}", " ", text[1:-1]) if len(text) > 1 else ""
 
 
-def _before(call: Node) -> str:
+def _before(call: "Node") -> str:
     """What the calls around one begin its route with."""
     parts: list[str] = []
     at = call.parent
@@ -169,7 +278,7 @@ def _before(call: Node) -> str:
     return "".join(reversed(parts))
 
 
-def _whole(call: Node) -> Node:
+def _whole(call: "Node") -> "Node":
     """The statement that a call is, if it has no other handlers."""
     inner = [each for each in _chain(call) if each != call]
     arguments = call.child_by_field_name("arguments")
@@ -179,6 +288,6 @@ def _whole(call: Node) -> Node:
     return parent if parent is not None and parent.type == "expression_statement" else call
 
 
-def _has_literal(call: Node) -> bool:
+def _has_literal(call: "Node") -> bool:
     arguments = call.child_by_field_name("arguments")
     return arguments is not None and any(each.type in _LITERALS for each in arguments.named_children)
