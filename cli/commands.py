@@ -227,7 +227,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "cli.papers:posts",
         names="experiments.posts.config:MODELS",
         named=(
-            ("data", "data_prep.posts.config:PostsConfig"),
+            ("data", "data_prep.posts.sets:PostsConfig"),
             ("loop", "experiments.posts.config:LoopConfig"),
             ("evaluate", "experiments.posts.config:TestConfig"),
         ),

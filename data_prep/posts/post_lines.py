@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
-from data_prep.posts.config import ErrorRule, PostsConfig
 from data_prep.posts.dump_files import Dump
+from data_prep.posts.sets import ErrorRule, PostsConfig
 from data_prep.traces.trace import read_trace
 from data_prep.traces.written_out import without_colours
 

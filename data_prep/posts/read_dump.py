@@ -16,9 +16,9 @@ from typing import Final
 from xml.parsers import expat
 
 from data_prep.errors import UserError
-from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import AllowedCharacters, Dump
 from data_prep.posts.post_lines import KeptPost, Row
+from data_prep.posts.sets import PostsConfig
 
 Keep = Callable[[KeptPost], None]
 """Takes a row that is kept."""

@@ -17,11 +17,10 @@ from data_prep.files.access import check_folder_place, named_path, read_whole
 from data_prep.files.json_text import json_lines, parse_json
 from data_prep.files.writing import atomic_folder, sole_holder
 from data_prep.installation import processors, program_sha256
-from data_prep.posts.config import PostsConfig
 from data_prep.posts.dump_files import Dump, find_dump
 from data_prep.posts.post_lines import KeptPost
 from data_prep.posts.read_dump import Found, read_links, read_posts
-from data_prep.posts.sets import NOBODY, Attribution, Post
+from data_prep.posts.sets import NOBODY, Attribution, Post, PostsConfig
 from data_prep.worker_pool import pushed
 
 MANIFEST: Final = "manifest.json"

@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 from typing import Any, Final, Literal
 
 from data_prep.errors import UserError, check_bounds, real, whole
-from data_prep.posts.config import PostsConfig
+from data_prep.posts.sets import PostsConfig
 from experiments.terminal.options import Option, options_of, parse, unknown
 from training.config import TrainConfig
 

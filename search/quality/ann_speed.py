@@ -29,8 +29,7 @@ from baselines.snipper_texts import LightConfig, QueryText, document_text
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from data_prep.files.writing import naming
-from data_prep.posts.config import PostsConfig
-from data_prep.posts.sets import Post
+from data_prep.posts.sets import Post, PostsConfig
 from data_prep.posts.store import prepare_posts
 from evaluation.speed import (
     Form,

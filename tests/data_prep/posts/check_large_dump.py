@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from data_prep.posts.config import PostsConfig
+from data_prep.posts.sets import PostsConfig
 from data_prep.posts.store import read_dumps
 from tests.data_prep.posts.dumps import TRACEBACK, answer, code, question, table, write_dump
 

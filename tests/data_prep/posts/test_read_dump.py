@@ -5,9 +5,8 @@ import json
 
 import pytest
 
-from data_prep.posts.config import PostsConfig
 from data_prep.posts.read_dump import LONGEST_ROW, RowParser, tags_of
-from data_prep.posts.sets import PostSets
+from data_prep.posts.sets import PostsConfig, PostSets
 from data_prep.posts.store import prepare_posts
 from tests.data_prep.posts.dumps import answer, code, link, question, small_dump, table, write_dump
 from tests.evaluation.real_data import SHARED

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from data_prep.files.json_text import json_lines
-from data_prep.posts.config import PostsConfig
-from data_prep.posts.sets import PostSets
+from data_prep.posts.sets import PostsConfig, PostSets
 from data_prep.posts.store import prepare_posts
 from data_prep.posts.tracker import markdown_to_html, write_tracker
 from tests.evaluation.real_data import SHARED

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baselines.snipper_texts import LightConfig, QueryText
-from data_prep.posts.config import PostsConfig
+from data_prep.posts.sets import PostsConfig
 from data_prep.posts.store import prepare_posts
 from evaluation.speed import SpeedOptions
 from search.quality import ann_speed as speed
