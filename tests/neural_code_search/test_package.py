@@ -48,21 +48,16 @@ def test_importing_it_loads_no_library():
     assert done.returncode == 0, done.stderr
 
 
-def test_the_pairs_that_match_have_the_higher_scores(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["score_pairs.py"])
+def test_pairs_are_scored_and_a_pool_is_ranked(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["score_pairs.py", "read all lines of a file"])
     runpy.run_path(str(EXAMPLES / "score_pairs.py"), run_name="__main__")
-    scores = [float(line.split()[0]) for line in capsys.readouterr().out.splitlines()]
+    *pairs, question, first, second, third = capsys.readouterr().out.splitlines()
+    scores = [float(line.split()[0]) for line in pairs]
     assert scores[0] > scores[1]
     assert scores[3] > scores[2]
-
-
-def test_the_pool_is_ranked(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["rank_pool.py", "read all lines of a file"])
-    runpy.run_path(str(EXAMPLES / "rank_pool.py"), run_name="__main__")
-    question, first, *rest = capsys.readouterr().out.splitlines()
     assert question == "read all lines of a file"
     assert "readLines" in first
-    assert len(rest) == 2
+    assert [line.split()[0] for line in (first, second, third)] == ["1", "2", "3"]
 
 
 def test_the_folder_is_searched(compiled, tmp_path, monkeypatch):
