@@ -204,7 +204,7 @@ def tune_posts(arguments: Sequence[str]) -> None:
     words, typed = _split(arguments)
     if words:
         raise UserError(f"bash run.sh posts tune takes options only, not {' '.join(words)}")
-    from experiments.posts.rankers import tuned_page
+    from experiments.posts.run import tuned_page
 
     show(tuned_page(resolve_plan("bm25_tuned", typed), _command("posts tune", arguments), say))
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float32, Int64
 
-from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, hard_negatives
+from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, encode_texts, hard_negatives
 from baselines.snipper_light import LightTokenizer
 from baselines.snipper_texts import QueryText
 from data_prep.errors import UserError
@@ -37,10 +37,9 @@ from data_prep.store.tokenizing import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.pools import LoopPairs, Pool, TextPair, checksum, development_pools, docstring_pairs
-from experiments.posts.rankers import EncoderRanker
 from experiments.recipes.run_folder import ENCODERS, RECORD, TOKENIZER, WEIGHTS
 from modeling.base import NeuralRanker
-from modeling.ranker import VectorScores, best_device
+from modeling.ranker import Scores, VectorScores, best_device
 from training.checkpoint import load_weights, save_weights
 from training.config import FREE, LossConfig, TrainConfig
 from training.state import seed_everything
@@ -105,13 +104,13 @@ class Loop:
             key = stages[-1].key
         return stages
 
-    def ranker(self, stage: Stage) -> EncoderRanker:
+    def ranker(self, stage: Stage) -> "EncoderRanker":
         """The model of a finished stage."""
         model = self._model(None)
         load_weights(model, stage.folder / WEIGHTS)
         return EncoderRanker(model.eval(), self.tokenizer, self._ids_of)
 
-    def untrained(self) -> EncoderRanker:
+    def untrained(self) -> "EncoderRanker":
         """The encoder before any training, such as a pretrained transformer out of the box."""
         seed_everything(self.plan.train.seed, self.plan.train.threads)
         return EncoderRanker(self._model("").eval(), self.tokenizer, self._ids_of)
@@ -268,3 +267,28 @@ class Loop:
 
 def _mean(measures: Mapping[str, float], ending: str) -> float:
     return float(np.mean([value for name, value in measures.items() if name.endswith(ending)] or [0.0]))
+
+
+@dataclass
+class EncoderRanker:
+    """A trained encoder."""
+
+    model: SnippetEncoder
+    tokenizer: SnippetTokenizer
+    ids_of: Callable[[tuple[str, ...]], Ragged]
+    """The documents of a corpus as ids, which rankers with the same tokenizer share."""
+
+    def __post_init__(self) -> None:
+        self._vectors_of = cache(lambda documents: self.documents(self.ids_of(documents)))
+
+    def over(self, pool: Pool) -> Scores:
+        """The scores of all queries of a pool; the documents of a corpus are encoded once."""
+        return VectorScores(self.queries(self.tokenizer.queries(pool.queries)), self._vectors_of(pool.documents))
+
+    def queries(self, ids: Ragged) -> Float32[np.ndarray, "queries dim"]:
+        """The vectors of queries."""
+        return encode_texts(self.model, ids, "query")
+
+    def documents(self, ids: Ragged) -> Float32[np.ndarray, "docs dim"]:
+        """The vectors of documents."""
+        return encode_texts(self.model, ids, "code")

@@ -1,4 +1,4 @@
-"""The sets of posts as texts: pools to test on, and the pairs that SnippeR's loop trains on.
+"""The sets of posts as texts: pools to test on, with rankers that need no training, and SnippeR's training pairs.
 
 A pool has queries, the documents they are ranked over, and which of these are relevant or not counted. A training pair
 is a query of code and errors, and a document.
@@ -6,22 +6,33 @@ is a query of code and errors, and a document.
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float32, Int64
+from tqdm import tqdm
 
-from baselines.snipper_texts import QueryParts, QueryText, document_text
+from baselines.bm25 import TokenBm25
+from baselines.snipper_texts import (
+    QueryParts,
+    QueryText,
+    code_words,
+    cut_middle,
+    document_text,
+    okapi_words,
+    part_words,
+)
 from data_prep.errors import UserError
 from data_prep.posts.sets import Post, PostSets, Query
 from data_prep.store.prepared_data import open_prepared
 from evaluation.metrics import best_ranks
-from experiments.posts.config import LoopConfig
-from modeling.ranker import Scores
+from experiments.posts.config import LoopConfig, PostsBm25Config, ZeroShotConfig
+from modeling.ranker import Scores, VectorScores, best_device
+from modeling.transformers.sentence_encoder import load_sentence_model
 
 TextPair: TypeAlias = tuple[QueryText, str]
 SAME_TEXT: Final = 0.8
@@ -204,3 +215,76 @@ def docstring_pairs(folder: Path) -> list[TextPair]:
         words = [*split.word_list("name", row), *split.word_list("tokens", row)]
         pairs.append((QueryText(" ".join(words), ""), split.text(row).query_text))
     return pairs
+
+
+WORDS: Final[dict[str, Callable[[str], list[str]]]] = {
+    "okapi": okapi_words, "parts": part_words, "code": code_words
+}  # fmt: skip
+_CHARACTERS_PER_TOKEN: Final = 16
+
+
+@runtime_checkable
+class PostRanker(Protocol):
+    """Scores the queries of a pool against its documents."""
+
+    def over(self, pool: Pool) -> Scores:
+        """The scores of all queries."""
+
+
+@dataclass
+class Bm25Ranker:
+    """BM25; the index of a corpus is made once."""
+
+    config: PostsBm25Config
+
+    def __post_init__(self) -> None:
+        self._index_of = cache(self.index)
+
+    def over(self, pool: Pool) -> Scores:
+        """The scores of all queries of a pool."""
+        return self._index_of(pool.documents).over([self.query(query.text) for query in pool.queries])
+
+    def index(self, documents: Sequence[str]) -> TokenBm25:
+        """The index of a corpus; the first line of a document is its title."""
+        words, weight = WORDS[self.config.words], self.config.title_weight
+        texts = (document.partition("\n") for document in documents)
+        lists = (words(title) * weight + words(rest) for title, _, rest in texts)
+        return TokenBm25(lists, k1=self.config.k1, b=self.config.b)
+
+    def query(self, text: str) -> list[str]:
+        """The words of a query."""
+        found = WORDS[self.config.words](text)
+        found = list(dict.fromkeys(found)) if self.config.distinct else found
+        return cut_middle(found, self.config.query_words) if self.config.query_words else found
+
+
+@dataclass
+class ZeroShotRanker:
+    """Cosines of a sentence encoder's vectors; documents that were encoded before are not encoded again."""
+
+    config: ZeroShotConfig
+
+    def __post_init__(self) -> None:
+        self._model = load_sentence_model(self.config.base, best_device())
+        self._model.max_seq_length = self.config.max_length
+        self._known: dict[str, Float32[np.ndarray, " dim"]] = {}
+
+    def over(self, pool: Pool) -> VectorScores:
+        """The scores of all queries of a pool; a query that is too long loses its middle, a document its end."""
+        queries = [self._shortened(query.text) for query in pool.queries]
+        return VectorScores(self._vectors(queries), self._vectors(pool.documents))
+
+    def _shortened(self, text: str) -> str:
+        """``text`` without the middle of its words, as many as fit for sure."""
+        return " ".join(cut_middle(text.split(" "), self.config.max_length))
+
+    def _vectors(self, texts: Sequence[str]) -> Float32[np.ndarray, "texts dim"]:
+        most = self.config.max_length * _CHARACTERS_PER_TOKEN
+        cut = [text[:most] for text in texts]
+        new = sorted({text for text in cut if text not in self._known}, key=len)
+        step = self.config.batch_size
+        for at in tqdm(range(0, len(new), step), desc="encoding", unit=" batches", disable=None, leave=False):
+            part = new[at : at + step]
+            found = self._model.encode(part, batch_size=step, normalize_embeddings=True, show_progress_bar=False)
+            self._known.update(zip(part, found, strict=True))
+        return np.stack([self._known[text] for text in cut]).astype(np.float32)

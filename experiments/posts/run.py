@@ -1,8 +1,9 @@
-"""Trains and tests models of posts: ``bash run.sh posts MODEL``, ``posts sample`` and ``ablate snipper_...``."""
+"""Trains, tunes and tests models of posts: ``bash run.sh posts MODEL``, ``posts sample`` and ``ablate snipper_...``."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -15,12 +16,18 @@ from data_prep.posts.sample import write_sample
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
 from data_prep.posts.tracker import write_tracker
-from evaluation.metrics import best_ranks
-from experiments.posts.config import MODELS, SAMPLE_SEED, SAMPLE_SIZE, PostsPlan, resolve_plan
+from evaluation.metrics import best_ranks, mrr, top_at_k
+from experiments.posts.config import (
+    MODELS,
+    SAMPLE_SEED,
+    SAMPLE_SIZE,
+    PostsBm25Config,
+    PostsPlan,
+    resolve_plan,
+)
 from experiments.posts.loop import Loop, Stage
 from experiments.posts.pages import ON_TEST, ablation_page
-from experiments.posts.pools import Pool, development_pools, evaluation_pool
-from experiments.posts.rankers import Bm25Ranker, PostRanker, ZeroShotRanker
+from experiments.posts.pools import Bm25Ranker, Pool, PostRanker, ZeroShotRanker, development_pools, evaluation_pool
 from experiments.posts.results import (
     ABLATIONS,
     BASE,
@@ -222,3 +229,36 @@ def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callabl
     page = f"{ablation_page(ablation.question, found)}\n{ON_TEST}\n"
     write_atomically(out / f"{name}.md", page)
     return f"{page}\n{out / f'{name}.md'}"
+
+
+def tuned_page(plan: PostsPlan, command: str, say: Callable[[str], None]) -> str:
+    """A table of settings, the best by mean MRR over both development sets first.
+
+    Raises:
+        UserError: the dump is not available, or has no development queries.
+    """
+    sets = PostSets(prepare_posts(plan.data, command=command, say=say).posts, plan.data)
+    pools = development_pools(sets, plan.loop.parts, body=plan.evaluate.body)
+    if not pools:
+        raise UserError("there are no development queries to tune on: take a larger dump")
+    rows = []
+    for config in _settings(plan.model):
+        cells, total = "", 0.0
+        for pool in pools:
+            ranks = pool.ranks(Bm25Ranker(config).over(pool))
+            cells += f" {top_at_k(ranks, 10):.3f} | {mrr(ranks):.4f} |"
+            total += mrr(ranks) / len(pools)
+        rows.append(
+            (total, f"| {config.words} | {config.k1} | {config.b} | {config.title_weight} |{cells} {total:.4f} |")
+        )
+        say(rows[-1][1])
+    heads = " | ".join(f"{pool.name} Recall@10 | MRR" for pool in pools)
+    best = [line for _, line in sorted(rows, reverse=True)]
+    rule = "|---" * (5 + 2 * len(pools)) + "|"
+    return "\n".join([f"| words | k1 | b | title weight | {heads} | mean MRR |", rule, *best])
+
+
+def _settings(config: PostsBm25Config) -> Iterator[PostsBm25Config]:
+    yield replace(config, words="okapi", k1=1.2, b=0.75, title_weight=1)
+    for k1, b, weight in product((1.2, 2.5), (0.5, 0.75, 1.0), (1, 3)):
+        yield replace(config, k1=k1, b=b, title_weight=weight)

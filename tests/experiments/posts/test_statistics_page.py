@@ -6,7 +6,7 @@ import pytest
 
 from experiments.posts.config import resolve_plan
 from experiments.posts.pages import size_rows, write_statistics
-from experiments.posts.rankers import tuned_page
+from experiments.posts.run import tuned_page
 from tests.data_prep.posts.dumps import POST, small_dump
 
 
