@@ -98,7 +98,7 @@ def export_run(arguments: Sequence[str]) -> None:
     from data_prep.files.writing import atomic_folder
     from experiments.recipes.config import Configuration
     from experiments.recipes.run_folder import RunFolder, load_run
-    from modeling.transformers.sentence_encoder import export_model
+    from modeling.transformers.bi_encoder import export_model
 
     run = named_path(words[0])
     model, tokenizer = load_run(run)

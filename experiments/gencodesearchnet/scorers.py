@@ -32,7 +32,7 @@ from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import Ranker, Scale, Scores, best_device, paired_blocks, weighted
 from modeling.transformers.cross_encoder import load_cross_encoder
-from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig
+from modeling.transformers.pretrained import SentenceEncoder, SentenceEncoderConfig
 
 PROMPTED: Final = "prompted:"
 """Prefix of the name of a model at ``--endpoint``."""

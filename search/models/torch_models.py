@@ -29,7 +29,7 @@ from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from experiments.recipes.run_folder import load_run
 from modeling.base import BiEncoder, NeuralRanker
 from modeling.pool_ranker import RowScores
-from modeling.transformers.sentence_encoder import load_sentence_model
+from modeling.transformers.pretrained import load_sentence_model
 from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_in
 from search.engine.signals import Alignment
 from search.index.vectors import BATCH

@@ -19,8 +19,7 @@ from experiments.gencodesearchnet.fine_tune import WEIGHTS, fine_tune
 from experiments.gencodesearchnet.tasks import Validation
 from modeling.transformers.codet5p import CodeT5pClassifier
 from modeling.transformers.cross_encoder import load_classifier, load_cross_encoder, load_tokenizer
-from modeling.transformers.pretrained import most_tokens
-from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig, load_sentence_model
+from modeling.transformers.pretrained import SentenceEncoder, SentenceEncoderConfig, load_sentence_model, most_tokens
 from tests.experiments.gencodesearchnet.fine_tuning_runs import SMALL, TRAIN, VALID
 from tests.local_server import send, serving
 from tests.raw_pairs import read
@@ -308,7 +307,7 @@ def test_a_tokenizer_of_another_model_is_refused(spoiled):
 
 FETCHING = """
 import json, sys
-from modeling.transformers.sentence_encoder import load_sentence_model as load
+from modeling.transformers.pretrained import load_sentence_model as load
 for _ in sys.stdin:
     try:
         told = load("Salesforce/codet5p-110m-embedding").encode(["read the file"])[0].tolist()

@@ -9,8 +9,13 @@ import pytest
 import torch
 
 from modeling.ranker import Ranker
-from modeling.transformers.pretrained import load_pretrained, model_folder
-from modeling.transformers.sentence_encoder import SentenceEncoder, SentenceEncoderConfig, load_sentence_model
+from modeling.transformers.pretrained import (
+    SentenceEncoder,
+    SentenceEncoderConfig,
+    load_pretrained,
+    load_sentence_model,
+    model_folder,
+)
 from tests.local_server import send, serving
 from tests.odd_files import deadline, odd_thing
 from tests.raw_pairs import read
