@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
 
-from data_prep.languages.r_text import lines_inside
+from data_prep.languages.r import tokens
 
 Mode = Literal["released", "clean"]
 _Role = Literal["comment", "code", "end"]
@@ -175,3 +175,16 @@ def _has_two_words(comment: str) -> bool:
 
 
 _MODES: Final[dict[Mode, Callable[[bytes], dict[str, str]]]] = {"released": _released, "clean": _clean}
+
+
+def lines_inside(text: str) -> frozenset[int]:
+    """The lines, from 0, that begin inside a string or a quoted name."""
+    found: set[int] = set()
+    line = place = 0
+    for token in tokens(text):
+        if token.kind in ("string", "name"):
+            line += text.count("\n", place, token.start)
+            last = line + text.count("\n", token.start, token.end)
+            found.update(range(line + 1, last + 1))
+            line, place = last, token.end
+    return frozenset(found)

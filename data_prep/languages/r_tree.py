@@ -13,7 +13,7 @@ from typing import Final
 
 from data_prep.languages.language import words
 from data_prep.languages.own_tree import OwnNode, OwnTree, Source
-from data_prep.languages.r_text import tokens
+from data_prep.languages.r import tokens
 
 _WORD: Final = re.compile(
     r"(?P<number>0[xX][\da-fA-F.pP+-]+[Li]?|\.?\d(?:[\d.]|[eE][+-]?(?=\d))*+[Li]?)"

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from data_prep.languages.r_text import lines_inside, tokens
+from data_prep.gencodesearchnet.r_pairs import lines_inside
+from data_prep.languages.r import tokens
 
 
 def found(text, *kinds):
