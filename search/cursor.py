@@ -18,11 +18,11 @@ from data_prep.errors import UserError, shown
 from data_prep.files.access import named_path, read_regular, reason
 from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.contexts import context_words
-from data_prep.traces.form import named_places
 from data_prep.worker_pool import CALLS
 from data_prep.worker_process import EndedByItemError
 from search.files.embedded import embedded
 from search.files.languages import LANGUAGES, known_suffixes, language_name, language_names
+from search.index.frame_locator import named_places
 
 LONGEST: Final = 1 << 16
 """Characters of a text; more are the nearest of a longer one."""

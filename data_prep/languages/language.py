@@ -271,7 +271,7 @@ class Language:
 
     # what the search does with it
     reader: str = "search.files.units:read_functions"  # finds the units of a file
-    traces: str = ""  # the form of its stack traces (data_prep.traces.form); "": none is read
+    traces: str = ""  # the form of its stack traces (data_prep.traces.trace); "": none is read
     colours: Mapping[str, str] = field(default_factory=dict)  # kind -> what it is coloured as, beside the usual ones
     keyword_names: bool = False  # whether names that are keywords are coloured so: the grammar does not tell them apart
     capital_types: bool = True  # whether names in capitals are types, by custom

@@ -6,8 +6,8 @@ For some of them also the errors of their compilers, which state a place.
 import re
 from typing import Final
 
-from data_prep.traces.form import TOP, Frame, number, plain_path
 from data_prep.traces.headed import Groups, HeadedForm
+from data_prep.traces.trace import TOP, Frame, number, plain_path
 
 _COLUMN: Final = r"(?::\d+)?"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from data_prep.traces.form import (
+from data_prep.traces.trace import (
     MESSAGE_LINES,
     NEXT_RECORD,
     STRONG,

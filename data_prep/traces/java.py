@@ -6,8 +6,8 @@ Kotlin and Scala have the same, with names of what their compilers make.
 import re
 from typing import Final
 
-from data_prep.traces.form import Frame, number
 from data_prep.traces.headed import Groups, HeadedForm
+from data_prep.traces.trace import Frame, number
 
 _PLACE: Final = re.compile(r"(?:[\w.]+@[\w.+-]+/)?(?:(?P<file>[\w$.-]+\.\w+)|(?P<said>[^:]*))(?::(?P<line>\d+).*)?")
 _LAMBDA: Final = re.compile(r"(?:lambda|\$anonfun)\$([^\W\d]\w*?)(?:\$[\w$]*)?")

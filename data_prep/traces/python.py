@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from data_prep.traces.form import Reading, number, split_message
+from data_prep.traces.trace import Reading, number, split_message
 from data_prep.traces.tracebacks import ERROR, FRAME, HEADER, STRONG_ERROR, UNDERLINE, Reader
 
 _IPYTHON: Final = re.compile(

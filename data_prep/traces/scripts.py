@@ -6,8 +6,8 @@ The last are those of V8 (Node, Deno, Chrome), Firefox, Safari, Bun, and of test
 import re
 from typing import Final
 
-from data_prep.traces.form import STRONG, TOP, Frame, number, plain_path
 from data_prep.traces.headed import Groups, HeadedForm
+from data_prep.traces.trace import STRONG, TOP, Frame, number, plain_path
 
 
 def _frame(groups: Groups, name: str) -> Frame:

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from data_prep.traces.form import (
+from data_prep.traces.trace import (
     MESSAGE_LINES,
     NEXT_RECORD,
     STRONG,

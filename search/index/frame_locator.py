@@ -7,14 +7,19 @@ Its row is the innermost one at the frame's line, if that has the frame's name, 
 contains its line of code, if that is. If it does not, the lines have moved, and it is the nearest row of the same file
 that does. Where there is none, the last part of the name or the line of code is enough. What has neither is at its line
 only if its path says enough: it shares a folder, is relative, or begins as that of another frame that was found.
+
+And a file and a line as a person types them.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Final
+from urllib.parse import unquote
 
-from data_prep.traces.form import TOP, Frame
+from data_prep.traces.trace import TOP, Frame
 from search.index.code_index import Index
 
 _FILES: Final = 20
@@ -165,3 +170,36 @@ def _best(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".", "~")]
+
+
+_LINE: Final = re.compile(
+    r":L?(\d{1,9})(?:[:,-].*)?"  # file.py:12, :12:5, :12-20, :12: a message
+    r"|\((\d{1,9})(?:[ ]?[,:;-][ ]?\d{1,9})*\)(?:[ ]?:.*)?"  # file.ts(12,5): a message
+    r"|#L?(\d{1,9})(?:C\d{1,9})?(?:-L?\d{1,9}(?:C\d{1,9})?)?:?",  # file.go#L12-L20
+    re.ASCII | re.DOTALL,
+)
+_LONGEST_PLACE: Final = 1 << 12
+_PLACES: Final = 4
+"""Meanings of a place that are tried."""
+
+
+def named_places(typed: str) -> list[tuple[str, int]]:
+    """The files and lines that a place may mean, the shortest path first; none if it names no line.
+
+    Behind the path is ``:LINE``, ``#LLINE`` or ``(LINE)``, with or without a column, a last line and, behind another
+    colon, text.
+    """
+    plain = typed_path(typed)
+    starts = (match.start() for match in re.finditer(r"[:(#]", plain[:_LONGEST_PLACE]))
+    found = ((plain[:start].rstrip(), _LINE.fullmatch(plain, start)) for start in starts)
+    lines = ((path, int(next(filter(None, line.groups())))) for path, line in found if path and line)
+    return [*islice(lines, _PLACES)]
+
+
+def typed_path(typed: str) -> str:
+    """A path without blanks around it, of an address of a file."""
+    typed = typed.strip()
+    if not typed.startswith("file://"):
+        return typed
+    path = unquote(typed.removeprefix("file://").removeprefix("localhost"))
+    return path[1:] if re.match(r"/[A-Za-z]:[/\\]", path) else path

@@ -16,8 +16,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from data_prep.errors import UserError, shown
-from data_prep.traces.form import named_places, typed_path
 from search.index.code_index import Index
+from search.index.frame_locator import named_places, typed_path
 
 Record = dict[str, Any]
 

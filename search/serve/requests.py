@@ -16,10 +16,10 @@ from starlette.responses import Response
 from data_prep.errors import UserError, shown
 from data_prep.files.json_text import parse_json
 from data_prep.store.split import DamagedStore
-from data_prep.traces.form import named_places
 from search.engine.matching import Pattern
 from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages
+from search.index.frame_locator import named_places
 from search.index.freshness import CURRENT, Freshness
 from search.serve.live_index import Answering, NothingVisibleError, Opened, OpeningError
 

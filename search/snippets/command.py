@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 from data_prep.errors import UserError, check_bounds, one_line, real, shown, whole
 from data_prep.files.access import check_replaceable_folder, named_path, read_whole
 from data_prep.posts.sets import PostsConfig
-from data_prep.traces.form import named_places
 from experiments.terminal import console
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
 from search.cli import freshness_of, ready
 from search.files.walk import modified_at
+from search.index.frame_locator import named_places
 from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from data_prep.errors import one_line
-from data_prep.traces.form import TracedError
+from data_prep.traces.trace import TracedError
 from search.engine.engine import Engine
 from search.engine.preview import signature
 from search.engine.show import BOLD, CYAN, DIM, GREEN, cut, result

@@ -7,8 +7,7 @@ import sys
 import pytest
 from failing_programs import GO_TRACE, java_trace, javascript_trace, python_trace
 
-from data_prep.traces.form import TOP
-from data_prep.traces.trace import MOST_FRAMES, read_trace
+from data_prep.traces.trace import MOST_FRAMES, TOP, read_trace
 
 
 def names(error):

@@ -7,8 +7,7 @@ from failing_programs import GO, GO_TRACE, JAVA, JAVASCRIPT, PYTHON, java_trace,
 from repositories import write
 from serving import index_of
 
-from data_prep.traces.form import Frame
-from data_prep.traces.trace import read_trace
+from data_prep.traces.trace import Frame, read_trace
 from search.index.frame_locator import FrameLocator
 from search.index.index_file import open_index
 
