@@ -29,8 +29,7 @@ from search.index.vectors import maker_of
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed import reranker_maker, scored_without_torch
 from search.opening import check_way, index_place
-from search.serve.live_index import LiveIndex, Opened
-from search.serve.partial_index import IndexPlace, PartialIndex
+from search.serve.live_index import IndexPlace, LiveIndex, Opened, PartialIndex
 
 PATIENCE: Final = 2.5
 """Seconds for which a question waits until files are read that are new or have changed."""

@@ -29,7 +29,6 @@ from search.engine.show import result
 from search.engine.signals import Hit
 from search.files.embedded import scripts_alone
 from search.index.code_index import Index
-from search.serve.live_index import KEPT_FILES
 
 Kind = Literal["comment", "string", "keyword", "number", "type", "annotation"]
 Span = tuple[int, int, str]
@@ -180,6 +179,8 @@ def _parts(identifier: str) -> Iterator[Span]:
 
 _COLOURED: Final = 20_000
 """Characters of a source up to which its preview is coloured: all before it must be parsed."""
+KEPT_FILES: Final = 256
+"""Files whose texts are kept."""
 
 _PAUSE: Final = 5e-4
 """Seconds between rows that are prepared, in which questions are answered."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -21,7 +21,7 @@ from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.index.frame_locator import named_places
 from search.index.freshness import CURRENT, Freshness
-from search.serve.live_index import Answering, NothingVisibleError, Opened, OpeningError
+from search.serve.live_index import NothingVisibleError, Opened, OpeningError
 
 GONE: Final = 499
 """The status of what nobody waits for any more."""
@@ -166,6 +166,29 @@ def refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - s
     told = json_answer({"error": error.detail}, error.status_code)
     told.headers.update(error.headers or {})
     return told
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """What is asked."""
+
+    @property
+    def trouble(self) -> str:
+        """Why answers come from an older state; "" if they do not."""
+
+    def ready(self) -> Opened | None:
+        """What every user is answered from, if that is known at once; None: :meth:`opened` says it, which may wait."""
+
+    def opened(self, groups: frozenset[str] | None = None) -> Opened:
+        """What a user in ``groups`` is answered from; None: the users are not told apart.
+
+        Raises:
+            OpeningError: nothing can be answered yet.
+            NothingVisibleError: nothing is permitted to the user.
+        """
+
+    def catch_up(self) -> Freshness:
+        """Read what has changed in the indexed folder, as long as a question may wait, and tell what is not read."""
 
 
 class Turns:

@@ -1,5 +1,6 @@
 """The part of the JSON API that searches: questions, explanations, and what there is (docs/search-api.md)."""
 
+import os
 import threading
 import time
 from collections import Counter
@@ -19,10 +20,10 @@ from search.engine.engine import Engine
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_names
-from search.index.code_index import Index
+from search.index.code_index import Index, text_at
 from search.quality.questions import examples_of
-from search.serve.hit_records import Span, highlighted, prepare, previewed, word_spans
-from search.serve.live_index import FileTexts, Opened
+from search.serve.hit_records import KEPT_FILES, Span, highlighted, prepare, previewed, word_spans
+from search.serve.live_index import Opened
 from search.serve.requests import (
     FEW,
     MOST_HITS,
@@ -43,6 +44,34 @@ LARGEST: Final = 1 << 20
 USUAL: Final = 15
 """Hits of a question with a context, if the request does not say how many (Scotch)."""
 _IN_CONTEXT: Final = {"query": "", "context": "", "language": "", "top": USUAL}
+
+
+class FileTexts:
+    """The whole texts of files, which are kept as long as their files are not written to."""
+
+    def __init__(self, root: Path | None) -> None:
+        """``root``: the indexed folder; None: not known."""
+        self._root, self._kept = root, dict[tuple[str, str], tuple[tuple[int, ...], str]]()
+        self._changing = threading.Lock()  # rows are prepared in a thread beside the one that answers
+
+    def __call__(self, index: Index, row: int) -> str:
+        """As :data:`search.serve.hit_records.Read`."""
+        root, file = index.source(index.file_number(row), self._root)
+        path = f"{root}/{file.path}"
+        try:
+            now = os.lstat(path)
+        except (OSError, ValueError):  # ValueError: a path of an index from elsewhere
+            return ""
+        stamp = (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+        stamp_then, text = self._kept.get((path, file.blobs), ((), ""))
+        if stamp_then == stamp:
+            return text
+        text = text_at(index, index.file_number(row), self._root)
+        with self._changing:
+            while len(self._kept) >= KEPT_FILES:
+                del self._kept[next(iter(self._kept))]
+            self._kept[path, file.blobs] = stamp, text
+        return text
 
 
 class SearchApi:

@@ -33,9 +33,8 @@ from data_prep.languages.registry import languages
 from search.quality.query_file import Judgements
 from search.repository_list import USER
 from search.serve.code_api import CodeApi, FileApi, PostsApi
-from search.serve.live_index import Answering
 from search.serve.quality_api import QualityApi
-from search.serve.requests import GROUPS, Turns, json_answer, refused
+from search.serve.requests import GROUPS, Answering, Turns, json_answer, refused
 from search.serve.search_api import SearchApi
 
 _WEB: Final = Path(__file__).with_name("web")

@@ -10,9 +10,10 @@ from serving import ask, index_of, post, running
 from search.index.freshness import CURRENT, Freshness
 from search.models.packed import reranker_maker
 from search.quality.questions import examples_of
-from search.serve import live_index
+from search.serve import search_api
 from search.serve.hit_records import prepare
-from search.serve.live_index import FileTexts, LiveIndex
+from search.serve.live_index import LiveIndex
+from search.serve.search_api import FileTexts
 
 JARS = '''class Jar:
     """A jar of cookies."""
@@ -105,7 +106,7 @@ def test_each_row_is_prepared_until_another_index_is_asked(live):
 
 def test_texts_are_kept_by_several_threads_at_once(live, tmp_path, monkeypatch):
     write(tmp_path, FILES)
-    monkeypatch.setattr(live_index, "KEPT_FILES", 1)
+    monkeypatch.setattr(search_api, "KEPT_FILES", 1)
     index, read = live.opened().engine.index, FileTexts(tmp_path)
     rows = [row for row in range(len(index)) if index.is_whole_file(row)] * 400
     usual = sys.getswitchinterval()
