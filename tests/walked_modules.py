@@ -22,7 +22,7 @@ def walked(arguments: Sequence[str]) -> tuple[list[str], list[str], int]:
     entered: dict[str, None] = {}
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_name not in ("<module>", "<lambda>") and _is_function(frame):
+        if event == "call" and not frame.f_code.co_name.startswith("<") and _is_function(frame):
             entered.setdefault(frame.f_globals.get("__name__", ""))
 
     slow = ("torch",) if arguments[0] in ("search", "index") else ("torch_geometric.nn", "torch.utils.tensorboard")
@@ -43,7 +43,10 @@ def walked(arguments: Sequence[str]) -> tuple[list[str], list[str], int]:
 
 
 def _is_function(frame: FrameType) -> bool:
-    """Whether a frame runs a function, not the body of a class, which runs when its module is imported."""
+    """Whether a frame runs a function, not the body of a class, which runs when its module is imported.
+
+    Nor do comprehensions count, whose names begin with ``<``: they run in a function, or at the import.
+    """
     return bool(frame.f_code.co_flags & 0x1) and frame.f_code.co_filename.startswith(str(IMPORT_ROOT))
 
 
