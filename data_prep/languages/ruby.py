@@ -125,7 +125,7 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             body = each.child_by_field_name("body") if each.type == "module" else None
             if body is not None:
                 todo.append(body)
-            assigned = each
+            assigned: "Node | None" = each
             while assigned is not None and assigned.type == "assignment":
                 if not _scope_name(assigned):
                     left = assigned.child_by_field_name("left")
