@@ -125,14 +125,14 @@ def search(arguments: Sequence[str]) -> bool:
     if options.usages:
         from search.usages import show_usages
 
-        return show_usages(
-            words, options, options.top if any(re.match("--top(=|$)", each) for each in arguments) else 0
-        )
-    if words[:1] == ["-"] or (options.snippet and all(map(os.path.isdir, words[:1]))):
-        from search.snippets.command import search_code
+        top = options.top if any(re.match("--top(=|$)", each) for each in arguments) else 0
+        return show_usages(words, options, top)
+    first = "".join(words[:1])
+    if first == "-" or "\n" in first or (options.snippet and (not first or os.path.isdir(first))):  # noqa: PTH112
+        from search.snippets.command import search_pasted
 
-        named = words[1:] if words[:1] == ["-"] else words
-        return search_code(options, named_folder(" ".join(named)) if named else None)
+        if (found := search_pasted(words, options)) is not None:
+            return found
     if not (words or options.at or options.regex) or options.snippet:
         raise UserError(
             'expected one question: bash run.sh search "read all lines of a file", a comment `# search: ...`, by '

@@ -225,8 +225,9 @@ def c_constants(root: "Node") -> Iterator[Declaration]:
                 todo += [each if each.type in CONDITIONS else body_of(each) or each]
             elif each.type == "preproc_def" and each.child_by_field_name("value") is not None:
                 yield Declaration(name_of(each), each)
-            elif each.type == "declaration" and (last := part_of(each, "-1")) is not None:
-                yield Declaration(node_text(declarator(last)) if last.type == "init_declarator" else "", each)
+            elif each.type == "declaration":
+                given = (one for one in each.named_children if one.type == "init_declarator")
+                yield from (Declaration(node_text(declarator(one)), each) for one in given)
 
 
 LANGUAGE: Final = Language(

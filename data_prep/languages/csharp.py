@@ -103,7 +103,8 @@ def _constants(root: "Node") -> Iterator[Declaration]:
                 part_of(each, "1")
             ):
                 declared = part_of(each, "-1")
-                yield Declaration(name_of(one) if declared and (one := part_of(declared, "1")) else "", each)
+                variables = declared.named_children[1:] if declared is not None else ()
+                yield from (Declaration(name_of(one), each) for one in variables)
 
 
 LANGUAGE: Final = Language(

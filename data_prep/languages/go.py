@@ -29,13 +29,15 @@ def _type_declaration(node: "Node") -> Declaration:
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
-    """The constants and variables of a package, by the first name of each line that declares some."""
+    """The constants and variables of a package, by each of their names."""
     for declared in root.named_children:
         if declared.type in ("const_declaration", "var_declaration"):
             inside = [each for child in declared.named_children for each in (child, *child.named_children)]
             specs = [each for each in inside if each.type in ("const_spec", "var_spec")]
             for spec in specs:
-                yield Declaration(name_of(spec).strip("_"), declared if len(specs) == 1 else spec)
+                whole = declared if len(specs) == 1 else spec
+                names = [each for each in spec.children_by_field_name("name") if each.is_named]
+                yield from (Declaration(node_text(name), whole) for name in names)
 
 
 def _signature(node: "Node") -> Declaration:

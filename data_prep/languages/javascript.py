@@ -9,10 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import IN_TYPE, PIECE_TYPE, Declaration, Language, Quote, node_text, words
+from data_prep.languages.signatures import names_in
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_NAMES: Final = words("identifier shorthand_property_identifier_pattern")
+_PATTERNS: Final = words("object_pattern array_pattern pair_pattern rest_pattern")
 _NAMED_BY: Final = {
     "variable_declarator": "name",
     "pair": "key",
@@ -64,8 +67,8 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             continue
         for each in declared.named_children:
             named, value = (each.child_by_field_name(field) for field in ("name", "value"))
-            if named is not None and named.type == "identifier" and value is not None and not _is_import(value):
-                yield Declaration(node_text(named), _whole(each))
+            if value is not None and not _is_import(value):
+                yield from (Declaration(name, _whole(each)) for name in names_in(named, _NAMES, _PATTERNS))
 
 
 def _with_signatures(root: "Node") -> Iterator[Declaration]:

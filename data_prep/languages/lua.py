@@ -57,11 +57,12 @@ def _constants(root: "Node") -> Iterator[Declaration]:
         statement = part_of(each, "0") if each.type == "variable_declaration" else each
         if statement is None or statement.type != "assignment_statement":
             continue
-        name, value = (part_of(side, "0") if (side := part_of(statement, place)) else None for place in ("0", "1"))
+        names, values = (side.named_children if (side := part_of(statement, place)) else [] for place in ("0", "1"))
+        value = values[0] if values else None
         is_import = value is not None and value.type in ("function_call", "function_definition", "dot_index_expression")
         is_empty = value is not None and value.type == "table_constructor" and not value.named_child_count
-        if name is not None and name.type == "identifier" and not is_import and not is_empty:
-            yield Declaration(node_text(name), each)
+        if not is_import and not is_empty:
+            yield from (Declaration(node_text(name), each) for name in names if name.type == "identifier")
 
 
 LANGUAGE: Final = Language(

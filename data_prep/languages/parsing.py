@@ -210,7 +210,7 @@ def _constants(language: Language, data: bytes, root: Node, comments: Comments) 
     found: dict[tuple[str, str, str], FoundFunction] = {}
     for each in islice(chain(language.constants(root), language.signatures(root)), MOST_FUNCTIONS):
         owner = ".".join(filter(None, (types_around(language, each.whole), each.owner)))
-        if each.name and len(each.name) + len(owner) < LONGEST_NAME:
+        if each.name.strip("_") and len(each.name) + len(owner) < LONGEST_NAME:
             one = _found(language, data, each.whole, replace(each, kind=each.kind or "constant"), owner, comments)
             found.setdefault((owner, each.name, one.doc * (each.kind == "abstract")), one)
     return [*found.values()]

@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, is_docstring, name_of, node_text, words
+from data_prep.languages.signatures import names_in
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_NAMES: Final = words("identifier")
+_PATTERNS: Final = words("pattern_list tuple_pattern list_pattern list_splat_pattern")
 
 
 def _declaration(node: "Node") -> Declaration:
@@ -19,9 +23,11 @@ def _constants(root: "Node") -> Iterator[Declaration]:
     """The names that a module assigns to, without those that have a meaning to Python, such as ``__all__``."""
     for statement in root.named_children:
         assigned = statement.named_child(0) if statement.type == "expression_statement" else None
-        left = assigned.child_by_field_name("left") if assigned is not None and assigned.type == "assignment" else None
-        if left is not None and left.type == "identifier" and not (name := node_text(left)).startswith("__"):
-            yield Declaration(name, statement)
+        while assigned is not None and assigned.type == "assignment":
+            for name in names_in(assigned.child_by_field_name("left"), _NAMES, _PATTERNS):
+                if not name.startswith("__"):
+                    yield Declaration(name, statement)
+            assigned = assigned.child_by_field_name("right")
 
 
 def _called(call: "Node") -> "Node | None":

@@ -6,10 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, name_of, node_text, part_of, resolved, words
+from data_prep.languages.signatures import names_in
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_CONSTANTS, _PATTERNS = words("constant"), words("left_assignment_list destructured_left_assignment rest_assignment")
 _STRUCTS: Final = frozenset(("Struct.new", "Data.define", "Class.new", "Module.new"))
 _OF_TOOLS: Final = re.compile(
     r"(?m)^(?:(?:rubocop|steep|reek|standard|typed|frozen_string_literal|encoding|coding|warn_indent) ?:.*|-\*-.*"
@@ -121,11 +123,15 @@ def _constants(root: "Node") -> Iterator[Declaration]:
     while todo:
         for each in todo.pop().named_children:
             body = each.child_by_field_name("body") if each.type == "module" else None
-            left = each.child_by_field_name("left") if each.type == "assignment" else None
             if body is not None:
                 todo.append(body)
-            elif left is not None and left.type == "constant" and not _scope_name(each):
-                yield Declaration(node_text(left), each, more=_here(each))
+            assigned: "Node | None" = each
+            while assigned is not None and assigned.type == "assignment":
+                if not _scope_name(assigned):
+                    left = assigned.child_by_field_name("left")
+                    found = names_in(left, _CONSTANTS, _PATTERNS)
+                    yield from (Declaration(name, each, more=_here(each)) for name in found)
+                assigned = assigned.child_by_field_name("right")
 
 
 def _here(assignment: "Node") -> "list[Node]":

@@ -59,7 +59,7 @@ def _before_dot(arguments: "Node") -> "Node | None":
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
         if each.type in ("const_item", "static_item"):
-            yield Declaration(name_of(each).strip("_"), each, first=first_before(each, _ATTRIBUTES))
+            yield Declaration(name_of(each), each, first=first_before(each, _ATTRIBUTES))
 
 
 LANGUAGE: Final = Language(

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
-from data_prep.languages.signatures import signatures_of
+from data_prep.languages.signatures import names_in, signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_NAMES, _PATTERNS = words("identifier"), words("identifiers tuple_pattern")
 _TYPES: Final = words(
     "class_definition object_definition trait_definition enum_definition given_definition extension_definition "
     "package_object"
@@ -47,7 +48,7 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             if each.type in ("object_definition", "package_object", "package_clause") and (body := body_of(each)):
                 todo.append(body)
             elif each.type == "val_definition" and (named := each.child_by_field_name("pattern")) is not None:
-                yield Declaration(node_text(named) if named.type == "identifier" else "", each)
+                yield from (Declaration(name, each) for name in names_in(named, _NAMES, _PATTERNS))
 
 
 LANGUAGE: Final = Language(

@@ -1,10 +1,10 @@
-"""Functions that are declared without a body: prototypes, members of interfaces, what another language defines."""
+"""What is declared without a body: prototypes, members of interfaces; and the several names of one declaration."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from data_prep.languages.language import Declaration, Language, body_of, named
+from data_prep.languages.language import Declaration, Language, body_of, named, node_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -38,6 +38,23 @@ def signatures_of(
                 todo += reversed(node.named_children)
 
     return found
+
+
+def names_in(pattern: "Node | None", names: frozenset[str], around: frozenset[str]) -> Iterator[str]:
+    """The names that a pattern gives a value to, such as ``a, (b, *c)``, in order.
+
+    Args:
+        pattern: the node; None: nothing.
+        names: kinds of nodes that are names.
+        around: kinds of nodes that these may be in, one inside of the other.
+    """
+    todo = [pattern] if pattern is not None else []
+    while todo:
+        node = todo.pop()
+        if node.type in names:
+            yield node_text(node)
+        elif node.type in around:
+            todo += reversed(node.named_children)
 
 
 def types_around(language: Language, node: "Node") -> str:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
-from data_prep.languages.signatures import signatures_of
+from data_prep.languages.signatures import names_in, signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NOTHING: Final = re.compile(rb"(?:[(,=]|\?\?|\breturn)\s*(?P<value>\(\))(?!\s*(?:->|throws|rethrows|async|\{))")
+_NAMES, _PATTERNS = words("simple_identifier"), words("pattern")
 _NAMELESS: Final = {
     "init_declaration": "init",
     "deinit_declaration": "deinit",
@@ -71,7 +72,8 @@ def _called(call: "Node") -> "Node | None":
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
         if each.type == "property_declaration" and each.child_by_field_name("computed_value") is None:
-            yield Declaration(_named(each), each)
+            for named in each.children_by_field_name("name"):
+                yield from (Declaration(name, each) for name in names_in(named, _NAMES, _PATTERNS))
 
 
 LANGUAGE: Final = Language(

@@ -1,8 +1,8 @@
 """What speaks for hits, and what against them.
 
 What rows lose is in :mod:`search.engine.penalties`. Copies are no hits of their own. Only candidates are compared, and
-of those only what has the name of a hit, whose texts alone are read; whole files by the hash of their content. A file
-whose only function or type is much of it is no hit beside that.
+of those only what has the name of a hit, whose texts alone are read; whole files by the hash of their content. Of the
+names of one declaration only the best is a hit. A file whose only function or type is much of it is none beside that.
 
 How much speaks for it that an index answers a question are a few numbers, and the weights that make one of them. They
 do not depend on a model, nor on how a project's own scores are spread, so one limit serves all projects:
@@ -29,7 +29,7 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.signals import Candidates, Hit
-from search.index.code_index import WHOLE_FILE, Index
+from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
 Places = Int64[np.ndarray, " places"]
@@ -205,7 +205,9 @@ def folded(
     called = (lambda row: index.file(row).blobs) if by_file else index.contents.__getitem__
 
     def key_of(row: int, name: str) -> Hashable:
-        return (name or row) if by_file or index.is_whole_file(row) else (name, index.text(row).source)
+        if by_file or index.is_whole_file(row):
+            return name or row
+        return "" if index.kinds[row] == CONSTANT else name, index.text(row).source
 
     seen = 0
     while seen < len(rows) and len(found) < top:
@@ -228,7 +230,14 @@ def _with_best_place(index: Index, candidates: Candidates, group: list[int]) -> 
     paths = {place: index.file(int(candidates.rows[place])).path for place in best}
     copied = {place: not _COPIED.isdisjoint(paths[place].split("/")[:-1]) for place in best}
     first = min(best, key=lambda place: (copied[place], paths[place].count("/"), len(paths[place]), place))
-    return first, [place for place in group if place != first]
+    others = {_place_of(index, int(candidates.rows[place])): place for place in reversed(group)}
+    others.pop(_place_of(index, int(candidates.rows[first])), None)  # the names of one declaration are one place
+    return first, [place for place in group if place in others.values()]
+
+
+def _place_of(index: Index, row: int) -> tuple[int, int, int]:
+    text = index.text(row)
+    return index.file_number(row), text.start_line, text.end_line
 
 
 def _is_much(index: Index, only: int, row: int) -> bool:

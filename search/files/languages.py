@@ -66,6 +66,7 @@ _ENDS: Final = (".properties", ".json", ".yml", ".yaml", ".xml", ".resx", ".po",
 _CATALOGUE: Final = re.compile(
     r"(?:^|/)(?:(?:\w+[._-])?(?:messages|errors|labels|strings|i18n|translations?|validation)(?:_en(?:_[A-Z]{2})?)?"
     r"\.(?:properties|json|ya?ml)|(?:\w+[._-])?en(?:[-_][A-Za-z]{2})?\.(?:json|ya?ml|arb)"
+    r"|(?:locales?|i18n|lang|translations)/en(?:[-_][A-Za-z]{2})?/[^/.]+\.(?:json|ya?ml)"
     r"|(?<=/values/)strings\.xml|(?<=/en\.lproj/)\w+\.strings|(?<=/Base\.lproj/)\w+\.strings|[^/.]+\.resx|[^/]+\.po)$",
     re.IGNORECASE,
 )

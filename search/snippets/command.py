@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Final
 from data_prep.errors import UserError, check_bounds, one_line, real, shown, whole
 from data_prep.files.access import check_replaceable_folder, named_path, read_whole
 from data_prep.posts.sets import PostsConfig
+from data_prep.traces.trace import read_trace
 from experiments.terminal import console
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
 from search.cli import freshness_of, ready
 from search.files.walk import modified_at
 from search.index.frame_locator import named_places
+from search.making import named_folder
 from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -59,12 +61,22 @@ def related(arguments: Sequence[str]) -> bool:
     return _show(answer, options, source)
 
 
-def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
+def search_pasted(words: Sequence[str], options: SearchOptions) -> bool | None:
+    """As :func:`search_code`, for words as typed; None: the first is a question of several lines, and no trace."""
+    first = "".join(words[:1])
+    if "\n" in first and (options.snippet or options.at or options.regex or not read_trace(first)):
+        return None
+    named = words[1:] if first == "-" or "\n" in first else words
+    return search_code(options, named_folder(" ".join(named)) if named else None, first if "\n" in first else "")
+
+
+def search_code(options: SearchOptions, folder: Path | None = None, typed: str = "") -> bool:
     """Answer to the code or stack trace on standard input or in a file; returns whether something was found.
 
     Args:
         options: as typed.
         folder: the folder that is searched; None: as for a question.
+        typed: the trace, if it was typed.
 
     Raises:
         UserError: there is no index, or there is no code.
@@ -74,7 +86,7 @@ def search_code(options: SearchOptions, folder: Path | None = None) -> bool:
     if options.by != "method" or options.at or options.regex:
         raise UserError("--by, --at and --regex are for questions in words, not for code")
     path = named_path(options.snippet) if options.snippet else None
-    text = pasted_text(path)
+    text = typed or pasted_text(path)
     if not text.strip():
         where = f"in {path}" if path else "on standard input"
         raise UserError(

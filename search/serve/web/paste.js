@@ -7,13 +7,15 @@ const form = byId("paste-form"), text = byId("paste-text"), trouble = byId("past
 const place = byId("paste-place"), frames = byId("paste-frames"), list = byId("paste-hits");
 
 const noticed = byId("paste-notice"), tell = (line) => (statusLine.textContent = line);
-let asked = null;
+let asked = null, asksAtOnce = false;
 
 export function openPaste() {
   entitle("Code or stack trace");
   clear();
   form.hidden = false;
   text.focus();
+  if (asksAtOnce) form.requestSubmit();
+  asksAtOnce = false;
 }
 
 /** Shows code like that at the place that the address names. */
@@ -90,6 +92,14 @@ form.addEventListener("submit", (event) => {
   if (!pasted.trim()) return complain(trouble, "Paste a stack trace or code first.");
   const send = () => look(() => post("/api/code", { text: pasted, top: 20 }, asked.signal), send);
   send();
+});
+byId("query").addEventListener("paste", (event) => {
+  const pasted = event.clipboardData.getData("text");
+  if (!/\n[ \t]|[{};:]\s*\n/.test(pasted.trim())) return; // no code, which an input of one line would lose the lines of
+  event.preventDefault();
+  text.value = pasted;
+  asksAtOnce = true;
+  location.hash = "view=code";
 });
 text.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();

@@ -425,6 +425,26 @@ def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
     assert [each.dotted for each in parsed(name, code).constants()] == [constant]
 
 
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("python", "a = b = 1\n(c, [d, *e]), _ = f()\nx.y = z[0] = 2\n"),
+        ("go", "package p\nvar a, b int\nvar (\n\tc = 1; d, _ = 2, 3\n\te = 4\n)\n"),
+        ("typescript", "const a = 1, { b, x: c, ...d } = f(), [e] = g();\n"),
+        ("c", 'int a = 1, b = 2, n;\nchar *c = "x", **d = 0, e[] = "y";\n'),
+        ("cpp", "int a = 1, b = 2;\nauto *c = f(), *d = g(), e = h();\n"),
+        ("csharp", "class T { const int a = 1, b = 2; const int c = 3, d = 4, e = 5; }\n"),
+        ("lua", "local a, b = 1, 2\nc, d, e = f, 4\n"),
+        ("swift", "let a = 1, b = 2\nlet (c, (d, e)) = f()\n"),
+        ("scala", "val a, b = 1\nval (c, (d, e)) = f\n"),
+        ("ruby", "A = B = 1\nC, (D, *E) = 2, [3]\n"),
+        ("php", "<?php\nconst a = 1, b = 2, c = 3, d = 4, e = 5;\n"),
+    ],
+)
+def test_each_name_of_a_declaration_is_a_constant(name, code):
+    assert [each.name.lower() for each in parsed(name, code).constants()] == [*"abcde"]
+
+
 def test_a_constant_of_ruby_ends_with_the_text_that_it_is_given():
     found = parsed("ruby", "A = <<~B.freeze\n  b\nB\nC = 1\n").constants()
     assert [(each.name, each.start_line, each.end_line) for each in found] == [("A", 1, 3), ("C", 4, 4)]

@@ -25,6 +25,12 @@ PROJECTS = {
         '  "heron": {\n    "closed": "Heron gate {{n}} was closed by {{who}}"\n  },\n'
         '  "lone": "Nobody uses this walrus text"\n}\n',
     },
+    "folder": {
+        "pay.js": "export function open() { return t('common:badgerDepotFull', 1) }\n"
+        "export function shut() { return t('common:heron.closed') }\n",
+        "public/locales/en-GB/common.json": '{\n  "badgerDepotFull": "The badger depot in {{name}} is full",\n'
+        '  "heron": { "closed": "Heron gate {{n}} was closed by {{who}}" }\n}\n',
+    },
     "yaml": {
         "pay.rb": "def open\n  I18n.t('badger.depot.full', name: 1)\nend\ndef shut\n  t('heron.closed')\nend\n",
         "config/locales/en.yml": 'en:\n  badger:\n    depot:\n      full: "The badger depot in %{name} is full"\n'
@@ -69,9 +75,25 @@ def test_a_translation_leads_to_what_has_the_text(tmp_path):
 
 
 def test_only_catalogues_are_read():
-    read = ("a/messages.properties", "locales/en.json", "en-US.yml", "res/values/strings.xml", "X.resx", "de.po")
+    read = (
+        "a/messages.properties",
+        "locales/en.json",
+        "en-US.yml",
+        "res/values/strings.xml",
+        "X.resx",
+        "de.po",
+        "i18n/en/a.yml",
+    )
     assert all(map(is_catalogue, read))
-    others = ("token.json", "package.json", "locales/de.json", "res/values-de/strings.xml", "X.de.resx", "app.yml")
+    others = (
+        "token.json",
+        "package.json",
+        "locales/de.json",
+        "res/values-de/strings.xml",
+        "X.de.resx",
+        "en/a.json",
+        "i18n/de/a.json",
+    )
     assert not any(map(is_catalogue, others))
 
 

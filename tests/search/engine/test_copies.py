@@ -55,6 +55,15 @@ def test_of_equal_ones_that_in_few_folders_is_the_hit(tmp_path):
     assert [engine.index.file(row).path for row in first.rows] == ["d/paging.py", "a/b/c/paging.py", "abc/paging.py"]
 
 
+def test_of_the_names_of_one_declaration_the_best_is_a_hit_and_the_others_are_no_copies(tmp_path):
+    files = dict.fromkeys(("a.py", "b.py"), "WIDTH, HEIGHT = 640, 480\nDEPTH = WIDTH\n")
+    engine = Engine(open_index(index_of(write(tmp_path / "tree", files), tmp_path / "index")), None)
+    hits = engine.search("HEIGHT")
+    assert names(engine, hits).count("WIDTH") == 0
+    assert names(engine, hits)[0] == "HEIGHT"
+    assert [engine.index.file(row).path for row in hits[0].rows] == ["a.py", "b.py"]
+
+
 def test_equal_names_with_other_text_are_no_copies(tmp_path):
     files = {"a.py": "def read_it():\n    return 1\n", "b.py": "def read_it():\n    return 2\n"}
     engine = Engine(open_index(index_of(write(tmp_path / "tree", files), tmp_path / "index")), None)

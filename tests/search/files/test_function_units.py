@@ -247,13 +247,13 @@ def test_whatever_a_file_has_it_is_found_as_a_whole(data, told):
         ("a.py", "#: Seconds.\nWAIT: Final = get(1)\n__all__ = []\nx = 1\nx = 2\na.b = 3\n",
          {"WAIT": "Seconds.", "x": ""}),
         ("a.py", "make = lambda path: read(path)\n", {"make": ""}),
-        ("a.ts", "/** Rooms. */\nexport const rooms: Room[] = [open()], { a } = b;\nvar s;\n", {"rooms": ""}),
+        ("a.ts", "/** Rooms. */\nexport const rooms: Room[] = [open()], { a } = b;\nvar s;\n", {"rooms": "", "a": ""}),
         ("a.ts", "/** Wraps. */\nexport const handle = wrap(async (item) => item.load());\n", {"handle": "Wraps."}),
         ("a.js", "const fs = require('fs').promises;\nconst read = fs.readFile;\nlet f = () => 1;\n", {"read": ""}),
         ("a.go", "package a\n\n// Wait is in seconds.\nconst Wait = 1\n\nvar _ I = &A{}\n",
          {"Wait": "Wait is in seconds."}),
         ("a.go", "package a\n\nvar (\n\tA, B = 1, 2\n\t// C is a function.\n\tC = func() {}\n)\n",
-         {"A": "", "C": "C is a function."}),
+         {"A": "", "B": "", "C": "C is a function."}),
     ],
 )  # fmt: skip
 def test_constants_are_units_and_imports_and_what_is_found_as_a_function_are_not(path, text, expected):

@@ -139,6 +139,7 @@ def test_code_a_trace_and_a_place_are_questions(tmp_path):
             by_trace = await called(session, "search", snippet=trace)
             assert (by_trace["kind"], by_trace["frames"], by_trace["frames_in_index"]) == ("trace", 2, 1)
             assert by_trace["error"].startswith("AttributeError: 'int' object")
+            assert (await called(session, "search", question=trace))["kind"] == "trace"
             (frame,) = by_trace["innermost_frames"]
             assert (frame["path"], frame["name"], frame["line"]) == ("basket.py", "sum_of_basket", 4)
             by_code = await called(session, "search", snippet=f"def f(basket):\n{body}", language="python", top=2)

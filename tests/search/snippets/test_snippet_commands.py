@@ -88,6 +88,13 @@ def test_a_trace_on_standard_input(folder, tmp_path, pasted, capsys):
     assert not (folder / ".galm").exists()
 
 
+def test_a_trace_as_a_question(project, tmp_path, capsys):
+    trace = python_trace(tmp_path / "run")
+    assert told(capsys, "search", trace, str(project))["frames_in_index"] == 12
+    assert main(["search", "again some\ntimes", str(project), "--json"]) == 0
+    assert "kind" not in json.loads(capsys.readouterr().out)
+
+
 @pytest.mark.usefixtures("folder")
 def test_code_in_a_file(tmp_path, capsys):
     path = tmp_path / "piece.py"

@@ -486,6 +486,18 @@ await check("a hostile file is text", async () => {
   complaints.splice(0);
 });
 
+await check("a trace that is pasted as a question keeps its lines", async () => {
+  await fresh();
+  const paste = (text) => query.evaluate((box, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    return box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+  assert.equal(await paste("read all\nlines"), true);
+  assert.equal(await paste("java.io.IOException: x\n\tat io.Lines.readAllLines(Lines.java:14)\n"), false);
+  await page.locator("#paste-status").filter({ hasText: "1 of 1 frames in the index" }).waitFor();
+});
+
 await check("a pasted trace has its frames, and code like it; related code of a hit", async () => {
   await fresh();
   await shown("Stack trace or code").click();
