@@ -6,6 +6,7 @@ import { answerLine, levelOf } from "/certainty.js";
 import { card } from "/hits.js";
 
 const PAUSE = 150; // milliseconds after the last key
+const SLOW = 400; // milliseconds until the page says that it searches
 const FIRST = 20; // hits, and as many more each time
 const MOST = 100;
 
@@ -33,6 +34,7 @@ async function search() {
   intro.hidden = q !== "" || matched !== "";
   if (!q && !matched) return show("", { results: [] });
   hits.setAttribute("aria-busy", "true");
+  const slow = setTimeout(() => mine === asked && tell("Searching…"), SLOW); // as where an index is opened for it
   try {
     const parameters = { q, top, colours: true, ...(within && { path: pattern(within) }), ...more };
     const told = await ask("/api/search", parameters, mine.signal);
@@ -41,6 +43,8 @@ async function search() {
     if (mine !== asked || error.name === "AbortError") return;
     show("", { results: [] });
     complain(trouble, error.message);
+  } finally {
+    clearTimeout(slow);
   }
 }
 
