@@ -144,9 +144,10 @@ class FileRanking:
         asked = stemmed(words)
         terms = list(dict.fromkeys(asked.values()))
         found = self._by_words(terms, self._spellings.of(asked) if own.spelling else {}, comments=comments)
-        if own.callers and self._callers and len(found):
-            called = self._callers.of_terms(terms)
-            found += own.callers / (float(called.max()) or 1.0) * called
+        if own.callers and self._callers and terms and len(found):
+            files, gained = zip(*map(self._callers.postings, terms), strict=True)
+            called = np.bincount(np.concatenate(files), np.concatenate(gained), len(found))
+            found += own.callers / (called.max() or 1.0) * called
         for file, gain in self._defining(query):
             found[file] += gain
         found[self._gathering] *= own.gathering_share

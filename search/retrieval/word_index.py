@@ -76,12 +76,8 @@ class Bm25Index(Postings):
 
     def scores(self, query: Sequence[str]) -> Float32[np.ndarray, " rows"]:
         """The score of each row: the summed contributions of the terms of ``query``."""
-        return self.of_terms(terms_of(query))
-
-    def of_terms(self, terms: Sequence[str]) -> Float32[np.ndarray, " rows"]:
-        """The score of each row for some terms."""
         found = np.zeros(self.size, dtype=np.float32)
-        for term in terms:
+        for term in terms_of(query):
             rows, gains = self.postings(term)
             found[rows] += gains
         return found
