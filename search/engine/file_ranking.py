@@ -8,6 +8,9 @@ The score of a file is the sum of (names: :class:`FileWeights`)
   share of its name's words that the question has;
 - ``folders`` times the share of the question's words, by their idf, that its folders have;
 - ``lead`` if its name has the first word of the question;
+- ``has`` times the share of the question's words, by their idf, that it has anywhere;
+- ``callers`` times BM25 over the words of those who call what it defines
+  (:func:`search.index.read_part.callers_index`), divided by the best file's;
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
 Other spellings of a word (:mod:`search.engine.path_reading`) count ``spelling`` times in names and folders.
@@ -29,7 +32,7 @@ from search.engine.path_reading import Spellings
 from search.engine.signals import begins
 from search.files.words import GATHERING, STOP_WORDS, path_stems, pieces, stem_of
 from search.index.code_index import Index
-from search.retrieval.word_index import FileIndex, gains, idf
+from search.retrieval.word_index import Bm25Index, FileIndex, gains, idf
 
 FILES: Final = 60
 """Files whose best row becomes a candidate."""
@@ -60,6 +63,10 @@ class FileWeights:
     """The gain of folders that have all words of the question."""
     lead: float = 0.4
     """The gain of a name that has the first word of the question, which is mostly its subject."""
+    has: float = 0.3
+    """The gain of a file that has all words of the question anywhere."""
+    callers: float = 0.15
+    """The gain of the file whose callers' names and comments have the question's words most."""
     defines: float = 1.0
     """The gain of a file that defines the single name that the question is."""
     test_share: float = 0.1
@@ -111,10 +118,16 @@ class FileRanking:
     """Scores of the files of an index."""
 
     def __init__(
-        self, files: FileIndex, paths: Sequence[str], tests: Bool[np.ndarray, " files"], weights: FileWeights = DEFAULT
+        self,
+        files: FileIndex,
+        paths: Sequence[str],
+        tests: Bool[np.ndarray, " files"],
+        weights: FileWeights = DEFAULT,
+        callers: Bm25Index | None = None,
     ) -> None:
-        """``paths`` and ``tests``: of each file its path, and whether it is a test."""
+        """``paths`` and ``tests``: of each file its path, and whether it is a test; ``callers``: as an index has it."""
         self._files, self._paths, self._tests, self._weights = files, paths, tests, weights
+        self._callers = callers
 
     def scores(
         self, words: Sequence[str], query: str, *, for_tests: bool, comments: bool = True
@@ -131,6 +144,10 @@ class FileRanking:
         asked = stemmed(words)
         terms = list(dict.fromkeys(asked.values()))
         found = self._by_words(terms, self._spellings.of(asked) if own.spelling else {}, comments=comments)
+        if own.callers and self._callers and terms and len(found):
+            files, gained = zip(*map(self._callers.postings, terms), strict=True)
+            called = np.bincount(np.concatenate(files), np.concatenate(gained), len(found))
+            found += own.callers / (called.max() or 1.0) * called
         for file, gain in self._defining(query):
             found[file] += gain
         found[self._gathering] *= own.gathering_share
@@ -161,6 +178,7 @@ class FileRanking:
             found
             + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)
             + own.lead * first
+            + own.has / total * np.bincount(files, weight * (times > 0), size)
         )
 
     def _counted(
@@ -236,7 +254,7 @@ class FileRanking:
 def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:
     """The ranking of the files of an index."""
     tests = np.array([each.test for each in index.files], np.bool_)
-    return FileRanking(index.whole, [each.path for each in index.files], tests, weights)
+    return FileRanking(index.whole, [each.path for each in index.files], tests, weights, index.callers)
 
 
 def best_of_files(

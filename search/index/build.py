@@ -37,7 +37,7 @@ from search.index.index_file import (
     save_index,
     tree_sha256,
 )
-from search.index.read_part import Part, Task, Watch, lexical_index, likely_first, read_part
+from search.index.read_part import Part, Task, Watch, callers_index, lexical_index, likely_first, read_part
 
 Read = TypeVar("Read")
 
@@ -252,7 +252,7 @@ def _together(
         whole = replace(whole, split=replace(split, texts=joined_texts(split.texts)))
     files = [replace(each, committed=committed.get(each.path, "-") in each.blobs.split()) for each in whole.files]
     rows = whole.split, whole.names, whole.asks, whole.kinds, whole.deprecated
-    return Index(files, *rows, lexical_index(whole.split), whole.whole, origin)
+    return Index(files, *rows, lexical_index(whole.split), callers_index(whole), whole.whole, origin)
 
 
 def origin_of(checkout: Checkout, tell: Tell) -> Origin | None:

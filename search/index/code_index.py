@@ -108,6 +108,7 @@ class Index:
     kinds: UInt8[np.ndarray, " rows"]  # the place in UNIT_KINDS of what each row is
     deprecated: UInt8[np.ndarray, " rows"]  # 1 if its declaration is marked so
     lexical: Bm25Index
+    callers: Bm25Index  # the words of those who call what a file defines; its rows are files
     whole: FileIndex  # the words of whole files
     origin: Origin | None  # web page of the folder's repository
     documents: bool = False  # whether texts and configuration are indexed too

@@ -32,7 +32,7 @@ from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 if TYPE_CHECKING:
     from search.files.tree import Found
 
-FORMAT: Final = "galm index 10"
+FORMAT: Final = "galm index 11"
 """Incremented when the layout, or what is read of a file, changes."""
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
@@ -74,11 +74,14 @@ def save_index(index: Index, path: Path) -> None:
     Raises:
         OSError: it cannot be written; the older one is left unchanged.
     """
-    words, lexical, whole = index.split.words, index.lexical, index.whole
+    words, whole = index.split.words, index.whole
     arrays = {f"{field}-{part}": getattr(words[field], part) for field in _FIELDS for part in ("values", "offsets")}
     arrays |= {"asks": index.asks, "kinds": index.kinds, "deprecated": index.deprecated}
     arrays |= {"texts-data": index.split.texts.data, "texts-offsets": index.split.texts.offsets}
-    arrays |= {f"lexical-{part}": getattr(lexical, part) for part in ("starts", "rows", "gains")}
+    by_words = {"lexical": index.lexical, "callers": index.callers}
+    arrays |= {
+        f"{name}-{part}": getattr(by_words[name], part) for name in by_words for part in ("starts", "rows", "gains")
+    }
     arrays |= {"files-starts": whole.starts, "files-rows": whole.files, "files-places": whole.places}
     arrays |= {"files-lines": whole.lines.values, "files-lines-offsets": whole.lines.offsets}
     arrays |= {f"files-{kind}": whole.counts[kind] for kind in KINDS}
@@ -92,7 +95,7 @@ def save_index(index: Index, path: Path) -> None:
         },
         "lexicon": list(index.split.lexicon),
         "names": list(index.names),
-        "terms": list(lexical.terms),
+        **{f"{name}-terms": list(each.terms) for name, each in by_words.items()},
         "files-terms": list(whole.terms),
         "files-names": [" ".join(each) for each in whole.names],
     }
@@ -254,15 +257,21 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     def lists(values: str, offsets: str, count: int, below: int) -> Ragged:
         return Ragged.checked(arrays[values], arrays[offsets], lists=count, below=below)
 
+    def by_terms(name: str, size: int) -> Bm25Index:
+        terms, gains = words(f"{name}-terms"), arrays[f"{name}-gains"]
+        found = lists(f"{name}-rows", f"{name}-starts", len(terms), size)
+        if len(found.values) != len(gains) or not np.isfinite(gains).all():
+            raise UserError(f"the words of {name} do not fit together")
+        return Bm25Index(terms, found.offsets, found.values, gains, size)
+
     manifest = parse_json(arrays["manifest"].tobytes())
     files = [checked_record(IndexedFile, each) for each in manifest["files"]]
-    lexicon, terms, file_terms, names = words("lexicon"), words("terms"), words("files-terms"), words("names")
+    lexicon, file_terms, names = words("lexicon"), words("files-terms"), words("names")
     fields = {field: lists(f"{field}-values", f"{field}-offsets", head.rows, len(lexicon)) for field in _FIELDS}
     fields["statements"] = Ragged(np.empty(0, np.int32), np.zeros(head.rows + 1, np.int64))
-    data, asks, kinds, gains = (arrays[name] for name in ("texts-data", "asks", "kinds", "lexical-gains"))
+    data, asks, kinds = (arrays[name] for name in ("texts-data", "asks", "kinds"))
     deprecated, places, most = arrays["deprecated"], arrays["files-places"], int(np.iinfo(np.int32).max)
     offsets = checked_edges(arrays["texts-offsets"], lists=head.rows, total=len(data))
-    found = lists("lexical-rows", "lexical-starts", len(terms), head.rows)
     whole = lists("files-rows", "files-starts", len(file_terms), len(files))
     counts = {kind: arrays[f"files-{kind}"] for kind in KINDS}
     line_ends = lists("files-lines", "files-lines-offsets", len(files), most)
@@ -271,20 +280,18 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
         (len(files), sum(file.units for file in files), len(defined)) == (head.files, head.rows, head.files)
         and min((file.units for file in files), default=0) >= 0
         and {len(names), len(asks), len(kinds), len(deprecated)} == {head.rows}
-        and {len(found.values)} == {len(gains)}
         and {len(each) for each in counts.values()} == {len(whole.values)}
         and int(counts["text"].sum(dtype=np.int64) + counts["comments"].sum(dtype=np.int64)) == len(places)
         and places.min(initial=0) >= 0
         and kinds.max(initial=0) < len(UNIT_KINDS)
-        and bool(np.isfinite(gains).all())
     )
     origin = checked_record(Origin, manifest["origin"]) if manifest["origin"] else None
     if not fits:
         raise UserError(f"its parts do not fit together, or are not of {head.rows:,} rows")
     split = Split("index", lexicon, fields, Texts(data, offsets, np.arange(head.rows)))
-    lexical = Bm25Index(terms, found.offsets, found.values, gains, head.rows)
     file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined, places, line_ends)
     unread = {str(kind): int(count) for kind, count in manifest["unread"].items()}
     inside = {str(path): submodule is True for path, submodule in manifest.get("repositories", {}).items()}
     about = head.documents, head.everything, unread, checked_words(manifest["not_entered"]), inside
-    return Index(files, split, names, asks, kinds, deprecated, lexical, file_index, origin, *about)
+    lexical, callers = by_terms("lexical", head.rows), by_terms("callers", len(files))
+    return Index(files, split, names, asks, kinds, deprecated, lexical, callers, file_index, origin, *about)

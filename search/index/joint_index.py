@@ -8,9 +8,9 @@ mean length of its own rows in what it stores; both are replaced by those of all
   (B is 1), so that another mean multiplies c / norm by the quotient of the means
   (:attr:`search.retrieval.word_index.Bm25Index.average_length`).
 
-Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer. The score
-of a row by a model does not depend on other rows, so that each is scored over its own index
-(:mod:`search.repository_list`).
+Counts in whole files are stored as they are. So nothing of an index that takes no part influences an answer. Callers
+are looked for in their own index alone. The score of a row by a model does not depend on other rows, so that each is
+scored over its own index (:mod:`search.repository_list`).
 """
 
 from collections import Counter
@@ -237,6 +237,7 @@ class JointIndex(Index):
             kinds=np.concatenate([np.empty(0, np.uint8), *(each.kinds for each in parts)]),
             deprecated=np.concatenate([np.empty(0, np.uint8), *(each.deprecated for each in parts)]),
             lexical=JointBm25.over([each.lexical for each in parts]),
+            callers=JointBm25.over([each.callers for each in parts]),
             whole=JointFiles.over([each.whole for each in parts]),
             origin=None,
             members=members,

@@ -24,7 +24,7 @@ from search.files.encodings import text_of
 from search.files.languages import Unit, Units, language_inside, language_name, read_file, unparsed
 from search.files.tree import Found, blob_names, is_test, read_source
 from search.files.words import FileWords, file_words, is_deprecated, stems, terms_of
-from search.index.code_index import UNIT_KINDS, Index, IndexedFile
+from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index, IndexedFile
 from search.retrieval.word_index import K1, WEIGHTS, B, Bm25Index, FileIndex, gains, idf
 
 if TYPE_CHECKING:
@@ -190,6 +190,31 @@ def lexical_index(split: Split, weights: Mapping[str, int] = WEIGHTS) -> Bm25Ind
     norms = length_norms(lengths.astype(np.float64), K1, B)
     added = gains(idf(holding, len(split))[numbers], counts, norms[rows]).astype(np.float32)
     return Bm25Index(terms, edges(holding), rows, added, len(split))
+
+
+def callers_index(of: "Part | Index", *, comments: bool = True) -> Bm25Index:
+    """BM25 over the words of those who call what a file defines: of their names, and their comments' first sentences.
+
+    These are functions of other files, but no tests. A name that several files define says nothing.
+    """
+    split, size = of.split, len(of.files)
+    own = np.repeat(np.arange(size), [file.units for file in of.files])
+    is_code = ~np.array([file.test for file in of.files], np.bool_)[own] & (of.kinds != WHOLE_FILE)
+    defining: dict[str, int] = {}
+    for row in np.flatnonzero(is_code).tolist():
+        name, file = of.names[row].rpartition(".")[2], int(own[row])
+        defining[name] = file if defining.get(name, file) == file else -1
+    calls = split.words["api"]
+    called = np.array([defining.get(word.rpartition(".")[2], -1) for word in split.lexicon], np.int64)[calls.values]
+    rows = np.repeat(np.arange(len(split)), calls.lengths)
+    kept = (called >= 0) & is_code[rows] & (called != own[rows])
+    files, rows = np.divmod(np.unique(called[kept] * len(split) + rows[kept]), max(1, len(split)))
+    words = [split.words[field].take(rows) for field in (("name", "query") if comments else ("name",))]
+    numbers = np.concatenate([np.repeat(files, each.lengths) for each in words])
+    values = np.concatenate([each.values for each in words])[np.argsort(numbers, kind="stable")]
+    lists = Ragged(values, edges(np.bincount(numbers, minlength=size)))
+    texts = replace(split.texts, rows=np.zeros(size, np.int64))
+    return lexical_index(Split("callers", split.lexicon, {"name": lists}, texts), {"name": 1})
 
 
 def length_norms(lengths: Float[np.ndarray, " documents"], k1: float, b: float) -> Float[np.ndarray, " documents"]:

@@ -28,7 +28,7 @@ from search.engine.question import RankingSettings
 from search.engine.signals import Reranker, Retriever
 from search.files.languages import language_name
 from search.index.code_index import UNIT_KINDS, Index
-from search.index.read_part import lexical_index
+from search.index.read_part import callers_index, lexical_index
 from search.quality.questions import Questions, drawn, exchanged
 from search.retrieval.word_index import WEIGHTS
 from search.snippets.answer import around, languages_of, query_of_code
@@ -79,7 +79,8 @@ def measured(
 
 def with_comments(index: Index, weight: int) -> Index:
     """The same index, in which each word of a comment counts ``weight`` times; 0: comments are not searched."""
-    return replace(index, lexical=lexical_index(index.split, {**WEIGHTS, "query": weight}))
+    lexical = lexical_index(index.split, {**WEIGHTS, "query": weight})
+    return replace(index, lexical=lexical, callers=callers_index(index, comments=weight > 0))
 
 
 def without_documentation(index: Index) -> Index:

@@ -8,13 +8,14 @@ import pytest
 
 from data_prep.records import SourceFile
 from search.engine.engine import Engine
-from search.engine.file_ranking import FileRanking, FileWeights
+from search.engine.file_ranking import FileRanking, FileWeights, file_ranking
 from search.engine.question import RankingSettings
 from search.files.tree import is_test
 from search.files.units import read_java
 from search.files.words import file_words, path_stems
 from search.index.build import refresh
 from search.index.index_file import open_index
+from search.index.read_part import callers_index
 from search.retrieval.word_index import KINDS, FileIndex
 from tests.word_lists import counted
 
@@ -172,6 +173,7 @@ def test_scores_are_those_of_the_definition(project):
         cover = sum(idf[term] for term in terms if term in stem) / sum(idf.values())
         share = len({*stem} & {*terms}) / len({*stem})
         expected = sums[path] / max(sums.values()) + 2.0 * cover**0.5 * share + 0.4 * (terms[0] in stem)
+        expected += 0.3 * sum(idf[term] for term in terms if bm25[path][term]) / sum(idf.values())
         expected *= 0.9 if path.endswith("__init__.py") else 0.1 if path.startswith("tests/") else 1
         assert found[path] == pytest.approx(expected, rel=1e-5)
     for_tests = ranking.scores(["session", "stores"], "?", for_tests=True)
@@ -220,7 +222,7 @@ def test_comments_that_are_hidden_do_not_count(tmp_path):
     index, _ = indexed(tmp_path / "project")
     ranking = FileRanking(index.whole, ["A.java", "B.java"], np.array([False, False]))
     shown, hidden = (ranking.scores(["giraffe"], "", for_tests=False, comments=each) for each in (True, False))
-    assert shown.tolist() == [1.0, 0.0]
+    assert shown.tolist() == [1.3, 0.0]
     assert hidden.tolist() == [0.0, 0.0]
 
 
@@ -237,6 +239,34 @@ def test_a_constant_is_found_by_its_name_and_else_below_functions(tmp_path):
     scores = [{found.names[hit.row]: hit.score for hit in each.search("rooms")} for each in (engine, alike)]
     assert scores[0]["MAX_ROOMS"] == pytest.approx(scores[1]["MAX_ROOMS"] - RankingSettings().constant)
     assert scores[0]["open_rooms"] == pytest.approx(scores[1]["open_rooms"])
+
+
+def test_a_file_is_found_by_the_words_of_those_who_call_it(tmp_path):
+    root = tmp_path / "project"
+    (root / "tests").mkdir(parents=True)
+    (root / "crc32c.py").write_text("def extended(crc, data):\n    return crc\n\n\ndef opened():\n    return 0\n")
+    (root / "writer.py").write_text(
+        'def seal(block):\n    """Adds a checksum to the block."""\n    return extended(0, block)\n\n\n'
+        "def opened():\n    return 1\n"
+    )
+    (root / "table.py").write_text("def verify_trailer(block):\n    return opened() + len(block)\n")
+    (root / "tests/test_crc.py").write_text("def test_giraffes():\n    assert extended(0, b'')\n")
+    index, _ = indexed(root)
+    whole, bare = index.callers, callers_index(index, comments=False)
+    place = {file.path: number for number, file in enumerate(index.files)}
+    assert whole.terms == ["a", "add", "block", "checksum", "seal", "the", "to"]
+    assert np.flatnonzero(whole.scores(["checksum"])).tolist() == [place["crc32c.py"]]
+    assert bare.terms == ["seal"]
+    own, without = (
+        file_ranking(index, FileWeights(callers=share)).scores(["checksum"], "checksum", for_tests=False)
+        for share in (0.15, 0.0)
+    )
+    gained = dict(zip(place, (own - without).round(5).tolist(), strict=True))
+    assert gained == {"crc32c.py": 0.15, "table.py": 0.0, "tests/test_crc.py": 0.0, "writer.py": 0.0}
+    assert [index.file(hit.row).path for hit in Engine(index, None).search("checksum", by_file=True)][:2] == [
+        "writer.py",
+        "crc32c.py",
+    ]
 
 
 def test_a_header_stands_behind_the_longer_file_that_has_its_functions():

@@ -14,6 +14,7 @@ from data_prep.files.access import read_whole
 from data_prep.languages.identifiers import split_identifier
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
+from search.engine.file_ranking import FileWeights, file_ranking
 from search.engine.question import RankingSettings
 from search.files.words import terms_of
 from search.index.index_file import open_index, read_head
@@ -72,7 +73,9 @@ def engines(base, model):
         shortlist=10_000,  # else rows of equal scores at its end may differ
         depth=0.0,  # a half has folders with one entry that have more in the whole
     )
-    return Engine(whole, reranker, joint.ranking, retriever), joint
+    alone = FileWeights(callers=0.0)  # a half knows nothing of who calls it from the other one
+    one = Engine(whole, reranker, joint.ranking, retriever, file_ranking(whole, alone))
+    return one, joint.changed(joint.ranking, file_ranking(joint.index, alone))
 
 
 def ranked(engine, hits):
@@ -115,6 +118,14 @@ def test_joint_bm25_has_the_gains_of_all_rows(halves):
     for term in terms_of(["stream", "returns", "pipelin", "json", "nothing-like-it"]):
         ours, theirs = joint.index.lexical.postings(term)[1], whole.index.lexical.postings(term)[1]
         assert np.sort(ours) == pytest.approx(np.sort(theirs), rel=1e-4)
+
+
+def test_callers_are_those_of_an_index(halves):
+    _, joint = engines(halves, False)
+    parts = [member.index for member in joint.index.members]
+    expected = np.concatenate([part.callers.scores(["stream"]) > 0 for part in parts])
+    assert 0 < np.count_nonzero(expected) < len(joint.index.files)
+    assert (joint.index.callers.scores(["stream"]) > 0).tolist() == expected.tolist()
 
 
 def _length(words):
