@@ -16,7 +16,7 @@ import numpy as np
 
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
-from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named
+from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
 from search.files.words import terms_of
 from search.index.code_index import ABSTRACT, CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
@@ -52,8 +52,10 @@ _IN_WORDS: Final = 3.0
 _VARIABLE: Final = re.compile(r"\A(?:\$\{?([A-Z_\d]+)\}?|%([A-Z_\d]+)%)\Z")
 """A variable of the environment as shells have it."""
 _OWN, _EXACT, _CODE, _DEFINED, _OUTER, _FUNCTION = 32, 16, 8, 4, 2, 1
-"""What makes a reading better: it has all that is before the name, is written so, is no test, has a body, is no member,
-is no constant."""
+"""What makes a reading better: it has all that is before the name, is written so, is neither of a test nor old, has a
+body, is no member, is no constant."""
+_MARKED: Final = 3.5
+"""What makes it worse: its name is marked as internal, and the question's is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class NameReader(Names):
     def _called(self, name: str) -> dict[int, float]:
         """The rows with a dotted name, ignoring case: with all that is before it, or in a module that is called so."""
         *before, last = name.split(".")
-        rows = self._by_last.get(last.lower(), ())[: 4 * _READ]
+        rows = self._by_last.get(unmarked(last.lower()), ())[: 4 * _READ]
         fits = {row: self._fit(row, before) for row in rows if not (before and self._index.is_whole_file(row))}
         if before and not any(fits.values()):
             above = self.above(before[-1])
@@ -132,13 +134,14 @@ class NameReader(Names):
 
     def is_type(self, name: str) -> bool:
         """Whether a type is called so."""
-        return any(self._index.kinds[row] == _TYPE for row in self._by_last.get(name.lower(), ()))
+        return any(self._index.kinds[row] == _TYPE for row in self._by_last.get(unmarked(name.lower()), ()))
 
     def above(self, name: str) -> frozenset[str]:
         """What the heads of the types of a name mention, and of these, up to _HIGHEST: the types that they extend."""
         found, new = {name.lower()}, {name.lower()}
         for _ in range(_HIGHEST):
-            rows = [row for each in new for row in self._by_last.get(each, ()) if self._index.kinds[row] == _TYPE]
+            called = [row for each in new for row in self._by_last.get(unmarked(each), ())]
+            rows = [row for row in called if self._index.kinds[row] == _TYPE]
             heads = (_HEAD_ENDS.split(self._index.text(row).source[:_HEAD], 1)[0] for row in rows[:_READ])
             words = {word.lower() for head in heads for word in _WORD.findall(head)}
             new = words - found
@@ -168,14 +171,26 @@ class NameReader(Names):
         file, kind = self._index.file(row), int(self._index.kinds[row])
         if kind == WHOLE_FILE:
             return 0.0 if file.test else 1.0
-        good = _EXACT * self._is_written(row, name) + _FUNCTION * (kind != CONSTANT)
-        good += _CODE * self._is_own(row) + _DEFINED * self._is_defined(row)
-        return float(good + _OUTER * ("." not in self._names[row] or kind == _TYPE))
+        own, last = (each.rpartition(".")[2] for each in (self._names[row], name))
+        good = _EXACT * (unmarked(own) == unmarked(last)) - _MARKED * (own.lower() != last.lower())
+        good += _FUNCTION * (kind != CONSTANT) + _CODE * self._is_own(row) + _DEFINED * self._is_defined(row)
+        return good + _OUTER * ("." not in self._names[row] or kind == _TYPE)
 
     def _is_own(self, row: int) -> bool:
-        """Whether a row is of no test, nor of what only shows or stands for other code."""
-        file = self._index.file(row)
-        return not file.test and _NOT_OWN.search(file.path) is None
+        """Whether a row is of no test, nor of what is old, or only shows or stands for other code."""
+        number = self._index.file_number(row)
+        file = self._index.files[number]
+        return not file.test and number not in self._index.old and _NOT_OWN.search(file.path) is None
+
+    def _current(self, rows: Sequence[int], called: Sequence[int], query: str) -> Sequence[int]:
+        if not self._index.old:
+            return rows
+        asked = frozenset(terms_of(asked_words(query)))
+
+        def is_current(row: int) -> bool:
+            return not asked.isdisjoint(meant) if (meant := self._index.old.get(self._index.file_number(row))) else True
+
+        return [*filter(is_current, rows)] if any(map(is_current, (*rows, *called))) else rows
 
     def _is_written(self, row: int, name: str) -> bool:
         """Whether the last part of a row's name is written as that of ``name``."""
@@ -217,14 +232,14 @@ class NameReader(Names):
     def _near(self, name: str) -> dict[int, float]:
         """The rows that are called nearly so; if the name exists, those of what is called nearly as its owner."""
         owner, _, last = name.rpartition(".")
-        if owner and (rows := self._by_last.get(last.lower())):
+        if owner and (rows := self._by_last.get(unmarked(last.lower()))):
             wanted = owner.rpartition(".")[2].lower()
             most = 0 if len(wanted) < _SHORT else 1 + (len(wanted) > _LONG)
             far = {row: distance(wanted, self._owner(row), most) for row in rows if self._owners[row]}
             return {row: self._standing(row, name) - _OWN * edits for row, edits in far.items() if edits <= most}
         found: dict[int, float] = {}
         for place, each in enumerate(self.near_names.near(last)):
-            for row in self._by_last.get(each.lower(), ())[:_READ]:
+            for row in self._by_last.get(unmarked(each.lower()), ())[:_READ]:
                 fits = bool(owner) and self._owner(row) == owner.rpartition(".")[2].lower()
                 found.setdefault(row, _OWN * (fits - place) + self._standing(row, each))
         return found
@@ -237,7 +252,7 @@ class NameReader(Names):
         if self.paths.ends_as_file(name):
             return self.paths.near(name)
         owner, _, last = dotted_name(name).rpartition(".")
-        if owner and last.lower() in self._by_last and (reading := self.read(name)) and reading.is_near:
+        if owner and unmarked(last.lower()) in self._by_last and (reading := self.read(name)) and reading.is_near:
             best = sorted(reading.rows, key=lambda row: -reading.rows[row])
             return list(dict.fromkeys(self._names[row] for row in best))[:MOST]
         return self.near_names.near(last or name)

@@ -14,7 +14,7 @@ from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.path_reading import folder_depths
 from search.engine.question import RankingSettings, asks_for_tests
 from search.files.languages import is_catalogue
-from search.files.words import DEPRECATED, old_words, stem_of
+from search.files.words import DEPRECATED, stem_of
 from search.index.code_index import CONSTANT, TEST, Index
 
 DEEPEST: Final = 4
@@ -75,9 +75,8 @@ class Penalties:
     @cached_property
     def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:
         """Stems by which a question means what is old -> the rows that are."""
-        files = old_words([file.path for file in self._index.files])
-        numbers = range(len(self._index.files))
-        return {meant: self._spread([files.get(file) == meant for file in numbers]) for meant in {*files.values()}}
+        old, numbers = self._index.old, range(len(self._index.files))
+        return {meant: self._spread([old.get(file) == meant for file in numbers]) for meant in {*old.values()}}
 
     def _spread(self, of_files: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
         """What is so of each file, for each of its rows."""

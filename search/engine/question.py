@@ -68,7 +68,7 @@ class RankingSettings:
     constant: float = 1.5
     """Subtracted from the score of constants, which functions mostly answer better, except where they are named."""
     old: float = 5.0
-    """Subtracted from the score of what is of an older generation (search/files/words.py), unless it is meant."""
+    """Subtracted from the score of what is of an older generation, or a translation (search/files/words.py)."""
     deprecated: float = 2.0
     """The same of declarations that are marked as deprecated."""
     depth: float = 0.3
@@ -221,16 +221,21 @@ class Names:
             symbol = match.group()
             if symbol == whole or is_named(symbol):
                 dotted = self._known(symbol.replace("#", ".").replace("::", "."))
+                called = [*_ending(dotted, self._by_last, self._names)]
                 members = [*_ending(dotted, self._by_owner, self._owners)]
-                inside |= dict.fromkeys(members, ranking.mention_boost)
+                inside |= dict.fromkeys(self._current(members, called, query), ranking.mention_boost)
                 if members and symbol != whole:
                     rest[match.start() : match.end()] = " " * len(symbol)
                     continue
                 gain = ranking.exact_name_boost if symbol == whole else ranking.mention_boost
-                for row in _ending(dotted, self._by_last, self._names):
+                for row in called if symbol == whole else self._current(called, called, query):
                     exact = f".{self._names[row]}".endswith(f".{dotted}")
                     own[row] = max(own.get(row, 0.0), gain * (1.0 + 0.01 * exact))
         return Spelt(own, inside, "".join(rest))
+
+    def _current(self, rows: Sequence[int], called: Sequence[int], query: str) -> Sequence[int]:  # noqa: ARG002
+        """Those of ``rows`` that a question means, if something that is ``called`` as it says is not old."""
+        return rows
 
     def _known(self, dotted: str) -> str:
         """A name without the packages before it, if only so something has it: ``httpx.Client.send``, ``Client.send``.
@@ -261,18 +266,23 @@ class Names:
 
 
 def _ending(symbol: str, by_last: Mapping[str, Sequence[int]], names: Sequence[str]) -> Iterator[int]:
-    """Rows whose dotted name ends with ``symbol``, ignoring case."""
-    lower = f".{symbol.lower()}"
-    for row in by_last.get(lower.rpartition(".")[2], ()):
-        if f".{names[row].lower()}".endswith(lower):
+    """Rows whose dotted name ends with ``symbol``, ignoring case and what marks the last part as internal."""
+    owner, _, last = f".{symbol.lower()}".rpartition(".")
+    for row in by_last.get(unmarked(last), ()):
+        if not owner or f".{names[row].lower()}".rpartition(".")[0].endswith(owner):
             yield row
 
 
+def unmarked(name: str) -> str:
+    """A name without the signs in front that mark it as internal: ``_parse``, ``$ZodType``, ``__init__``."""
+    return name.lstrip("_$")
+
+
 def _by_last(names: Sequence[str]) -> Mapping[str, Sequence[int]]:
-    """The last part of each name, in lower case -> rows."""
+    """The last part of each name, in lower case and :func:`unmarked` -> rows."""
     found: dict[str, list[int]] = {}
     for row, name in enumerate(map(str.lower, names)):
-        last = name[name.rfind(".") + 1 :]
+        last = unmarked(name[name.rfind(".") + 1 :])
         if last in found:
             found[last].append(row)
         else:

@@ -223,6 +223,9 @@ DEPRECATED: Final = _OLD
 """Stems by which a question means what is marked as deprecated."""
 _VERSION: Final = re.compile(r"(.*?)[._-]?v(\d{1,3})(?:(alpha|beta|rc)(\d{0,3}))?", re.IGNORECASE)
 """``v1``, ``api_v2``, ``v1beta1``: what is versioned, and how."""
+_TRANSLATIONS: Final = re.compile(r"(?:.*/)?(?:locales?|i18n|l10n|translations?)", re.IGNORECASE)
+_TRANSLATION: Final = re.compile(r"(?!en(?:[_-]|\Z))[a-z]{2}(?:[_-][A-Za-z]{2,4})?")
+"""Folders of translations, and what is in them: ``pt``, ``zh-TW``, ``sr_Latn``."""
 _TOLD: Final = re.compile(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGNORECASE | re.MULTILINE)
 """How documentation says that something is deprecated."""
 _MARKED: Final = re.compile(r"[@\[(,{-][ \t]*:?(?:deprecated|obsolete)\b", re.IGNORECASE)
@@ -238,7 +241,7 @@ def is_deprecated(method: Method) -> bool:
 
 
 def old_words(paths: Sequence[str]) -> dict[int, frozenset[str]]:
-    """The files of ``paths`` that are of an older generation, and stems of words by which a question would mean it."""
+    """The files of ``paths`` that are old, or translated from English, and stems by which a question means them."""
     parts = {number: _names_above(path) for number, path in enumerate(paths)}
     beside: dict[str, set[str]] = {}  # folder -> the names in it
     files: dict[str, set[str]] = {}  # folder -> those of modules
@@ -250,7 +253,8 @@ def old_words(paths: Sequence[str]) -> dict[int, frozenset[str]]:
     outdated = {(above, part): _is_outdated(part, above, beside, files) for above in beside for part in beside[above]}
     found = {}
     for number, own in parts.items():
-        if words := {word for each in own for word in _said(each[1], is_outdated=outdated[each])}:
+        words = {word for each in own for word in _said(each[1], is_outdated=outdated[each])}
+        if words := words | {word for each in own for word in _of_translation(*each)}:
             found[number] = frozenset(words)
     return found
 
@@ -269,6 +273,13 @@ def _said(part: str, *, is_outdated: bool) -> frozenset[str]:
     plain = re.sub(r"[\W_]", "", part).lower()
     words = split_identifier(part)
     return frozenset(map(stem_of, words)) & _OLD or (frozenset((plain, *words)) if plain in _ALONE else frozenset())
+
+
+def _of_translation(above: str, part: str) -> frozenset[str]:
+    """Stems by which a question means a folder or file of a translation; none: it is not one."""
+    if _TRANSLATIONS.fullmatch(above) and _TRANSLATION.fullmatch(part):
+        return frozenset(map(stem_of, ("locale", "translation", "language", *split_identifier(part))))
+    return frozenset()
 
 
 def _is_outdated(part: str, above: str, beside: Mapping[str, set[str]], files: Mapping[str, set[str]]) -> bool:

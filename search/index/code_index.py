@@ -24,6 +24,7 @@ from data_prep.store.arrays import Int64, Ragged, UInt8, edges
 from data_prep.store.split import PairText, Split
 from search.files.encodings import text_of
 from search.files.languages import WHOLE_ALONE, language_name
+from search.files.words import old_words
 from search.retrieval.word_index import Bm25Index, FileIndex
 
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)
@@ -168,6 +169,11 @@ class Index:
     def source(self, place: int, root: Path | None) -> tuple[Path | None, IndexedFile]:
         """The folder of the file at a place in ``files``, here the ``root``, and the file as it is called there."""
         return root, self.files[place]
+
+    @cached_property
+    def old(self) -> Mapping[int, frozenset[str]]:
+        """The files that stand behind others, and stems by which a question means them."""
+        return old_words([file.path for file in self.files])
 
     @property
     def lexicon(self) -> Iterable[str]:

@@ -24,6 +24,8 @@ from search.index.index_file import open_index
             ["x/_compat.py", "vendor/a.go", "third_party/b.c"]),
         (["a/oldFoo.py", "a/legacy/b.py", "Deprecations/x.swift", "a/bold.py", "a/folder.py"],
             ["a/oldFoo.py", "a/legacy/b.py", "Deprecations/x.swift"]),
+        (["a/locales/en.ts", "a/locales/zh-TW.ts", "locale/pt/formats.py", "i18n/index.ts", "lang/go.py", "src/de.ts"],
+            ["a/locales/zh-TW.ts", "locale/pt/formats.py"]),
     ],
 )  # fmt: skip
 def test_paths_that_are_old(paths: list[str], old: list[str]):
@@ -90,3 +92,28 @@ def test_the_current_one_stands_first_unless_the_old_one_is_meant(tmp_path):
     assert first("weigh a parcel") == "v2/parcel.py"
     assert first("weigh a parcel in v1") == "v1/parcel.py"
     assert first("print_parcel_label") == "v1/label.py"
+
+
+def test_names_among_words_mean_the_current_type_and_one_alone_an_internal_one_too(tmp_path):
+    code = tmp_path / "code"
+    files = {
+        "v3/ParcelError.ts": "export class ParcelError extends Error {\n  format() { return this.message; }\n}\n",
+        "v4/core/errors.ts": "export interface $ParcelError {\n  issues: string[];\n}\nexport const structure = 1;\n",
+        "v4/public/errors.ts": "export interface ParcelError extends $ParcelError {\n  format(): string;\n}\n",
+        "v4/locales/en.ts": "export const weigh = () => 'the parcel weighs too much';\n",
+        "v4/locales/es.ts": "export const weigh = () => 'el parcel weighs too much, structure of parcel';\n",
+    }
+    for path, text in files.items():
+        (code / path).parent.mkdir(parents=True, exist_ok=True)
+        (code / path).write_text(text)
+    refresh(code, tmp_path / "index", processes=0, tell=lambda *_: None)
+    index = open_index(tmp_path / "index")
+
+    def found(question: str) -> list[str]:
+        return [index.file(hit.row).path for hit in Engine(index, None).search(question, by_file=True)]
+
+    assert found("ParcelError")[:3] == ["v4/public/errors.ts", "v4/core/errors.ts", "v3/ParcelError.ts"]
+    assert found("structure of a ParcelError")[0].startswith("v4/")
+    assert found("format of the ParcelError in v3")[0] == "v3/ParcelError.ts"
+    assert found("parcel weighs too much")[0] == "v4/locales/en.ts"
+    assert found("spanish locale: parcel weighs too much")[0] == "v4/locales/es.ts"
