@@ -10,7 +10,6 @@ from typing import Final
 from data_prep.errors import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, largest_pools, leads
 from evaluation.metrics import Measures, further_columns, published_columns, short_columns
-from evaluation.queries import Gain
 from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference
 from evaluation.tables import PUBLISHED, Published, exact_mrr_bounds, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
@@ -87,7 +86,7 @@ def _cell(text: str) -> str:
     return one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
 
-def with_interval(found: RunDifference | Gain) -> str:
+def with_interval(found: RunDifference) -> str:
     """A difference with the ends of its interval, where that is known."""
     text = f"{found.mean:+.3f}"
     return text if math.isnan(found.low) else f"{text} ({found.low:+.3f} to {found.high:+.3f})"
