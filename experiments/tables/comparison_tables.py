@@ -82,6 +82,12 @@ def markdown_table(header: Row, rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
 
+def table_lines(heads: Row, rows: Mapping[str, Row]) -> list[str]:
+    """The lines of a table of texts that need no escaping: name of each row -> its cells; nothing without rows."""
+    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
+    return [*lines, *(f"| {' | '.join((name, *cells))} |" for name, cells in rows.items())] if rows else []
+
+
 def _cell(text: str) -> str:
     return one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
