@@ -7,7 +7,7 @@ pairs match.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final
 
 import numpy as np
@@ -132,7 +132,7 @@ class RankingResult:
         """Measures from the numbers of candidates that score higher than each query's gold, and of those that tie."""
         ranks = 1 + better + tied
         measures = exact(ranks)
-        low, high = bootstrap_interval(1 / ranks, np.zeros(len(ranks)))
+        low, high = bootstrap_interval(1 / ranks)
         return cls(
             queries=len(ranks),
             candidates=candidates,
@@ -176,16 +176,12 @@ class MatchingResult:
         unanswered: int,
     ) -> "MatchingResult":
         """Measures of decisions; ``right`` marks the correct ones, for each text and its pairs."""
-        shares: Float[np.ndarray, " texts"] = right.mean(axis=1)
-        low, high = bootstrap_interval(shares, np.zeros(len(shares)))
+        low, high = bootstrap_interval(right.mean(axis=1))
         return cls(
             pairs=right.size,
-            accuracy=float(right.mean()),
+            **asdict(found),
             accuracy_low=low,
             accuracy_high=high,
-            precision=found.precision,
-            recall=found.recall,
-            f1=found.f1,
             threshold=threshold,
             threshold_from=threshold_from,
             unanswered=unanswered,

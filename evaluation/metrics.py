@@ -269,9 +269,8 @@ def best_ranks(
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Recall at one depth, with its 95 % interval over queries (Wilson, JASA 1927)."""
+    """Recall at one depth, with its 95 % interval over queries (:func:`wilson`)."""
 
-    k: int
     value: float
     low: float
     high: float
@@ -283,11 +282,15 @@ def recall_at(ranks: Int64[np.ndarray, " queries"], k: int) -> Recall:
     Raises:
         UserError: there are no queries.
     """
+    return Recall(top_at_k(ranks, k), *wilson(int((ranks <= k).sum()), len(ranks)))
+
+
+def wilson(count: int, total: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson, JASA 1927); 0 to 1 of nothing."""
     from scipy.stats import binomtest  # slow to import
 
-    value = top_at_k(ranks, k)
-    ends = binomtest(int((ranks <= k).sum()), len(ranks)).proportion_ci(method="wilson")
-    return Recall(k, value, float(ends.low), float(ends.high))
+    ends = binomtest(count, total).proportion_ci(method="wilson") if total else None
+    return (float(ends.low), float(ends.high)) if ends else (0.0, 1.0)
 
 
 def chance_recall(documents: int, relevant: Sequence[Columns], k: int) -> float:

@@ -21,7 +21,7 @@ from data_prep.pipeline.overlap import word_sets
 from data_prep.records import UNKNOWN
 from data_prep.store.split import Split, words_sha256
 from evaluation.comparison import Entry, Pool
-from evaluation.significance import Runs, compare_runs
+from evaluation.significance import RunDifference, Runs, compare_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,25 +176,6 @@ class QueryClass:
         return int(np.count_nonzero(self.rows))
 
 
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """The MRR of one ranker minus another's, over some queries."""
-
-    mean: float
-    low: float  # ends of the 95 % interval over seeds and queries
-    high: float
-
-    @property
-    def is_known(self) -> bool:
-        """Whether there is an interval; of a trained model with one seed there is none."""
-        return not math.isnan(self.low)
-
-    @property
-    def sign(self) -> int:
-        """1 or -1 if the interval is above or below 0, else 0."""
-        return int(self.low > 0) - int(self.high < 0)
-
-
 def query_classes(facts: QueryFacts) -> list[QueryClass]:
     """All queries, then for each of ``KINDS`` the classes of at least ``LEAST`` queries, in ascending order.
 
@@ -239,11 +220,10 @@ def _between(
     return [QueryClass(kind, label, (low < values) & (values <= high)) for label, (low, high) in bounds]
 
 
-def gain(entry: Entry, other: Entry, rows: Bool[np.ndarray, " queries"], files: Sequence[int]) -> Gain:
+def gain(entry: Entry, other: Entry, rows: Bool[np.ndarray, " queries"], files: Sequence[int]) -> RunDifference:
     """How much higher the MRR of ``entry`` is than that of ``other`` over the queries ``rows``.
 
     ``files``: a number for the file of each query, of all of them.
     """
     first, second = (Runs(each.values[:, rows], trained=each.trained) for each in (entry.runs, other.runs))
-    found = compare_runs(first, second, np.asarray(files)[rows])
-    return Gain(found.mean, found.low, found.high)
+    return compare_runs(first, second, np.asarray(files)[rows])

@@ -52,8 +52,10 @@ class Difference:
 
 def compare(first: PairedValues, second: PairedValues, *, resamples: int = 10_000, seed: int = 0) -> Difference:
     """The mean difference of paired values, its 95 % interval and p-value."""
-    differences = _differences(first, second)
-    interval = _interval(differences, 0.95, resamples, seed)
+    if first.shape != second.shape or not len(first):
+        raise UserError(f"a paired test needs values of the same queries, but got {len(first)} and {len(second)}")
+    differences = np.asarray(first - second, dtype=np.float64)
+    interval = bootstrap_interval(differences, resamples=resamples, seed=seed)
     return Difference(float(differences.mean()), *interval, _p_value(differences, resamples, seed), resamples)
 
 
@@ -70,22 +72,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted.tolist()
 
 
-def bootstrap_interval(
-    first: PairedValues, second: PairedValues, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of the mean difference: queries are drawn with replacement, the same for both.
-
-    Raises:
-        UserError: there are no queries, or different numbers of values on both sides.
-    """
-    return _interval(_differences(first, second), level, resamples, seed)
-
-
-def _interval(differences: PairedValues, level: float, resamples: int, seed: int) -> tuple[float, float]:
-    size, rng = len(differences), np.random.default_rng(seed)
+def bootstrap_interval(values: PairedValues, *, resamples: int = 10_000, seed: int = 0) -> tuple[float, float]:
+    """The 95 % percentile bootstrap interval of the mean of one or more values, or of differences of paired ones."""
+    values, size, rng = np.asarray(values, np.float64), len(values), np.random.default_rng(seed)
     draws = (rng.integers(size, size=(block, size), dtype=np.int32) for block in _block_sizes(resamples, size))
-    means = np.concatenate([differences[block].mean(axis=1) for block in draws])
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    means = np.concatenate([values[block].mean(axis=1) for block in draws])
+    low, high = np.quantile(means, [0.025, 0.975]).tolist()
     return low, high
 
 
@@ -101,12 +93,6 @@ def _p_value(differences: PairedValues, resamples: int, seed: int) -> float:
         sums = 2 * (signs @ differences) - total  # twice the sum of those with a positive sign, minus the total
         reached += int(np.count_nonzero(np.abs(sums) >= abs(total) * (1 - 1e-12)))  # for rounding
     return float((1 + reached) / (1 + resamples))
-
-
-def _differences(first: PairedValues, second: PairedValues) -> PairedValues:
-    if first.shape != second.shape or not len(first):
-        raise UserError(f"a paired test needs values of the same queries, but got {len(first)} and {len(second)}")
-    return np.asarray(first - second, dtype=np.float64)
 
 
 def _block_sizes(resamples: int, size: int) -> Iterator[int]:
@@ -133,6 +119,11 @@ class RunDifference:
     def has_verdict(self) -> bool:
         """Whether the variance over seeds is known."""
         return not math.isnan(self.p_value)
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 if the interval is above or below 0, else 0."""
+        return int(self.low > 0) - int(self.high < 0)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,9 +9,11 @@ models and data that were not released: reference only.
 """
 
 import textwrap
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from evaluation import metrics
@@ -21,16 +23,7 @@ from evaluation.results import Result, Tested
 
 _WIDTH: Final = 100
 
-_CSN: Final = "GraphCodeBERT/codesearch/README.md of microsoft/CodeBERT"
-PUBLISHED_MRR: Final[dict[tuple[str, int, int], tuple[tuple[str, float, str], ...]]] = {
-    ("csn_filtered", 10_955, 40_347): (
-        ("CodeBERT", 0.676, _CSN),
-        ("GraphCodeBERT", 0.691, _CSN),
-        ("UniXcoder", 0.726, "UniXcoder (Guo et al. 2022, arXiv:2203.03850), table of code search"),
-    )
-}
-"""Our name of the test set, its queries and candidates -> model, MRR as printed, source; fine-tuned on its training
-split."""
+_PRINTED: Final = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 
 Row = tuple[str, ...]
 DataKey = tuple[str, str, int]  # fingerprint, split, pool size
@@ -114,9 +107,11 @@ def _caption(dataset: str, runs: Sequence[tuple[Result, Tested]]) -> str:
 
 def published_mrr(data: str, queries: int, candidates: int) -> str:
     """The published MRR on a whole test set in one sentence, "" if there is none."""
-    rows = PUBLISHED_MRR.get((data, queries, candidates), ())
-    numbers = ", ".join(f"{model} {value:.3f}" for model, value, _ in rows)
-    return f" Published MRR, fine-tuned on its training split: {numbers}." if rows else ""
+    whole = {"data": data, "queries": queries, "candidates": candidates}
+    numbers = ", ".join(
+        f"{row['model']} {row['mrr']:.3f}" for row in _PRINTED["fine_tuned"] if whole.items() <= row.items()
+    )
+    return f" Published MRR, fine-tuned on its training split: {numbers}." if numbers else ""
 
 
 def _grid(header: Row, rows: Sequence[Row]) -> str:
@@ -137,28 +132,11 @@ class Published:
     measures: Measures  # as printed, in the order of the paper's columns
 
 
-def _printed(top1: float, top5: float, top10: float, mrr: float) -> Measures:
-    return {"top1": top1, "top5": top5, "top10": top10, "mrr": mrr}
-
-
-_TABCS: Final = "TabCS paper, as quoted in GALM, Table I"
-_FCARCS: Final = "FcarCS paper, as quoted in GALM, Table II"
-
-PUBLISHED: Final = (
-    Published("csn_tabcs", "deepcs", _TABCS, _printed(0.294, 0.440, 0.529, 0.307)),
-    Published("csn_tabcs", "carlcs_cnn", _TABCS, _printed(0.413, 0.557, 0.633, 0.409)),
-    Published("csn_tabcs", "carlcs_ts", _TABCS, _printed(0.439, 0.580, 0.656, 0.426)),
-    Published("csn_tabcs", "unif", _TABCS, _printed(0.42, 0.556, 0.624, 0.419)),
-    Published("csn_tabcs", "tabcs_no_ast", _TABCS, _printed(0.508, 0.654, 0.724, 0.504)),
-    Published("csn_tabcs", "tabcs", _TABCS, _printed(0.547, 0.683, 0.748, 0.539)),
-    Published("csn_tabcs", "galm", "GALM, Table I", _printed(0.601, 0.781, 0.821, 0.677)),
-    Published("jcg_tabcs", "deepcs", _FCARCS, _printed(0.278, 0.434, 0.516, 0.282)),
-    Published("jcg_tabcs", "unif", _FCARCS, _printed(0.529, 0.682, 0.772, 0.525)),
-    Published("jcg_tabcs", "tabcs", _FCARCS, _printed(0.550, 0.719, 0.792, 0.544)),
-    Published("jcg_tabcs", "fcarcs_no_ast", _FCARCS, _printed(0.609, 0.757, 0.823, 0.593)),
-    Published("jcg_tabcs", "fcarcs", _FCARCS, _printed(0.628, 0.770, 0.830, 0.613)),
-    Published("jcg_tabcs", "galm", "GALM, Table II", _printed(0.671, 0.853, 0.894, 0.751)),
-    Published("jcg_tabcs", "galm", "GALM, text", _printed(0.702, 0.873, 0.908, 0.777)),
+PUBLISHED: Final = tuple(
+    Published(data, model, source, dict(zip(("top1", "top5", "top10", "mrr"), printed, strict=True)))
+    for data, sources in _PRINTED["galm"].items()
+    for source, rows in sources.items()
+    for model, printed in rows.items()
 )
 
 
@@ -218,31 +196,9 @@ def exact_mrr_bounds(measures: Measures) -> tuple[float, float]:
     return measures["mrr"], measures["mrr"] + (1 - measures["top5"]) / 11
 
 
-SNIPPER_COUNTS: Final[Mapping[str, int]] = {
-    "questions": 948_749,
-    "questions with code": 670_561,
-    "questions with error": 478_992,
-    "questions with code and error": 342_086,
-    "questions with code or error": 807_467,
-    "questions with best_answer": 337_797,
-    "evaluation queries": 1_369,
-}
-SNIPPER_PERCENTAGES: Final[Mapping[str, float]] = {
-    "questions with code": 70.68,
-    "questions with error": 50.49,
-    "questions with code and error": 36.06,
-    "questions with code or error": 85.11,
-    "questions with best_answer": 35.60,
-}
-"""Of all questions, as printed."""
-SNIPPER_SIZES: Final[Mapping[str, tuple[float, float, float]]] = {
-    "all posts": (1340.18, 1340.18, 100.0),
-    "with code": (1630.62, 576.26, 35.34),
-    "with error": (1981.50, 681.04, 34.37),
-    "with code and error": (2223.89, 1366.80, 61.46),
-    "with best_answer": (1297.66, 880.98, 67.89),
-}
-"""Subset -> total size, size of its fields, percentage as printed."""
+SNIPPER_COUNTS: Final[Mapping[str, int]] = _PRINTED["snipper"]["counts"]
+SNIPPER_PERCENTAGES: Final[Mapping[str, float]] = _PRINTED["snipper"]["percentages"]
+SNIPPER_SIZES: Final[Mapping[str, tuple[float, float, float]]] = _PRINTED["snipper"]["sizes"]
 CSN_SIZES: Final[Mapping[str, float]] = {"code": 755.59, "python code": 1060.22, "documentation": 209.87}
 """Mean characters of CodeSearchNet's fields."""
 NCS_ANSWER: Final = 159.75
@@ -268,18 +224,4 @@ SNIPPER_ERRORS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Quantity -> as printed, as computed from the paper's own numbers."""
 
-SCOTCH: Final = """\
-## Published, on other data: not comparable
-
-Pools of 5,000 of the paper's test set, which is not split by repository as far as it says, the last smaller.
-
-| MRR | python | javascript | java | go | mean | mixed |
-|---|---:|---:|---:|---:|---:|---:|
-| CodeBERT | 0.8828 | 0.7673 | 0.8872 | 0.9079 | 0.8613 | 0.9168 |
-| CodeBERT + context | 0.9535 | 0.9069 | 0.9726 | 0.9716 | 0.9511 | 0.9739 |
-
-| NDCG, variant not stated | python | javascript | java | go | mean |
-|---|---:|---:|---:|---:|---:|
-| CodeBERT | 0.8537 | 0.6898 | 0.7542 | 0.8977 | 0.7988 |
-| CodeBERT + context | 0.8374 | 0.6283 | 0.8107 | 0.8463 | 0.7807 |"""
-"""Numbers of Dahal et al. (DL4C at ICLR 2022); the means of MRR are truncated, not rounded."""
+SCOTCH: Final[str] = _PRINTED["scotch"]["page"]

@@ -12,7 +12,7 @@ times slower. Tokens are strings of GPT-2's printable letters for bytes, as the 
 import importlib.util
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -100,16 +100,11 @@ class SubsetStatistics:
 
     name: str
     pairs: int
-    text_counts: Counter[str]  # token -> how often it is in the texts
-    code_counts: Counter[str]
+    counts: Mapping[Side, Counter[str]]  # token -> how often it is in a side
 
     def mean_tokens(self, side: Side) -> float:
         """Mean length of a side, with RoBERTa's special tokens."""
-        return self.counts(side).total() / self.pairs + SPECIAL_TOKENS
-
-    def counts(self, side: Side) -> Counter[str]:
-        """How often each token is in a side."""
-        return self.text_counts if side == "text" else self.code_counts
+        return self.counts[side].total() / self.pairs + SPECIAL_TOKENS
 
 
 def subset_statistics(name: str, examples: Iterable[Example], bpe: ByteLevelBpe | None = None) -> SubsetStatistics:
@@ -118,15 +113,11 @@ def subset_statistics(name: str, examples: Iterable[Example], bpe: ByteLevelBpe 
     Raises:
         UserError: there is no pair, or no package with the merges.
     """
-    tokens = (bpe or gpt2()).tokens
-    pairs, text, code = 0, Counter[str](), Counter[str]()
-    for pair in examples:
-        pairs += 1
-        text.update(tokens(pair.text))
-        code.update(tokens(pair.code))
+    tokens, pairs = (bpe or gpt2()).tokens, [*examples]
     if not pairs:
         raise UserError(f"subset {name!r} is empty: there is nothing to count")
-    return SubsetStatistics(name, pairs, text, code)
+    counts = {side: Counter(token for pair in pairs for token in tokens(getattr(pair, side))) for side in SIDES}
+    return SubsetStatistics(name, len(pairs), counts)
 
 
 def total_variation(left: Counter[str], right: Counter[str]) -> float:
@@ -147,7 +138,7 @@ def distances(subsets: Sequence[SubsetStatistics], side: Side) -> Float[ndarray,
     found = np.zeros((len(subsets), len(subsets)))
     for row, left in enumerate(subsets):
         for column in range(row):
-            found[row, column] = total_variation(left.counts(side), subsets[column].counts(side))
+            found[row, column] = total_variation(left.counts[side], subsets[column].counts[side])
     return found + found.T
 
 
@@ -165,7 +156,7 @@ class Row:
 
 def row_of(subset: SubsetStatistics, source: SubsetStatistics | None) -> Row:
     """A subset's line; ``source`` is the fine-tuning set that distances are measured from."""
-    text, code = (total_variation(source.counts(s), subset.counts(s)) if source else None for s in SIDES)
+    text, code = (total_variation(source.counts[s], subset.counts[s]) if source else None for s in SIDES)
     return Row(subset.name, subset.pairs, subset.mean_tokens("text"), subset.mean_tokens("code"), text, code)
 
 

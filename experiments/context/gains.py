@@ -23,6 +23,7 @@ from experiments.context.results import (
     paired,
 )
 from experiments.tables.comparison_pictures import as_png
+from experiments.tables.comparison_tables import table_lines
 from training.drawing import Figure
 
 SPLITS: Final = {"repo": "repository", "random": "chance"}
@@ -34,12 +35,6 @@ GAINS: Final[Mapping[str, tuple[System, System]]] = {
     "with - without context": (WITH, WITHOUT_CONTEXT),
     "with - without, both fused with tuned BM25": ((0, FUSED_TUNED), (1, FUSED_TUNED)),
 }
-
-
-def table_lines(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> list[str]:
-    """A table: name of each row -> its cells; nothing without rows."""
-    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
-    return [*lines, *(f"| {' | '.join((name, *cells))} |" for name, cells in rows.items())] if rows else []
 
 
 def mrr_cells(values: Sequence[float | None]) -> list[str]:

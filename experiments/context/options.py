@@ -27,18 +27,17 @@ class ContextOptions:
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)
-        if not self.sizes or min(self.sizes) < 2:
-            raise UserError(f"--pools takes numbers of 2 or more, comma-separated, not {self.pools!r:.60}")
+        _ = self.sizes
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes of the pools.
 
         Raises:
-            UserError: they are no numbers.
+            UserError: they are no numbers of 2 or more.
         """
         parts = [part.strip() for part in self.pools.split(",")]
-        if not all(part.isascii() and part.isdecimal() and len(part) < 8 for part in parts):
+        if not all(part.isascii() and part.isdecimal() and len(part) < 8 and int(part) > 1 for part in parts):
             raise UserError(f"--pools takes numbers of 2 or more, comma-separated, not {self.pools!r:.60}")
         return tuple(dict.fromkeys(map(int, parts)))
 

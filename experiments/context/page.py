@@ -31,7 +31,6 @@ from experiments.context.gains import (
     have_both,
     mrr_cells,
     pictures,
-    table_lines,
     title_of,
     trees_in_turn,
 )
@@ -71,6 +70,7 @@ from experiments.recipes.run_folder import RunFolder
 from experiments.run.data import prepare_stage
 from experiments.run.run import command_line, run
 from experiments.tables.cells import set_aside
+from experiments.tables.comparison_tables import table_lines
 from experiments.terminal.console import say
 from experiments.terminal.options import unknown
 

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from scipy.stats import binomtest
 
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from data_prep.files.json_text import load_record, to_json
 from data_prep.files.writing import write_atomically
+from evaluation.metrics import wilson
 from experiments.context.finished_run import FinishedRun, Pool, model_scores, rows_of_languages, same_pairs, url_of
 from experiments.context.labels import COLUMNS, HIGHEST
 from experiments.context.options import AnnotateOptions, StudyOptions
@@ -239,17 +239,10 @@ def outcome_page(found: Study) -> str:
         shares = ", ".join(
             f"{kind} {100 * count / max(1, sum(counts.values())):.1f} %" for kind, count in counts.items()
         )
-        share, low, high = win_share(counts["win"], counts["lose"])
+        decided = counts["win"] + counts["lose"]
+        share, (low, high) = counts["win"] / decided if decided else 0.5, wilson(counts["win"], decided)
         lines.append(
             f"  {name:12} {shares}; incoherent {outcomes.count('incoherent')}; wins among decided "
             f"{share:.2f} ({low:.2f} to {high:.2f})"
         )
     return "\n".join(lines)
-
-
-def win_share(wins: int, losses: int) -> tuple[float, float, float]:
-    """The share of wins, with Wilson's 95 % interval over queries (JASA 1927), 0 to 1 if none is won or lost."""
-    if not wins + losses:
-        return 0.5, 0.0, 1.0
-    ends = binomtest(wins, wins + losses).proportion_ci(method="wilson")
-    return wins / (wins + losses), float(ends.low), float(ends.high)

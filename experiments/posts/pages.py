@@ -40,7 +40,7 @@ from experiments.posts.results import (
 )
 from experiments.recipes import results_folder
 from experiments.tables.comparison_pictures import as_png
-from experiments.tables.comparison_tables import with_interval
+from experiments.tables.comparison_tables import table_lines, with_interval
 from training.drawing import Figure
 
 RESULTS: Final = results_folder.RESULTS / "posts"
@@ -118,13 +118,11 @@ def _differences(rows: Rows) -> Iterator[str]:
     leads = compared({ranker: rows[ranker] for ranker in others}, rows[CONTROL])
     what = f"Recall@10 minus that of {CONTROL}, full corpus"
     yield from (f"{what}:", "", *_answer(leads), "", JUDGED, "", f"## {what}", "")
-    yield "| ranker | seeds | difference | times | p | it is |"
-    yield "|---|---:|---:|---:|---:|---:|"
+    cells = {}
     for ranker, lead in leads.items():
         difference, *judgement = _cells(lead)
-        cells = (ranker, str(len(rows[ranker])), difference, times(rows[ranker], rows[CONTROL]), *judgement)
-        yield f"| {' | '.join(cells)} |"
-    yield ""
+        cells[ranker] = (str(len(rows[ranker])), difference, times(rows[ranker], rows[CONTROL]), *judgement)
+    yield from (*table_lines(("ranker", "seeds", "difference", "times", "p", "it is"), cells), "")
 
 
 def _table(pool: str, rows: Rows) -> Iterator[str]:
@@ -155,11 +153,11 @@ def _kinds(rows: Rows) -> Iterator[str]:
     yield ""
     yield "Queries that are code alone, an error alone, or both; and those whose text is not nearly their original's."
     yield ""
-    yield f"| ranker | {' | '.join(f'{kind} ({len(kinds[kind])})' for kind in shown)} |"
-    yield "|---|" + "---:|" * len(shown)
-    for ranker, found in rows.items():
-        cells = [f"{np.mean([each.hits(10)[list(kinds[kind])].mean() for each in found]):.3f}" for kind in shown]
-        yield f"| {ranker} | {' | '.join(cells)} |"
+    cells = {
+        ranker: [f"{np.mean([each.hits(10)[list(kinds[kind])].mean() for each in found]):.3f}" for kind in shown]
+        for ranker, found in rows.items()
+    }
+    yield from table_lines(("ranker", *(f"{kind} ({len(kinds[kind])})" for kind in shown)), cells)
 
 
 def _answer(leads: Mapping[str, Lead]) -> Iterator[str]:
@@ -180,15 +178,15 @@ def ablation_page(question: str, found: Mapping[str, Sequence[PostsResult]]) -> 
     base, *others = found
     same = {label: found[label] for label in others if found[label][0].queries == found[base][0].queries}
     leads = compared(same, found[base])
-    head = f"| variant | queries | Recall@10, mean of {len(found[base])} seeds | difference | p | it is |"
-    lines = [question, "", *_answer(leads), *([""] if leads else []), head, "|---|---:|---:|---:|---:|---:|"]
+    heads = ("variant", "queries", f"Recall@10, mean of {len(found[base])} seeds", "difference", "p", "it is")
+    cells = {}
     for label, results in found.items():
         recalls = [float(result.hits(10).mean()) for result in results]
         spread = f" ± {np.std(recalls, ddof=1):.3f}" if len(recalls) > 1 else ""
         compared_with = _cells(leads[label]) if label in leads else ("", "", "")
-        cells = (label, str(len(results[0].ranks)), f"{np.mean(recalls):.3f}{spread}", *compared_with)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        cells[label] = (str(len(results[0].ranks)), f"{np.mean(recalls):.3f}{spread}", *compared_with)
+    answer = [*_answer(leads), ""] if leads else []
+    return "\n".join([question, "", *answer, *table_lines(heads, cells)]) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

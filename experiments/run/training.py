@@ -260,7 +260,7 @@ def doubts(evaluation: Evaluation, *, claims: bool = False) -> list[str]:
         found.append(f"the MRR of {values.mean():.4f} is below that of a random order, {chance:.4f}")
     if not claims:
         return found
-    low, high = bootstrap_interval(values, np.zeros(len(values)), resamples=1000)
+    low, high = bootstrap_interval(values, resamples=1000)
     if high - low > _WIDE or len(values) < _FEW:
         found.append(
             f"{len(values):,} queries are few: the 95 % interval of the MRR is {high - low:.3f} wide, from {low:.3f} "

@@ -8,8 +8,10 @@ see :mod:`experiments.tables.graph_grid`. A page has a table, a verdict on the c
 overview of all.
 """
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from evaluation.comparison import MARGIN, Entry, Lead, Pool, largest_pools, leads
@@ -21,24 +23,16 @@ from experiments.tables.comparison_tables import Clusters, cost, markdown_table,
 SEEDS: Final = 3
 _COMMON: Final = {"data.train_limit": "12000", "evaluate.split": "valid"}
 """The same budget for all: the recipe's epochs on a part of the JDK's training pairs, ranked on validation."""
-_WIDTHS: Final = {f"width {width}": {"model.gcn_dim": str(width)} for width in (16, 64, 256)}
-_AST: Final = {"model.fields": "name,tokens,api,ast"}
-_WIDE: Final = {
-    "vectors of 512": {"model.dim": "512"},
-    "vectors of 1,024": {"model.dim": "1024"},
-    "the AST too": _AST,
-    "vectors of 512 and the AST": {"model.dim": "512", **_AST},
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """Variants of a model that test one claim."""
+    """Variants of a model that test one claim, as ``ablations.toml`` says."""
 
-    claim: str  # of the paper, or what is commonly done
-    variants: Mapping[str, Mapping[str, str]]  # label -> settings that differ from the recipe's
-    base: str = "galm"  # the model, and the label of the unchanged variant, with which all others are compared
-    level: tuple[str, ...] = ()  # variants that make no difference by the claim; all others should be worse
+    claim: str
+    variants: Mapping[str, Mapping[str, str]]  # label -> settings
+    base: str = "galm"
+    level: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -56,95 +50,11 @@ class Ablation:
         )
 
 
-ABLATIONS: Final[dict[str, Ablation]] = {
-    "edges": Ablation(
-        "One layer with edges from the query's words (eq. 10) carries the alignment from word to word.",
-        {
-            "uniform edges": {"model.graph": "uniform"},
-            "no edges between words": {"model.graph": "identity"},
-            "no graph": {"model.layers": "0"},
-            "two layers, then eq. 11": {"model.layers": "2"},
-        },
-    ),
-    "blocks": Ablation(
-        "Cosines of 16 blocks say more than one cosine of whole vectors (eqs. 8, 9).",
-        {f"{blocks} blocks": {"model.num_blocks": str(blocks)} for blocks in (1, 4, 64)},
-    ),
-    "attention": Ablation(
-        "Each query word's own attention, by plain dot products (eq. 7), is better than one by the largest affinity of "
-        "each code word (eq. 3), and needs no scale.",
-        {
-            "pooled, eq. 3": {"model.affinity": "pooled"},
-            "scaled by the root of the width": {"model.attention": "scaled"},
-            "cosine x 9": {"model.attention": "cosine"},
-        },
-    ),
-    "fields": Ablation(
-        "Each code field adds information; GALM does without the AST.",
-        {
-            "without name": {"model.fields": "tokens,api"},
-            "without tokens": {"model.fields": "name,api"},
-            "without api": {"model.fields": "name,tokens"},
-            "with ast": _AST,
-        },
-        level=("with ast",),
-    ),
-    "loss": Ablation(
-        "The bidirectional ranking loss (eq. 14) with the hardest negatives is the right objective.",
-        {
-            "average of all negatives": {"loss.negatives": "average"},
-            "hardest from the start": {"loss.warmup_epochs": "0"},
-            "one random negative": {"loss.negatives": "random"},
-            "cross-entropy": {"loss.kind": "cross_entropy", "loss.temperature": "0.1"},
-            "cross-entropy, temperature 0.03": {"loss.kind": "cross_entropy", "loss.temperature": "0.03"},
-            "cross-entropy, temperature 0.3": {"loss.kind": "cross_entropy", "loss.temperature": "0.3"},
-            "margin 0.05": {"loss.margin": "0.05"},
-            "margin 0.5": {"loss.margin": "0.5"},
-        },
-    ),
-    "words": Ablation(
-        "Embedding layers of their own for queries and each code field (eqs. 5, 6) are best; and, on which the paper "
-        "is silent, so are one start for the same word, stems, and split API words.",
-        {
-            "unshared start": {"model.init": "uniform"},
-            "one code table, unshared start": {"model.code_tables": "one", "model.init": "uniform"},
-            "one vector plus offsets": {"words.joint": "true", "model.code_tables": "offsets", "model.init": "uniform"},
-            "no stems": {"words.stem": "false"},
-            "whole API words": {"words.api": "as_is"},
-        },
-    ),
-    "width": Ablation(
-        "The width of the graph, which the paper leaves open, does not decide.", _WIDTHS, level=tuple(_WIDTHS)
-    ),
-    "plus": Ablation(
-        "Each thing in which galm_plus differs from the paper's model is worth its place.",
-        {
-            "the graph, L = 1": {"model.layers": "1"},
-            "the graph, L = 2": {"model.layers": "2"},
-            "mean in place of its head": {"model.head": "mean"},
-            "query words alone as nodes": {"model.nodes": "query"},
-            "words of one weight": {"model.readout": "mean"},
-            "no dropout": {"model.dropout": "0"},
-            "unknown words as one": {"words.unknown_buckets": "1"},
-            "tables apart, shared start": {"model.code_tables": "per_field", "model.init": "shared"},
-            "ranking loss": {"loss.kind": "ranking", "loss.temperature": "1"},
-        },
-        base="galm_plus",
-    ),
-    "wide": Ablation(
-        "The paper's word vectors of 256 are wide enough, and three fields are enough without the AST.",
-        _WIDE,
-        base="galm_plus",
-        level=tuple(_WIDE),
-    ),
-    "rows": Ablation(
-        "Rows of word tables that wait until a batch reads them cost no quality.",
-        {"every row moves": {"train.lazy_embedding_updates": "false"}},
-        base="galm_plus",
-        level=("every row moves",),
-    ),
+ABLATIONS: Final = {
+    name: Ablation(**{**each, "level": tuple(each.get("level", ()))})
+    for name, each in tomllib.loads(Path(__file__).with_name("ablations.toml").read_text(encoding="utf-8")).items()
 }
-"""Name -> ablation. A new one is an entry here."""
+"""Name -> ablation. A new one is an entry of ``ablations.toml``."""
 
 
 _SIDES: Final = {

@@ -102,16 +102,16 @@ def answers_of(results: Results, facts: Iterable[QueryFacts], clusters: Clusters
         if dataset in pools:
             pool, entries = pools[dataset]
             by_label = {entry.label: entry for entry in entries}
-            rows = {name: by_label[label] for name, labels in ROWS.items() if (label := _first(labels, by_label))}
+            rows = {
+                name: by_label[next(label for label in labels if label in by_label)]
+                for name, labels in ROWS.items()
+                if not by_label.keys().isdisjoint(labels)
+            }
             texts: Sequence[int] = next((each.texts for each in known if each.fits(pool)), ())
             copies = {name: counting_copies(entry, texts) for name, entry in rows.items()} if texts else {}
             files = clusters.get(pool.fingerprint)
             found[title] = Answers(pool, rows, _leads(rows, files), copies, texts, files)
     return {title: each for title, each in found.items() if each.leads}
-
-
-def _first(labels: Sequence[str], known: Mapping[str, Entry]) -> str:
-    return next((label for label in labels if label in known), "")
 
 
 def _leads(rows: Mapping[str, Entry], clusters: Sequence[int] | None) -> dict[Pair, Lead]:

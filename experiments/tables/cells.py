@@ -216,8 +216,9 @@ def inputs_now(plan: Configuration) -> str:
 
 
 def rename(run: RunFolder) -> Path:
-    """Rename the folder of a run, and return its new path."""
-    return run.path.rename(_free(run.path))
+    """Rename the folder of a run to a free name beside it, and return its new path."""
+    names = (run.path.with_name(f"{run.path.name}.old{number}") for number in range(1, 10_000))
+    return run.path.rename(next(path for path in names if not path.exists()))
 
 
 def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> None:
@@ -233,11 +234,6 @@ def _command(cell: Cell, words: Sequence[str], options: Mapping[str, str]) -> No
 
 def _run_path(cell: Cell) -> Path:
     return REPOSITORY / "runs" / "cells" / cell.key
-
-
-def _free(path: Path) -> Path:
-    """A free name beside ``path``, for a run of an older configuration."""
-    return next(p for number in range(1, 10_000) if not (p := path.with_name(f"{path.name}.old{number}")).exists())
 
 
 def whole_sections(config: Sections, model: str) -> Sections:

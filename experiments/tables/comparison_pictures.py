@@ -10,8 +10,8 @@ from jaxtyping import Bool, Float
 
 from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side, largest_pools
 from evaluation.queries import CODE, LENGTH, OVERLAP, TRAINED, QueryClass, QueryFacts, gain
-from evaluation.results import Result, Validation
-from experiments.tables.comparison_tables import Named
+from evaluation.results import Validation
+from experiments.tables.comparison_tables import Named, Results
 from experiments.tables.query_kinds import KnownPool, classes_by_kind, compared
 from training.drawing import Axes, Figure, LogLocator, MaxNLocator, Patch, withStroke
 
@@ -41,9 +41,6 @@ SIDES: Final[Mapping[Side, str]] = {
     "one seed": "0.6",
 }
 """How a row compares with the reference -> its colour."""
-
-Results = Iterable[tuple[str, Result]]
-"""Results with their labels."""
 
 
 def as_png(figure: Figure) -> bytes:
@@ -220,28 +217,13 @@ def kind_pictures(known: Iterable[KnownPool]) -> dict[str, bytes]:
 def kind_picture(pool: Pool, models: Sequence[Entry], against: Entry, facts: QueryFacts) -> bytes:
     """A PNG of ranks, and of differences from a ranker, by kind of query; empty if there are too few queries."""
     by_kind = {kind: classes for kind, classes in classes_by_kind(facts).items() if kind in _AXES}
-    return _kinds(pool.title, models, against, by_kind, facts.files) if by_kind else b""
-
-
-def band_shares(entry: Entry, rows: Bool[np.ndarray, " queries"]) -> Float[np.ndarray, " bands"]:
-    """The share of the queries ``rows`` whose gold is in each band of ranks, over all seeds."""
-    ranks = np.concatenate([np.asarray(tested.ranks)[rows] for tested in entry.tested])
-    bands = np.searchsorted([*_BANDS.values()], ranks)  # of a rank: how many bands end before it
-    return np.bincount(bands, minlength=len(_BANDS) + 1) / len(ranks)
-
-
-def _kinds(
-    title: str,
-    models: Sequence[Entry],
-    against: Entry,
-    by_kind: Mapping[str, Sequence[QueryClass]],
-    files: Sequence[int],
-) -> bytes:
+    if not by_kind:
+        return b""
     figure = Figure(figsize=(1 + 7 * len(by_kind), 9), dpi=110, layout="constrained")
     panels = figure.subplots(2, len(by_kind), sharey="row", height_ratios=(1.25, 1), squeeze=False)
     for column, (kind, classes) in enumerate(by_kind.items()):
         _draw_bands(panels[0, column], classes, [*models, against])
-        _draw_leads(panels[1, column], classes, models, against, files)
+        _draw_leads(panels[1, column], classes, models, against, facts.files)
         panels[1, column].set_xlabel(_AXES[kind])
         for axes in panels[:, column]:
             axes.set_xlim(-0.6, len(classes) - 0.4)
@@ -254,8 +236,15 @@ def _kinds(
     names = (*_BANDS, f"> {max(_BANDS.values())}")
     patches = [Patch(color=colour, label=name) for colour, name in zip(_BAND_COLOURS, names, strict=True)]
     panels[0, -1].legend(handles=patches, title="rank", loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)
-    figure.suptitle(title)
+    figure.suptitle(pool.title)
     return as_png(figure)
+
+
+def band_shares(entry: Entry, rows: Bool[np.ndarray, " queries"]) -> Float[np.ndarray, " bands"]:
+    """The share of the queries ``rows`` whose gold is in each band of ranks, over all seeds."""
+    ranks = np.concatenate([np.asarray(tested.ranks)[rows] for tested in entry.tested])
+    bands = np.searchsorted([*_BANDS.values()], ranks)  # of a rank: how many bands end before it
+    return np.bincount(bands, minlength=len(_BANDS) + 1) / len(ranks)
 
 
 def _draw_bands(axes: Axes, classes: Sequence[QueryClass], entries: Sequence[Entry]) -> None:

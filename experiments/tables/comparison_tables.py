@@ -10,7 +10,6 @@ from typing import Final
 from data_prep.errors import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, largest_pools, leads
 from evaluation.metrics import Measures, further_columns, published_columns, short_columns
-from evaluation.queries import Gain
 from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference
 from evaluation.tables import PUBLISHED, Published, exact_mrr_bounds, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
@@ -83,11 +82,17 @@ def markdown_table(header: Row, rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
 
+def table_lines(heads: Row, rows: Mapping[str, Row]) -> list[str]:
+    """The lines of a table of texts that need no escaping: name of each row -> its cells; nothing without rows."""
+    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
+    return [*lines, *(f"| {' | '.join((name, *cells))} |" for name, cells in rows.items())] if rows else []
+
+
 def _cell(text: str) -> str:
     return one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
 
-def with_interval(found: RunDifference | Gain) -> str:
+def with_interval(found: RunDifference) -> str:
     """A difference with the ends of its interval, where that is known."""
     text = f"{found.mean:+.3f}"
     return text if math.isnan(found.low) else f"{text} ({found.low:+.3f} to {found.high:+.3f})"

@@ -113,6 +113,7 @@ def grid_page(grid: Grid) -> str:
         for row in (*STARTS, *EDGES, *TABLES)
         if any(grid.entry(row, form) for form in forms)
     ]
+    answers = "\n\n".join(_answer_of(grid, head) for head in ("perceptron", "mean"))
     return (
         f"# Does the graph help?\n\n{grid.pool.title}. {cost(result for _, result in grid.results)}\n\n"
         "MRR after training on 12,000 pairs, graph width 32: the mean over seeds ± their standard deviation, with the "
@@ -120,7 +121,7 @@ def grid_page(grid: Grid) -> str:
         "graph all alike at the epoch that was tested, so that the cell says nothing of a graph. That epoch was chosen "
         f"on the same queries. Forms of edges start from {START}; code words have a table per field, unless said "
         "otherwise.\n\n"
-        f"{markdown_table(('', *forms), rows)}\n\n{_answer(grid)}\n\n{_of_tables(grid)}"
+        f"{markdown_table(('', *forms), rows)}\n\n{answers}\n\n{_of_tables(grid)}"
         "## Inside the graphs\n\nAt the epoch that was tested, first seed: entropy of the attention and of each "
         "layer's edges, relative to the uniform distribution's, and the share of the nodes' variance that lies inside "
         f"graphs, of the block cosines (V) and after each layer.\n\n{_inside(grid)}\n"
@@ -143,12 +144,8 @@ def _inside_of(result: Result) -> Mapping[str, float]:
     return max(result.history, key=lambda each: each.mrr).inside
 
 
-def _answer(grid: Grid) -> str:
-    """With each head, the best cell with a graph that is not degenerate, against the best without a graph."""
-    return "\n\n".join(_answer_of(grid, head) for head in ("perceptron", "mean"))
-
-
 def _answer_of(grid: Grid, head: str) -> str:
+    """With a head, the best cell with a graph that is not degenerate, against the best without a graph."""
     whole = [entry for entry in grid.entries.values() if entry.seeds >= 2 and entry.label.endswith(f", {head}")]
     plain = [entry for entry in whole if ", no graph" in entry.label]
     graphs = [entry for entry in whole if ", no graph" not in entry.label and not _degenerate(entry)]

@@ -14,10 +14,10 @@ from data_prep.files.access import named_path
 from data_prep.files.json_text import from_json, to_json
 from data_prep.store.prepared_data import PreparedData, limit_pairs
 from evaluation.comparison import Entry, Pool, by_pool
-from evaluation.queries import KINDS, LEAST, TRAINED, Gain, QueryClass, QueryFacts, gain, query_classes, query_facts
+from evaluation.queries import KINDS, LEAST, TRAINED, QueryClass, QueryFacts, gain, query_classes, query_facts
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
-from evaluation.significance import PairedValues
+from evaluation.significance import PairedValues, RunDifference
 from experiments.recipes.config import Configuration, resolve
 from experiments.tables.cells import Cell, finished
 from experiments.tables.comparison_tables import Clusters, inline_text, markdown_table, with_interval
@@ -214,9 +214,9 @@ def _of_training(facts: QueryFacts) -> str:
     return text + " Earlier ablations were judged on a part of these queries." * bool(facts.read)
 
 
-def _verdict(label: str, against: str, classes: Sequence[QueryClass], gains: Sequence[Gain]) -> str:
+def _verdict(label: str, against: str, classes: Sequence[QueryClass], gains: Sequence[RunDifference]) -> str:
     """The classes for which the interval is above 0, below 0, or contains 0, in words."""
-    if not all(each.is_known for each in gains):
+    if not all(each.has_verdict for each in gains):
         return f"{label} and {against}: no verdict, since a trained model has one seed."
     above, below, neither = (
         _named([each for each, lead in zip(classes, gains, strict=True) if lead.sign == sign]) for sign in (1, -1, 0)

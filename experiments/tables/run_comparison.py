@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from jaxtyping import Bool
 
 from data_prep.errors import UserError
 from evaluation.comparison import Entry, Lead, Pool, leads, restricted
@@ -220,15 +219,14 @@ def _compared(pool: Pool, labelled: Sequence[tuple[str, Trial]]) -> Compared | s
         )
     if len(versions := {trial.result.code_version for trial in trials}) > 1:
         notes.append(f"The runs are of {len(versions)} versions of the code.")
-    entries = [Entry(label, [each.result for each in of], _restricted(of, allowed)) for label, of in runs.items()]
+    entries = []
+    for label, of in runs.items():
+        tested = [each.tested if allowed.all() else restricted(each.tested, allowed) for each in of]
+        entries.append(Entry(label, [each.result for each in of], tested))
     entries.sort(key=lambda entry: -entry.mrr)
     queries = [each for each, holds in zip(_queries(trials), allowed, strict=False) if holds]
     facts = facts_of(queries, pool.fingerprint, pool.split) if queries else None
     return Compared(replace(pool, queries=int(allowed.sum())), entries, labelled[0][0], runs, queries, facts, notes)
-
-
-def _restricted(trials: Sequence[Trial], allowed: Bool[np.ndarray, " queries"]) -> list[Tested]:
-    return [trial.tested if allowed.all() else restricted(trial.tested, allowed) for trial in trials]
 
 
 def _newest(labelled: Iterable[tuple[str, Trial]]) -> tuple[dict[str, list[Trial]], list[str]]:

@@ -24,6 +24,7 @@ from jaxtyping import Float
 from tqdm import tqdm
 
 from data_prep.errors import UserError
+from evaluation.metrics import wilson
 from search.engine.certainty import Certainty, level_of
 from search.engine.engine import Engine
 from search.engine.evidence import LIMITS, Limits
@@ -59,16 +60,8 @@ class Part:
     engine: Engine
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Answered:
-    """The certainty of the answers to the questions of a project, by their kinds."""
-
-    found: Mapping[str, Sequence[Certainty]]
-
-    def numbers(self, kind: str, names: Sequence[str]) -> Float[np.ndarray, "questions numbers"]:
-        """Of the questions on which the limits decide."""
-        rows = [[each.numbers[name] for name in names] for each in self.found[kind] if each.numbers]
-        return np.array(rows).reshape(-1, len(names))
+Answered = Mapping[str, Sequence[Certainty]]
+"""The certainty of the answers to the questions of a project, by their kinds."""
 
 
 def nonsense(count: int, seed: int) -> list[str]:
@@ -94,13 +87,12 @@ def _plain(name: str) -> str:
 def answers(parts: Mapping[str, Part], elsewhere: Sequence[QueryFile], seed: int) -> dict[str, Answered]:
     """What each project says to all kinds of questions; ``elsewhere``: questions about projects that are not there."""
     return {
-        name: Answered({kind: [*_asked(part.engine, texts)] for kind, texts in _texts(parts, name, elsewhere, seed)})
+        name: {
+            kind: [part.engine.certainty(text, part.engine.search(text)) for text in texts]
+            for kind, texts in _texts(parts, name, elsewhere, seed)
+        }
         for name, part in tqdm(parts.items(), desc="asked", unit=" projects", disable=None)
     }
-
-
-def _asked(engine: Engine, texts: Sequence[str]) -> Iterator[Certainty]:
-    return (engine.certainty(text, engine.search(text)) for text in texts)
 
 
 def _texts(
@@ -123,7 +115,12 @@ def _texts(
 
 def fitted(answered: Sequence[Answered], names: Sequence[str]) -> Limits:
     """The weights; both limits are 0. Typed questions count together as much as the others."""
-    numbers = {kind: np.concatenate([each.numbers(kind, names) for each in answered]) for kind in _FITTED}
+    numbers = {
+        kind: np.array(
+            [[each.numbers[name] for name in names] for own in answered for each in own[kind] if each.numbers]
+        ).reshape(-1, len(names))
+        for kind in _FITTED
+    }
     real, rest = numbers["typed"], np.concatenate([numbers[kind] for kind in _FITTED[1:]])
     weights = np.repeat([0.5 / max(1, len(real)), 0.5 / max(1, len(rest))], [len(real), len(rest)])
     found = _regression(np.concatenate([real, rest]), np.repeat([1.0, 0.0], [len(real), len(rest)]), weights)
@@ -152,22 +149,17 @@ def measure_certainty(answered: Mapping[str, Answered]) -> dict[str, Any]:
     names = [*LIMITS.weights]
     left = {name: fitted([each for other, each in answered.items() if other != name], names) for name in answered}
     totals = np.array(
-        [
-            left[name].total(each.numbers)
-            for name, own in answered.items()
-            for each in own.found["typed"]
-            if each.numbers
-        ]
+        [left[name].total(each.numbers) for name, own in answered.items() for each in own["typed"] if each.numbers]
     )
-    asked = sum(len(own.found["typed"]) for own in answered.values())
+    asked = sum(len(own["typed"]) for own in answered.values())
     strong, weak = (_limit(totals, int(share * asked)) for share in (MISSED, LOST))
     limits = {name: Limits(each.weights, each.bias, weak, strong) for name, each in left.items()}
     whole = fitted([*answered.values()], names)
     return {
         "limits": asdict(Limits(whole.weights, whole.bias, weak, strong)),
-        "left out": {kind: _shares(answered, limits, kind) for kind in next(iter(answered.values())).found},
+        "left out": {kind: _shares(answered, limits, kind) for kind in next(iter(answered.values()))},
         "by project": {
-            name: {kind: _shares({name: own}, limits, kind) for kind in own.found} for name, own in answered.items()
+            name: {kind: _shares({name: own}, limits, kind) for kind in own} for name, own in answered.items()
         },
     }
 
@@ -185,22 +177,12 @@ def _shares(answered: Mapping[str, Answered], limits: Mapping[str, Limits], kind
     levels = [
         level_of(limits[name], each.numbers, misspelt=each.misspelt) if each.numbers else each.level
         for name, own in answered.items()
-        for each in own.found[kind]
+        for each in own[kind]
     ]
     caught, total = len(levels) - levels.count("strong"), max(1, len(levels))
     low, high = wilson(caught, len(levels))
     none = levels.count("none") / total
     return {"questions": len(levels), "weak or none": caught / total, "low": low, "high": high, "none": none}
-
-
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson, 1927)."""
-    if not total:
-        return 0.0, 1.0
-    share, z = count / total, 1.96
-    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
-    half = z / (1 + z * z / total) * np.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
 
 def certainty_lines(record: Mapping[str, Any]) -> list[str]:

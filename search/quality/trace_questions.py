@@ -192,7 +192,7 @@ def frame_lines(found: Mapping[str, FramesFound]) -> list[str]:
     """How the frames of traces are placed, by how the traces were asked."""
     lines = []
     for name, each in found.items():
-        low, high = bootstrap_interval(each.right, np.zeros_like(each.right))
+        low, high = bootstrap_interval(each.right)
         lines.append(
             f"{name}: {each.frames:,} frames, of a trace's {each.right.mean():.3f} ({low:.3f} to {high:.3f}) are "
             f"placed in their function; {each.elsewhere:.3f} of all in another one; all of the trace's in "

@@ -17,7 +17,7 @@ import numpy as np
 from data_prep.errors import one_line
 from data_prep.store.arrays import Float
 from evaluation.metrics import ndcg_of_several
-from evaluation.significance import bootstrap_interval, compare
+from evaluation.significance import Difference, bootstrap_interval, compare
 from search.engine.engine import Engine
 from search.engine.file_ranking import stemmed
 from search.engine.question import RankingSettings, words_of
@@ -145,7 +145,7 @@ def as_record(
         {
             "name": name,
             "categories": {category: _summary(own[places]) for category, places in categories.items()},
-            "difference": None if name == whole else _difference(own, values[whole]),
+            "difference": None if name == whole else _difference(compare(own, values[whole])),
             "seconds": None if seconds is None else seconds[name],
             "queries": [
                 {"query": query.text, "category": query.category, "ndcg": round(float(one.ndcg), 6), "found": one.found}
@@ -159,12 +159,11 @@ def as_record(
 
 
 def _summary(values: Float[np.ndarray, " queries"]) -> dict[str, float | int]:
-    low, high = bootstrap_interval(values, np.zeros_like(values))
+    low, high = bootstrap_interval(values)
     return {"queries": len(values), "ndcg": float(values.mean()), "low": low, "high": high}
 
 
-def _difference(values: Float[np.ndarray, " queries"], whole: Float[np.ndarray, " queries"]) -> dict[str, float]:
-    lead = compare(values, whole)
+def _difference(lead: Difference) -> dict[str, float]:
     return {"mean": lead.mean, "low": lead.low, "high": lead.high, "p_value": lead.p_value}
 
 

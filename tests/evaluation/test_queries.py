@@ -16,7 +16,6 @@ from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.queries import (
     LEAST,
-    Gain,
     QueryFacts,
     gain,
     length_classes,
@@ -27,6 +26,7 @@ from evaluation.queries import (
 )
 from evaluation.result_store import ResultStore
 from evaluation.results import DataSource, as_result, measure
+from evaluation.significance import RunDifference
 from experiments.recipes.results_folder import RESULTS
 from experiments.tables.query_kinds import saved_facts
 from tests.evaluation.real_data import jdk_split
@@ -225,4 +225,4 @@ def test_a_gain_is_the_mean_difference_of_the_chosen_queries_over_all_seeds():
 
 @pytest.mark.parametrize(("low", "high", "sign"), [(0.1, 0.3, 1), (-0.1, 0.3, 0), (-0.3, -0.1, -1), (0.0, 0.2, 0)])
 def test_the_sign_is_that_of_the_whole_interval(low, high, sign):
-    assert Gain((low + high) / 2, low, high).sign == sign
+    assert RunDifference((low + high) / 2, low, high, 1.0, 0.0, 1.0).sign == sign

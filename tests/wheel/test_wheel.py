@@ -79,7 +79,7 @@ def test_it_installs_one_package(installed):
 
 
 def test_it_has_every_module_and_all_data_of_the_checkout(package):
-    suffixes = {".py", ".c", ".h", ".txt", ".json", ".safetensors", ".tsv", ".js", ".css", ".html"}
+    suffixes = {".py", ".c", ".h", ".txt", ".json", ".toml", ".safetensors", ".tsv", ".js", ".css", ".html"}
     expected = {
         path.relative_to(REPOSITORY).as_posix()
         for room in ROOMS

@@ -54,7 +54,7 @@ def test_no_distance_to_nothing():
 def test_lengths_are_of_the_halves_as_they_stand_with_two_special_tokens():
     found = subset_statistics("few", [example("ab", "x=1"), Example("", "y")], BYTES)
     assert (found.pairs, found.mean_tokens("text"), found.mean_tokens("code")) == (2, 3 / 2 + 2, 5 / 2 + 2)
-    assert found.text_counts == Counter({"a": 1, "b": 1, "Ġ": 1})
+    assert found.counts["text"] == Counter({"a": 1, "b": 1, "Ġ": 1})
     with pytest.raises(ValueError, match="subset 'none' is empty"):
         subset_statistics("none", [], BYTES)
 
@@ -65,7 +65,7 @@ def test_the_matrix_holds_the_distance_of_every_two():
     for side in ("text", "code"):
         found = distances(subsets, side)
         for (row, left), (column, right) in itertools.product(enumerate(subsets), repeat=2):
-            assert found[row, column] == total_variation(left.counts(side), right.counts(side))
+            assert found[row, column] == total_variation(left.counts[side], right.counts[side])
     assert distances(subsets, "code").tolist() == [[0, 0.5, 1], [0.5, 0, 1], [1, 1, 0]]
 
 
@@ -118,5 +118,5 @@ def test_statcodesearch_is_near_its_published_lengths_and_far_from_cosqa():
     assert found.mean_tokens("text") == pytest.approx(23.9159, abs=1e-4)
     assert found.mean_tokens("code") == pytest.approx(129.9840, abs=1e-4)
     cosqa = released("cosqa", "cosqa/gencsn_mrr_test")
-    assert total_variation(found.text_counts, cosqa.text_counts) == pytest.approx(0.5583, abs=0.005)
-    assert total_variation(found.code_counts, cosqa.code_counts) == pytest.approx(0.6940, abs=0.005)
+    assert total_variation(found.counts["text"], cosqa.counts["text"]) == pytest.approx(0.5583, abs=0.005)
+    assert total_variation(found.counts["code"], cosqa.counts["code"]) == pytest.approx(0.6940, abs=0.005)

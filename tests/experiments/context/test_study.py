@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.context.study import Comparison, Shown, Study, ask, load_study, outcome_page, win_share
+from evaluation.metrics import wilson
+from experiments.context.study import Comparison, Shown, Study, ask, load_study, outcome_page
 
 ONE, OTHER = Shown("<b>one()</b>", "u1"), Shown("other()", "u2")
 
@@ -34,11 +35,13 @@ def test_an_outcome_is_that_of_the_second_run_in_any_order():
 
 def test_the_interval_is_of_wins_among_decided_ones():
     found = [comparison("right")] * 8 + [comparison("left")] * 2 + [comparison("tie")] * 5 + [comparison("incoherent")]
-    assert win_share(8, 2) == pytest.approx((0.8, 0.4902, 0.9433), abs=1e-4)  # Wilson's, of 8 in 10
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)  # 8 in 10
     assert "go           win 53.3 %, lose 13.3 %, tie 33.3 %; incoherent 1; wins among decided 0.80" in outcome_page(
         Study("one", "two", found)
     )
-    assert win_share(0, 0) == (0.5, 0.0, 1.0)
+    assert "win 0.0 %, lose 0.0 %, tie 100.0 %; incoherent 0; wins among decided 0.50 (0.00 to 1.00)" in outcome_page(
+        Study("one", "two", [comparison("tie")])
+    )
 
 
 def test_answers_are_asked_for_until_there_are_none_and_saved_at_once(path):

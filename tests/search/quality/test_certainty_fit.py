@@ -6,8 +6,9 @@ from dataclasses import asdict
 import pytest
 
 from cli.main import main
+from evaluation.metrics import wilson
 from search.engine.evidence import LIMITS
-from search.quality.certainty_fit import LOST, MISSED, nonsense, wilson
+from search.quality.certainty_fit import LOST, MISSED, nonsense
 from tests.conftest import REPOSITORY
 
 PROJECTS = {
