@@ -55,11 +55,12 @@ def parseable(data: bytes) -> bytes:
 
 def is_minified(data: bytes) -> bool:
     """Whether a file is minified or data: nothing is declared outside of its long lines, which are most of it."""
-    lines = [line.rstrip() for line in data.split(b"\n")]
+    lines = [*map(bytes.rstrip, data.split(b"\n"))]
     short = [line for line in lines if len(line) <= LONG]
-    if sum(map(len, short)) > _MEAN * max(1, len(short)):
+    size = sum(map(len, short))
+    if size > _MEAN * max(1, len(short)):
         return True
-    in_long = sum(len(line) for line in lines if len(line) > LONG)
+    in_long = sum(map(len, lines)) - size
     return 2 * in_long > len(data) and not any(map(_DECLARES.match, short))
 
 
