@@ -3,16 +3,18 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from data_prep.languages.java.declarations import ParsedFile
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.languages.own_tree import captures_of_broken
 from data_prep.languages.parsing import syntax_tree
 from search.files.parts import repaired_by_parts
 from search.files.repair import Repaired, repaired
 
-Parsed = TypeVar("Parsed", ParsedSource, ParsedFile)
+if TYPE_CHECKING:
+    from data_prep.languages.java.declarations import ParsedFile
+
+Parsed = TypeVar("Parsed", ParsedSource, "ParsedFile")
 
 PARTLY: Final = "partly parsed, line {} was not understood: what could not be read is found by the whole file"
 """What is said of a file with syntax errors."""

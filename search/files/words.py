@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, count
+from itertools import count
 from typing import Final
 
 import numpy as np
@@ -127,19 +127,16 @@ def _stemmer(language: str) -> Callable[[str], str]:
 _RUN: Final = re.compile(r"\w+")
 _LINE_END: Final = "\0"
 _PART_END: Final = "\1"
-_READ: Final = bytes(
-    ord(_LINE_END) if each == ord("\n") else each if each > 127 or chr(each) in f"_{_PART_END}" or chr(each).isalnum() else 32
-    for each in range(256)
-)
+_READ: Final = re.sub(rb"[^\w\n\x01\x80-\xff]", b" ", bytes(range(256)))
 """What each byte of a text is read as."""
 _NO_WORD: Final = re.compile(r"[^\x00-\x7f\w]+")
 _WHOLE: Final = r"(?<![\w.].)"  # behind its first letter: what begins with it is no part of a longer name
 _KEYWORDS: Final = r"""
-def class interface enum struct trait record func(?:[\x20\t]*\([^)\n]{0,200}\))? function\*? type const let var namespace
-module
+def class interface enum struct trait record func(?:[\x20\t]*\([^)\n]{0,200}\))? function\*? type const let var
+namespace module
 """
 _DEFINED: Final = re.compile(
-    rf"(?:{'|'.join(each[0] + _WHOLE + each[1:] for each in _KEYWORDS.split())})"
+    f"(?:{'|'.join(each[0] + _WHOLE + each[1:] for each in _KEYWORDS.split())})"
     r"[ \t]+(?:self\.)?([A-Za-z_$][\w$]*)"
 )
 """A keyword and a name; the keyword's first letter comes first, which is faster to look for."""
@@ -197,10 +194,10 @@ def file_words(data: bytes, spans: Sequence[tuple[int, int]] = ()) -> FileWords:
 
 def _runs(text: str) -> list[str]:
     """The runs of letters, digits and underscores of a text, and the ends of its lines and parts."""
-    plain = text.encode(errors="surrogatepass").translate(_READ).decode(errors="surrogatepass")
+    plain = text.encode().translate(_READ).decode()
     if not plain.isascii():
         plain = _NO_WORD.sub(" ", plain)
-    return plain.replace(_LINE_END, f" {_LINE_END} ").replace(_PART_END, f" {_PART_END} ").split()
+    return plain.replace("\n", f" {_LINE_END} ").replace(_PART_END, f" {_PART_END} ").split()
 
 
 def _parts(data: bytes, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, bool]]:
