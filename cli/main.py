@@ -11,6 +11,7 @@ if __name__ == "__main__":
     end_with_input()
 
 import errno
+import gc
 import os
 import sys
 import traceback
@@ -198,4 +199,6 @@ def _what_to_do(error: BaseException | None) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(run_interruptibly(main, sys.argv[1:]))
+    code = run_interruptibly(main, sys.argv[1:])
+    gc.freeze()  # else Python looks for circular garbage in all that there is before it ends
+    sys.exit(code)

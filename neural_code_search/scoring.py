@@ -21,7 +21,7 @@ from experiments.recipes.config import add_own_model
 from modeling.base import NeuralRanker
 from modeling.pool_ranker import AT_ONCE
 from search.engine.question import words_of
-from search.files.units import read_java
+from search.files.java_units import read_java
 from search.index.code_index import Index
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed_model import load_model as load_saved

@@ -123,7 +123,7 @@ class Split:
         """A split in memory; its lexicon has exactly its words, sorted."""
         lexicon = sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
         place = {word: number for number, word in enumerate(lexicon)}
-        words = {field: _numbers([pair.words(field) for pair in pairs], place) for field in WORD_FIELDS}
+        words = {field: numbered([pair.words(field) for pair in pairs], place) for field in WORD_FIELDS}
         return cls(name, lexicon, words, Texts.of(map(text_of, pairs)))
 
     def __len__(self) -> int:
@@ -147,7 +147,7 @@ class Split:
         return [self.lexicon[number] for number in self.words[field][row]]
 
 
-def _numbers(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged:
+def numbered(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged:
     """The numbers of the words of each list."""
     offsets = edges(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
     values = map(place.__getitem__, chain.from_iterable(lists))

@@ -3,16 +3,18 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from data_prep.languages.java.declarations import ParsedFile
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.languages.own_tree import captures_of_broken
 from data_prep.languages.parsing import syntax_tree
 from search.files.parts import repaired_by_parts
 from search.files.repair import Repaired, repaired
 
-Parsed = TypeVar("Parsed", ParsedSource, ParsedFile)
+if TYPE_CHECKING:
+    from data_prep.languages.java.declarations import ParsedFile
+
+Parsed = TypeVar("Parsed", ParsedSource, "ParsedFile")
 
 PARTLY: Final = "partly parsed, line {} was not understood: what could not be read is found by the whole file"
 """What is said of a file with syntax errors."""
@@ -55,11 +57,12 @@ def parseable(data: bytes) -> bytes:
 
 def is_minified(data: bytes) -> bool:
     """Whether a file is minified or data: nothing is declared outside of its long lines, which are most of it."""
-    lines = [line.rstrip() for line in data.split(b"\n")]
+    lines = [*map(bytes.rstrip, data.split(b"\n"))]
     short = [line for line in lines if len(line) <= LONG]
-    if sum(map(len, short)) > _MEAN * max(1, len(short)):
+    size = sum(map(len, short))
+    if size > _MEAN * max(1, len(short)):
         return True
-    in_long = sum(len(line) for line in lines if len(line) > LONG)
+    in_long = sum(map(len, lines)) - size
     return 2 * in_long > len(data) and not any(map(_DECLARES.match, short))
 
 

@@ -12,16 +12,21 @@ legacy, old, or are others' code (``vendor``), are older than all else.
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 from typing import Final
 
+import numpy as np
 import Stemmer
 
 from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, split_identifier
 from data_prep.languages.registry import languages
 from data_prep.records import Method
+from data_prep.store.arrays import Ragged, edges
+from data_prep.store.split import numbered
 
 _LIST: Final = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
@@ -120,10 +125,21 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
 
 _RUN: Final = re.compile(r"\w+")
+_LINE_END: Final = "\0"
+_PART_END: Final = "\1"
+_READ: Final = re.sub(rb"[^\w\n\x01\x80-\xff]", b" ", bytes(range(256)))
+"""What each byte of a text is read as."""
+_NO_WORD: Final = re.compile(r"[^\x00-\x7f\w]+")
+_WHOLE: Final = r"(?<![\w.].)"  # behind its first letter: what begins with it is no part of a longer name
+_KEYWORDS: Final = r"""
+def class interface enum struct trait record func(?:[\x20\t]*\([^)\n]{0,200}\))? function\*? type const let var
+namespace module
+"""
 _DEFINED: Final = re.compile(
-    r"(?:^|[^\w.])(?:def|class|interface|enum|struct|trait|record|func(?:[ \t]*\([^)\n]{0,200}\))?|function\*?"
-    r"|type|const|let|var|namespace|module)[ \t]+(?:self\.)?([A-Za-z_$][\w$]*)"
+    f"(?:{'|'.join(each[0] + _WHOLE + each[1:] for each in _KEYWORDS.split())})"
+    r"[ \t]+(?:self\.)?([A-Za-z_$][\w$]*)"
 )
+"""A keyword and a name; the keyword's first letter comes first, which is faster to look for."""
 
 
 GATHERING: Final = frozenset(name for language in languages() for name in language.gathering_files)
@@ -134,12 +150,14 @@ _ASKS: Final = re.compile(r"(?im)^[ \t]*(?:#|//|--|;|%)[ \t]*search[ \t]*:[ \t]*
 """A comment that is a question itself (search/cursor.py) answers none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class FileWords:
     """Stems and where they occur, and the names that are defined."""
 
-    places: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """Stem -> twice its number among all words of the file, from 0, and 1 more in comments; ascending."""
+    stems: Mapping[str, int] = field(default_factory=dict)
+    """Distinct stem -> its number, from 0, by where it is first."""
+    places: Ragged = field(default_factory=lambda: Ragged.of(()))
+    """Of each stem: twice its number among all words of the file, from 0, and 1 more in comments; ascending."""
     line_ends: Sequence[int] = ()  # of each line: how many words there are up to its end
     names: Sequence[str] = ()  # distinct, lower-case, sorted
     defined: Sequence[str] = ()  # the same as they are written, in the order of the text; not stored
@@ -152,32 +170,34 @@ def file_words(data: bytes, spans: Sequence[tuple[int, int]] = ()) -> FileWords:
         data: its content.
         spans: start and end of its comments and docstrings in bytes, ascending; empty if they are not known.
     """
-    places: dict[str, list[int]] = {}
-    line_ends: list[int] = []
-    code, place = [], 0
-    for part, in_comment in _parts(data, spans):
+    code, read = [], []
+    for part, in_comment in _parts(data.replace(_PART_END.encode(), b" "), spans):
         text = part.decode("utf-8", "replace")
-        if in_comment:
-            text = _ASKS.sub("", text)
-        else:
+        if not in_comment:
             code.append(text)
-        for number, line in enumerate(folded(text).split("\n")):
-            if number:
-                line_ends.append(place)
-            for stem in _stems_in(line):
-                if len(own := places.setdefault(stem, [])) < MOST:
-                    own.append(2 * place + in_comment)
-                place += 1
+        read.append(folded(_ASKS.sub("", text) if in_comment else text))
+    numbers = defaultdict[str, int](count(2).__next__, {_LINE_END: 0, _PART_END: 1})
+    whole = _runs(_PART_END.join(read))
+    runs = np.fromiter(map(numbers.__getitem__, whole), np.int64, len(whole))
+    stems = defaultdict[str, int](count().__next__)
+    found = [stems_of(run) if len(run) <= LONGEST_WORD or not run.isascii() else () for run in numbers]  # data has none
+    words = numbered(found, stems).take(runs)
+    line_ends = [*words.offsets[1:][runs == 0].tolist(), len(words.values)]
+    in_comments = np.repeat(np.cumsum(runs == 1) & 1, words.lengths)
+    order = np.argsort(words.values, kind="stable")
+    values = (2 * order + in_comments[order]).astype(np.int32)
+    places = Ragged(values, edges(np.bincount(words.values, minlength=len(stems)))).cut(MOST)
     names = _DEFINED.findall(" ".join(code))
     defined = list(dict.fromkeys(name for name in names if len(name) <= LONGEST_WORD))
-    return FileWords(places, [*line_ends, place], sorted({name.lower() for name in defined}), defined)
+    return FileWords({**stems}, places, line_ends, sorted({name.lower() for name in defined}), defined)
 
 
-def _stems_in(line: str) -> Iterator[str]:
-    """The stems of the words of a line, but of data."""
-    for run in _RUN.findall(line):
-        if len(run) <= LONGEST_WORD or not run.isascii():
-            yield from stems_of(run)
+def _runs(text: str) -> list[str]:
+    """The runs of letters, digits and underscores of a text, and the ends of its lines and parts."""
+    plain = text.encode().translate(_READ).decode()
+    if not plain.isascii():
+        plain = _NO_WORD.sub(" ", plain)
+    return plain.replace("\n", f" {_LINE_END} ").replace(_PART_END, f" {_PART_END} ").split()
 
 
 def _parts(data: bytes, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, bool]]:

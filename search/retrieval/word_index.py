@@ -126,21 +126,29 @@ class FileIndex(Postings):
     @classmethod
     def of(cls, paths: Sequence[str], words: Sequence[FileWords]) -> "FileIndex":
         """The index of files by their paths and words."""
-        found: list[tuple[str, int, Sequence[int], int, int]] = []
-        for file, (path, each) in enumerate(zip(paths, words, strict=True)):
-            stem, folders = path_stems(path)
-            for term in dict.fromkeys((*each.places, *stem, *folders)):
-                found.append((term, file, each.places.get(term, ()), stem.count(term), folders.count(term)))
-        terms = sorted({term for term, *_ in found})
-        numbers = {term: number for number, term in enumerate(terms)}
-        places = Ragged.of([own for _, _, own, _, _ in found])
-        table = np.zeros((len(found), len(KINDS)), np.uint16)
+        named = [*map(path_stems, paths)]
+        own = [{**each.stems} for each in words]  # and those of the path
+        for numbers, parts in zip(own, named, strict=True):
+            for term in chain(*parts):
+                numbers.setdefault(term, len(numbers))
+        terms = sorted(set(chain.from_iterable(own)))
+        known = {term: number for number, term in enumerate(terms)}
+        sizes = np.array([*map(len, own)], np.int64)
+        starts = edges(sizes)
+        counted = _concatenated([Ragged.of(()), *(each.places for each in words)])
+        lengths = np.zeros(starts[-1], np.int64)
+        lengths[spread(starts[:-1], np.array([len(each.stems) for each in words], np.int64))] = counted.lengths
+        places = Ragged(counted.values, edges(lengths))
+        table = np.zeros((len(lengths), len(KINDS)), np.uint16)
         of_comments = np.concatenate([[0], np.cumsum(places.values & 1)])[places.offsets]
         table[:, 1] = np.diff(of_comments)
         table[:, 0] = places.lengths - table[:, 1]
-        table[:, 2:] = np.array([each[3:] for each in found], np.uint16).reshape(-1, 2)
-        terms_of = np.fromiter((numbers[term] for term, *_ in found), np.int64, len(found))
-        files = np.fromiter((each[1] for each in found), np.int64, len(found))
+        for start, numbers, parts in zip(starts.tolist(), own, named, strict=False):
+            for kind, part in enumerate(parts, 2):
+                for term in part:
+                    table[start + numbers[term], kind] += 1
+        terms_of = np.fromiter(map(known.__getitem__, chain.from_iterable(own)), np.int64, len(lengths))
+        files = np.repeat(np.arange(len(own)), sizes)
         lines = Ragged.of([each.line_ends for each in words])
         return _by_term(terms, terms_of, files, table, places, [each.names for each in words], lines)
 

@@ -37,7 +37,7 @@ LANGUAGE: Final = Language(
     test_files="(?:tests?|testcase|it)",
     common_names=words("toString hashCode equals finalize notify notifyAll clone"),
     gathering_files=words("package-info.java module-info.java"),
-    reader="search.files.units:read_java",
+    reader="search.files.java_units:read_java",
     traces="data_prep.traces.java:JAVA",
     colours={
         **dict.fromkeys(("null_literal", "void_type", "boolean_type"), "keyword"),

@@ -10,8 +10,8 @@ from data_prep.records import SourceFile
 from search.engine.engine import Engine
 from search.engine.file_ranking import FileRanking, FileWeights, file_ranking
 from search.engine.question import RankingSettings
+from search.files.java_units import read_java
 from search.files.tree import is_test
-from search.files.units import read_java
 from search.files.words import file_words, path_stems
 from search.index.build import refresh
 from search.index.index_file import open_index
