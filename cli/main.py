@@ -188,6 +188,7 @@ _ADVICE: Final[dict[int | None, str]] = {
     errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
     errno.ENOMEM: "free some memory",
     errno.EIO: "check the disk",
+    errno.EROFS: "name another folder, of indexes by XDG_CACHE_HOME=DIR,",
     errno.EAGAIN: "end other processes, or raise the limit of processes (ulimit -u)",
 }
 

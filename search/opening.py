@@ -103,13 +103,14 @@ def _check_unnamed(root: Path) -> None:
 
 
 def _must_be_made(root: Path, path: Path, *, vectors: bool) -> bool:
-    """Whether there is no index that can be brought up to date; one of another version is told of."""
+    """Whether there is no index that can be brought up to date; one that cannot be used is told of."""
     if not path.is_file():
         return True
     try:
         read_head(path)
-    except OtherVersionError:
-        console.complain(f"the index of {root} is of another version of this program: it is made again")
+    except UnusableIndexError as error:
+        what = "of another version of this program" if isinstance(error, OtherVersionError) else "damaged"
+        console.complain(f"the index of {root} is {what}: it is made again")
         return True
     if not vectors or vectors_path(path).exists():
         return False
@@ -133,7 +134,7 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
 
     check_way(root, path)
     started, partly = time.perf_counter(), set[str]()
-    tell = lambda where, _: partly.add(where)  # noqa: E731
+    tell = lambda where, _: partly.update({where} - {str(path)})  # noqa: E731
     ahead = threading.Thread(target=_load_ahead, daemon=True, name="loading")
     with sole_maker(path, console.complain):
         done = refresh(root, path, processes=processors(), tell=tell, meanwhile=ahead.start)

@@ -31,7 +31,7 @@ from data_prep.languages.language import (
     resolved,
     words,
 )
-from data_prep.languages.signatures import signatures_of
+from data_prep.languages.signatures import names_in, signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -216,8 +216,12 @@ def c_type(node: "Node") -> Declaration | None:
     return None if body_of(node) is None or is_defined else Declaration(name_of(node), node)
 
 
+_NAMES: Final = words("identifier")
+_AROUND: Final = words("pointer_declarator array_declarator")
+
+
 def c_constants(root: "Node") -> Iterator[Declaration]:
-    """Variables with a value and macros without parameters, outside of functions."""
+    """Variables, but those that are defined elsewhere, and macros without parameters, outside of functions."""
     todo = [root]
     while todo:
         for each in todo.pop().named_children:
@@ -228,6 +232,10 @@ def c_constants(root: "Node") -> Iterator[Declaration]:
             elif each.type == "declaration":
                 given = (one for one in each.named_children if one.type == "init_declarator")
                 yield from (Declaration(node_text(declarator(one)), each) for one in given)
+                if not each.has_error and node_text(part_of(each, "0")) != "extern":
+                    others = each.children_by_field_name("declarator")
+                    named = (name for one in others for name in names_in(one, _NAMES, _AROUND))
+                    yield from (Declaration(name, each) for name in named)
 
 
 LANGUAGE: Final = Language(

@@ -67,7 +67,7 @@ def _constants(root: "Node") -> Iterator[Declaration]:
             continue
         for each in declared.named_children:
             named, value = (each.child_by_field_name(field) for field in ("name", "value"))
-            if value is not None and not _is_import(value):
+            if value is None or not _is_import(value):
                 yield from (Declaration(name, _whole(each)) for name in names_in(named, _NAMES, _PATTERNS))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased, near, without
 from data_prep.languages.language import Declaration, Language, Quote, first_before, name_of, node_text, part_of, words
-from data_prep.languages.signatures import signatures_of
+from data_prep.languages.signatures import names_in, signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -135,10 +135,16 @@ def _type_declaration(node: "Node") -> Declaration | None:
     return None if node.type == "companion_object" else Declaration(name_of(node).strip("`"), node, first=_first(node))
 
 
+_NAME: Final = words("identifier")
+_AROUND: Final = words("multi_variable_declaration variable_declaration")
+
+
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
         if each.type == "property_declaration" and not any(child.type in _ACCESSORS for child in each.named_children):
-            yield Declaration(_variable(each), each, first=_first(each))
+            declared = (child for child in each.named_children if child.type in _AROUND)
+            names = (name for child in declared for name in names_in(child, _NAME, _AROUND))
+            yield from (Declaration(name, each, first=_first(each)) for name in names)
 
 
 LANGUAGE: Final = Language(

@@ -248,10 +248,14 @@ def _constants(root: "Node") -> Iterator[Declaration]:
     """What a file assigns outside of functions, without functions and classes."""
     for each in root.named_children:
         value = each.child_by_field_name("value") if each.type == "assignment" else None
+        names = [each.child_by_field_name("name")]
+        while value is not None and value.type == "assignment":  # a <- b <- 3
+            names.append(value.child_by_field_name("name"))
+            value = value.child_by_field_name("value")
         if value is not None and not (value.type == "call" and _called(value) in _CLASSES | _IMPORTS):
-            name = each.child_by_field_name("name")
-            if name is not None and name.type in ("identifier", "string"):
-                yield Declaration(_plain(name), each)
+            for name in names:
+                if name is not None and name.type in ("identifier", "string"):
+                    yield Declaration(_plain(name), each)
 
 
 _SELF: Final = words("self private super .self")

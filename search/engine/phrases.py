@@ -25,7 +25,7 @@ from search.engine.matching import LineOwners, Word, linked
 from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb
 from search.engine.question import asked_words
 from search.files.languages import is_catalogue
-from search.files.words import stems
+from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
@@ -100,7 +100,8 @@ class Phrases:
         found: dict[int, float] = {}
         plain = ROUTE_WITH_VERB.sub("", typed.strip())
         is_literal = bool(plain) and not re.search(r"\s", plain)
-        words = words if plain == typed.strip() else asked_words(plain)
+        asked = words if plain == typed.strip() else asked_words(plain)
+        words = [piece for word in asked for piece in pieces(word)]
         passages = self.passages(words, comments=comments)
         if is_literal and not passages and plain.startswith("/"):
             passages = self._of_route(plain.split("/")[1:_PARTS], comments=comments)
@@ -113,22 +114,31 @@ class Phrases:
                 found[row] = max(found.get(row, 0.0), weight)
         if asked := ROUTE_WITH_VERB.match(typed.strip()):
             found = with_verb(self.index, asked[1], found)
-        return found | self._of_message(passages, len(words), max(found.values(), default=0.0))
+        return found | self._of_message(passages, len(words), found)
 
     def _is_catalogue(self, passage: Passage) -> bool:
         return is_catalogue(self.index.files[passage.file].path)
 
-    def _of_message(self, passages: Sequence[Passage], words: int, most: float) -> dict[int, float]:
+    def _in_catalogue(self, passage: Passage) -> bool:
+        """The same, or whether it is in a source file that is one, outside of functions."""
+        path, row = self.index.files[passage.file].path, self._row(passage)
+        return is_catalogue(path, code=True) and row >= 0 and self.index.kinds[row] in (WHOLE_FILE, CONSTANT)
+
+    def _of_message(self, passages: Sequence[Passage], words: int, found: Mapping[int, float]) -> dict[int, float]:
         """What else rows weigh if a passage is a message of so many words, which is given to a name.
 
-        That is a constant's, or a key in a catalogue, unless code has it letter by letter. ``most``: of a row.
+        That is a constant's, or a key in a catalogue, unless code has it letter by letter. ``found``: what rows weigh.
         """
         messages = [each for each in passages if each.share >= _MESSAGE]
-        told = next(filter(self._is_catalogue, messages), None)
-        if told is not None and words >= FEWEST and most < _AS_TYPED:
+        told = next(filter(self._in_catalogue, messages), None) if words >= FEWEST else None
+        if told is not None and not any(
+            weight >= _AS_TYPED and not is_catalogue(self.index.file(row).path, code=True)
+            for row, weight in found.items()
+        ):
             weight, line = _VERBATIM * (1 + told.share**3), self.index.whole.line(told.file, told.first)
             keys = keyed(self.index, told.file, line, self._naming)
-            return {self._row(told): weight, **dict.fromkeys(keys, _RAISED * weight)}
+            if keys or self._is_catalogue(told):
+                return {self._row(told): weight, **dict.fromkeys(keys, _RAISED * weight)}
         best = max(passages, key=lambda each: each.weight, default=None)
         if best not in messages or words <= FEWEST or best is None:
             return {}

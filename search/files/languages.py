@@ -1,18 +1,18 @@
 """The languages and documents that are indexed, by file suffix, whole files as units, and patterns of paths.
 
 Catalogues of messages are documents that are read beside the sources: what a program says stands in them, and code has
-the keys. Of translations those into English are read, which most projects are written in, or what has no language in
-its name.
+the keys. Where there is one in English, or of no language by its name, those in other languages are not read.
 
 Light to import.
 """
 
 import fnmatch
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
 
@@ -38,7 +38,7 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "xml": (".xml",),
     "sql": (".sql",),
     "gettext": (".po",),
-    "strings": (".strings", ".resx", ".arb"),
+    "strings": (".strings", ".resx", ".arb", ".ftl", ".xlf", ".xcstrings"),
 }
 """Name -> suffixes of texts and configuration, which are indexed if asked for, as whole files."""
 LANGUAGES: Final = dict[str, str]()
@@ -57,19 +57,46 @@ SHOWN: Final = 40
 _IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
 _STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
 LARGEST: Final = 128 << 10
-"""Bytes of the longest document: longer ones are data, such as lists of the versions of packages."""
+"""Bytes of the longest document but catalogues: longer ones are data, such as lists of the versions of packages."""
+_LARGEST_CATALOGUE: Final = 1 << 20
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
 MOST_CATALOGUES: Final = 200
 """Catalogues of messages that are read of a folder."""
-_ENDS: Final = (".properties", ".json", ".yml", ".yaml", ".xml", ".resx", ".po", ".arb", ".strings")
+_ENDS: Final = (
+    *(
+        ".properties",
+        ".json",
+        ".yml",
+        ".yaml",
+        ".xml",
+        ".resx",
+        ".po",
+        ".arb",
+        ".strings",
+        ".ftl",
+        ".xlf",
+        ".xcstrings",
+    ),
+)
+_TONGUE: Final = r"[a-z]{2}(?:[-_]r?[a-z]{2,4})?"
+_IN: Final = (
+    r"(?:^|/)(?:_?locales?|i18n|l10n|lang|nls|translations)/"
+    rf"(?:{_TONGUE}/(?:[\w-]+/)*[^/.]+|(?:[\w-]+/)*(?:[\w-]+[._-])?{_TONGUE})"
+)
 _CATALOGUE: Final = re.compile(
-    r"(?:^|/)(?:(?:\w+[._-])?(?:messages|errors|labels|strings|i18n|translations?|validation)(?:_en(?:_[A-Z]{2})?)?"
-    r"\.(?:properties|json|ya?ml)|(?:\w+[._-])?en(?:[-_][A-Za-z]{2})?\.(?:json|ya?ml|arb)"
-    r"|(?:locales?|i18n|lang|translations)/en(?:[-_][A-Za-z]{2})?/[^/.]+\.(?:json|ya?ml)"
-    r"|(?<=/values/)strings\.xml|(?<=/en\.lproj/)\w+\.strings|(?<=/Base\.lproj/)\w+\.strings|[^/.]+\.resx|[^/]+\.po)$",
+    rf"{_IN}\.(?:json|ya?ml|arb|ftl|properties)$"
+    r"|(?:^|/)(?:(?:[\w.-]*[._-])?en(?:[-_][a-z]{2})?\.(?:json|ya?ml|arb)"
+    r"|[\w.-]*(?:messages|errors|labels|strings|i18n|translations?|validation"
+    rf"|(?:bundle|resources|texts)(?=[^/]*\.prop))(?:[._-]{_TONGUE})?\.(?:properties|json|ya?ml|xlf)"
+    rf"|[\w-]+[._-]{_TONGUE}\.arb|values(?:-{_TONGUE})?/(?:strings|plurals)\.xml"
+    rf"|(?:{_TONGUE}|Base)\.lproj/\w+\.strings|[^/.]+(?:\.{_TONGUE})?\.resx|[^/]+\.(?:po|xcstrings))$",
     re.IGNORECASE,
 )
+_CODE: Final = (".php", ".ts", ".js", ".mjs")
+_OF_CODE: Final = re.compile(rf"{_IN}\.\w+$", re.IGNORECASE)
+_TOLD_TONGUE: Final = re.compile(rf"(?:^|(?<=/)|[._-])({_TONGUE})(?=[/.])", re.IGNORECASE)
+_ENGLISH: Final = ("en", "en-US", "en_US", "en-GB", "en_GB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +218,9 @@ def read_document(file: SourceFile) -> Units:
     Raises:
         UserError: it is longer than ``LARGEST``.
     """
-    if len(file.data) > LARGEST:
-        raise UserError(f"a document longer than {LARGEST >> 10} KiB")
+    most = _LARGEST_CATALOGUE if is_catalogue(file.path) else LARGEST
+    if len(file.data) > most:
+        raise UserError(f"a document longer than {most >> 10} KiB")
     words = replace(file_words(file.data), names=(), defined=())
     return Units(whole_file(file, file.data, words), words=words)
 
@@ -236,12 +264,28 @@ def path_matcher(pattern: str) -> Callable[[str], bool]:
     return lambda path: match(path) is not None
 
 
-def is_catalogue(path: str) -> bool:
-    """Whether a file is a catalogue of messages, by its path."""
-    return path.endswith(_ENDS) and _CATALOGUE.search(path) is not None
+def is_catalogue(path: str, *, code: bool = False) -> bool:
+    """Whether a file is a catalogue of messages, by its path; ``code``: also one that is a source file."""
+    if path.endswith(_ENDS):
+        return _CATALOGUE.search(path) is not None
+    return code and path.endswith(_CODE) and _OF_CODE.search(path) is not None
 
 
-def first_catalogues() -> Callable[[str], bool]:
-    """Tells of one path after the other whether it is among the first ``MOST_CATALOGUES``: translations may be many."""
+def first_catalogues(root: Path) -> Callable[[str], bool]:
+    """Tells of one path after the other whether it is among the first ``MOST_CATALOGUES``: translations may be many.
+
+    Of those that a program has in English too, that one is read alone. Those of gettext have the English text as well.
+    """
     numbers = count(1)
-    return lambda path: is_catalogue(path) and next(numbers) <= MOST_CATALOGUES
+    return lambda path: is_catalogue(path) and not _is_in_english(root, path) and next(numbers) <= MOST_CATALOGUES
+
+
+def _is_in_english(root: Path, path: str) -> bool:
+    """Whether a catalogue in another language has one beside it that is in English, or of no language."""
+    told = [] if path.endswith(".po") else [*_TOLD_TONGUE.finditer(path)]
+    if any(each[1].lower().startswith("en") for each in told):
+        return False
+    ways = [(path[: each.start(1)], path[each.end() :], path[: each.start()]) for each in told]
+    beside = [f"{before}{english}{behind}" for before, behind, _ in ways for english in _ENGLISH]
+    beside += [f"{plain}{behind}" for _, behind, plain in ways if not plain.endswith("/")]
+    return any(os.path.lexists(f"{root}/{each}") for each in beside)

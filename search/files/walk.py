@@ -168,7 +168,7 @@ class Walk:
             submodules: which of the other repositories are submodules.
             enters: whether submodules are not skipped.
         """
-        self._is_catalogue = first_catalogues()
+        self._is_catalogue = first_catalogues(root)
         self._root, self._ends, self._ignored, self._unread, self._tell = root, ends, ignored, unread, tell
         self._in_git, self._seen, self._submodules, self._enters = in_git, seen, submodules, enters
         self.left_out: list[str] = []

@@ -430,14 +430,16 @@ def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
     [
         ("python", "a = b = 1\n(c, [d, *e]), _ = f()\nx.y = z[0] = 2\n"),
         ("go", "package p\nvar a, b int\nvar (\n\tc = 1; d, _ = 2, 3\n\te = 4\n)\n"),
-        ("typescript", "const a = 1, { b, x: c, ...d } = f(), [e] = g();\n"),
-        ("c", 'int a = 1, b = 2, n;\nchar *c = "x", **d = 0, e[] = "y";\n'),
+        ("typescript", "const a = 1, { b, x: c, ...d } = f();\nlet e: number;\n"),
+        ("c", 'int a = 1, b = 2;\nstatic char *c, d[3];\nextern int n;\nchar e[] = "y";\n'),
         ("cpp", "int a = 1, b = 2;\nauto *c = f(), *d = g(), e = h();\n"),
         ("csharp", "class T { const int a = 1, b = 2; const int c = 3, d = 4, e = 5; }\n"),
         ("lua", "local a, b = 1, 2\nc, d, e = f, 4\n"),
         ("swift", "let a = 1, b = 2\nlet (c, (d, e)) = f()\n"),
         ("scala", "val a, b = 1\nval (c, (d, e)) = f\n"),
         ("ruby", "A = B = 1\nC, (D, *E) = 2, [3]\n"),
+        ("kotlin", "val (a, b: Int) = f()\nval c: Int = n\nlateinit var d: T\nvar e = 1\n"),
+        ("r", "a <- b <- c <- 1\nd = e = 2\n"),
         ("php", "<?php\nconst a = 1, b = 2, c = 3, d = 4, e = 5;\n"),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 import neural_code_search as ncs
-from search.files.languages import is_catalogue
+from search.files.languages import first_catalogues, is_catalogue
 
 FILL = {
     f"src/m{number}.py": f"def load_{number}(order):\n    return order\n\n\ndef limit_{number}(x):\n    return x\n"
@@ -44,6 +44,34 @@ PROJECTS = {
         '  <data name="HeronGateClosed" xml:space="preserve">\n'
         "    <value>Heron gate {0} was closed by {1}</value>\n  </data>\n</root>\n",
     },
+    "php": {
+        "Pay.php": "<?php\nclass Pay {\n  function open() { return __('gates.full', ['n' => 1]); }\n"
+        "  function shut() { return trans('gates.heron.closed'); }\n}\n",
+        "lang/en/gates.php": "<?php\n\nreturn [\n    'full' => 'The badger depot in :name is full',\n"
+        "    'heron' => [\n        'a' => 'y',\n        'closed' => 'Heron gate :n was closed by :who',\n    ],\n];\n",
+    },
+    "ts": {
+        "pay.ts": "export function open(t) { return t('badger.depotFull') }\n"
+        "export function shut(t) { return t('heron.closed') }\n",
+        "src/locales/en.ts": "export default {\n  badger: {\n"
+        '    depotFull: "The badger depot in {name} is full",\n  },\n'
+        '  heron: { closed: "Heron gate {n} was closed by {who}" },\n}\n',
+    },
+    "xcstrings": {
+        "Pay.swift": 'class Pay {\n  func open() { show(NSLocalizedString("crane.late", comment: "")) }\n'
+        '  func shut() { show(String(localized: "stork_gone")) }\n}\n',
+        "Localizable.xcstrings": '{\n  "strings" : {\n'
+        + ",\n".join(
+            f'    "{key}" : {{\n      "localizations" : {{\n        "en" : {{\n          "stringUnit" : {{\n'
+            f'            "state" : "translated",\n            "value" : "{text}"\n          }}\n        }}\n'
+            "      }\n    }"
+            for key, text in (
+                ("crane.late", "The badger depot in %@ is full"),
+                ("stork_gone", "Heron gate %d was closed by %@"),
+            )
+        )
+        + "\n  }\n}\n",
+    },
     "android": {
         "Pay.kt": "class Pay {\n  fun open() { toast(R.string.badger_depot_full) }\n"
         "  fun shut() { getString(R.string.heron_gate_closed, 1) }\n}\n",
@@ -74,27 +102,57 @@ def test_a_translation_leads_to_what_has_the_text(tmp_path):
     assert ncs.index_folder(tmp_path).search("Das Dachslager ist voll", top=1)[0].name == "open"
 
 
-def test_only_catalogues_are_read():
+@pytest.mark.parametrize(
+    ("catalogue", "text", "call", "question"),
+    [
+        ("lang/de.json", '{\n "heron": {\n  "closed": "Tor {{n}} wurde geschlossen"\n }\n}\n', "heron.closed",
+         "Tor 7 wurde geschlossen"),
+        ("config/locales/ja.yml", "ja:\n  heron:\n    closed: 門は閉じられました\n", "heron.closed",
+         "門は閉じられました"),
+        ("messages_fr.properties", "heron.gate.closed=La porte {0} est close\n", "heron.gate.closed",
+         "La porte 7 est close"),
+        ("lang/pt_BR/gates.php", "<?php\nreturn [\n  'closed' => 'O portal :n foi fechado',\n];\n", "gates.closed",
+         "O portal 7 foi fechado"),
+        ("res/values/strings.xml", '<resources>\n  <plurals name="herons_closed">\n'
+         '    <item quantity="one">%d heron gate was closed</item>\n'
+         '    <item quantity="other">%d heron gates were closed</item>\n  </plurals>\n</resources>\n',
+         "herons_closed", "7 heron gates were closed"),
+        ("de.po", 'msgid "%d badger moved"\nmsgid_plural "%d badgers moved"\nmsgstr[0] "%d Dachs ist umgezogen"\n'
+         'msgstr[1] "%d Dachse sind umgezogen"\n', "%d badgers moved", "7 Dachse sind umgezogen"),
+    ],
+)  # fmt: skip
+def test_a_catalogue_in_any_language_and_form(tmp_path, catalogue, text, call, question):
+    for name, content in {**FILL, catalogue: text, "pay.js": f"function shut() {{ return t('{call}') }}\n"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+    assert ncs.index_folder(tmp_path).search(question, top=1)[0].name == "shut"
+
+
+def test_of_translations_the_english_one_is_read(tmp_path):
     read = (
-        "a/messages.properties",
-        "locales/en.json",
-        "en-US.yml",
+        "messages.properties",
+        "i18n/en-US/a.json",
+        "i18n/de/b.json",
         "res/values/strings.xml",
         "X.resx",
-        "de.po",
-        "i18n/en/a.yml",
+        "app_fr.arb",
     )
-    assert all(map(is_catalogue, read))
-    others = (
-        "token.json",
-        "package.json",
-        "locales/de.json",
+    left = (
+        "messages_fr.properties",
+        "i18n/de/a.json",
         "res/values-de/strings.xml",
         "X.de.resx",
-        "en/a.json",
-        "i18n/de/a.json",
+        "locales/de/a/package.md",
     )
+    for name in (*read, *left, "a.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    tells = first_catalogues(tmp_path)
+    assert [name for name in (*read, *left) if tells(name)] == [*read]
+    others = ("token.json", "package.json", "en/a.json", "src/main.properties", "values/colors.xml", "i18n/readme.yaml")
     assert not any(map(is_catalogue, others))
+    assert is_catalogue("lang/en/a.php", code=True)
+    assert not is_catalogue("lang/en/a.php")
 
 
 def test_of_many_translations_the_first_are_read(tmp_path, monkeypatch):
