@@ -112,8 +112,8 @@ class Phrases:
                 weight = each.weight * (_TYPED if is_literal else 1.0)
                 weight += _VERBATIM * self._verbatim(as_typed, each, row) ** 3 if read else 0.0
                 found[row] = max(found.get(row, 0.0), weight)
-        if asked := ROUTE_WITH_VERB.match(typed.strip()):
-            found = with_verb(self.index, asked[1], found)
+        if verb := ROUTE_WITH_VERB.match(typed.strip()):
+            found = with_verb(self.index, verb[1], found)
         return found | self._of_message(passages, len(words), found)
 
     def _is_catalogue(self, passage: Passage) -> bool:
