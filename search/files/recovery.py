@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.languages.own_tree import captures_of_broken
@@ -11,10 +11,17 @@ from data_prep.languages.parsing import syntax_tree
 from search.files.parts import repaired_by_parts
 from search.files.repair import Repaired, repaired
 
-if TYPE_CHECKING:
-    from data_prep.languages.java.declarations import ParsedFile
 
-Parsed = TypeVar("Parsed", ParsedSource, "ParsedFile")
+@runtime_checkable
+class _Parsed(Protocol):
+    """A source as it was parsed."""
+
+    @property
+    def broken_line(self) -> int:
+        """The first line of what does not parse, from 1; 0: all does."""
+
+
+Parsed = TypeVar("Parsed", bound=_Parsed)
 
 PARTLY: Final = "partly parsed, line {} was not understood: what could not be read is found by the whole file"
 """What is said of a file with syntax errors."""
