@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, check_bounds, real
 from data_prep.files.access import check_file_place, check_folder_place, named_path
 from data_prep.files.text_rows import pyarrow
 from experiments.recipes.config import add_own_model
@@ -44,6 +44,11 @@ class ExportOptions:
     """The folder; of a run's model a new one."""
     model: str = ""
     """FILE.py:CLASS of a model of one's own."""
+    base_share: float = 0.0
+    """Share, from 0 to 1, of the weights of the pretrained encoder that a run started from; the rest is the run's."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"base_share": real(0, 1)})
 
 
 def encode(arguments: Sequence[str]) -> None:
@@ -98,11 +103,15 @@ def export_run(arguments: Sequence[str]) -> None:
     from data_prep.files.writing import atomic_folder
     from experiments.recipes.config import Configuration
     from experiments.recipes.run_folder import RunFolder, load_run
-    from modeling.transformers.bi_encoder import export_model
+    from modeling.transformers.bi_encoder import TransformerRanker, export_model
 
     run = named_path(words[0])
     model, tokenizer = load_run(run)
     plan = Configuration.load(RunFolder(run).config)
+    if options.base_share:
+        if not isinstance(model, TransformerRanker):
+            raise UserError(f"--base_share is for a model of a pretrained encoder, not {plan.model_name}")
+        model.move_to_base(options.base_share)
     settings = {"model_name": plan.model_name, "model": asdict(plan.model), "words": asdict(plan.words)}
     with atomic_folder(out) as new:
         export_model(model, tokenizer, settings, new)

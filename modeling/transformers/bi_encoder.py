@@ -109,6 +109,19 @@ class TransformerRanker(NeuralRanker):
         self.transformer.load_state_dict(pretrained_weights(self.config.base))
         self.to(device)
 
+    def move_to_base(self, share: float) -> None:
+        """Replace the transformer's weights w by (1 - share) w + share w0, where w0 are those that it started from.
+
+        Fine-tuning gains where it has learned and loses elsewhere; the mean of both keeps most of either (Wortsman et
+        al. 2022, Robust fine-tuning of zero-shot models, section 3).
+
+        Raises:
+            UserError: the base could not be loaded.
+        """
+        before, after = pretrained_weights(self.config.base), self.transformer.state_dict()
+        mixed = {name: weight.lerp(before[name].to(weight), share) for name, weight in after.items()}
+        self.transformer.load_state_dict(mixed)
+
     def new_weights(self) -> list[nn.Parameter]:
         """All weights beside the transformer's."""
         pretrained = {id(weight) for weight in self.transformer.parameters()}

@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 
 from cli.main import main
 from experiments.recipes.run_folder import load_run
+from modeling.transformers.bi_encoder import pretrained_weights
 from tests.tiny_models import library, tiny_bert, tiny_roberta
 
 CLASS = "public class %s {\n%s}\n"
@@ -126,6 +127,19 @@ def test_a_minilm_run_is_a_folder_that_sentence_transformers_opens(minilm, place
     np.testing.assert_allclose(model.encode(texts), own, atol=1e-5)
 
 
+def test_the_weights_of_the_base_are_mixed_in(minilm):
+    found = {}
+    for share in (0, 0.25, 1):
+        out = minilm.with_name(f"mixed-{share}")
+        assert main(["export", str(minilm), f"--out={out}", f"--base_share={share}"]) == 0
+        found[share] = load_file(out / "model.safetensors")
+    before = pretrained_weights(load_run(minilm)[0].config.base)
+    assert any(not torch.equal(found[0][name], weight) for name, weight in before.items())
+    for name, weight in before.items():
+        torch.testing.assert_close(found[1][name], weight)
+        torch.testing.assert_close(found[0.25][name], 0.75 * found[0][name] + 0.25 * weight)
+
+
 def test_other_models_are_safetensors_and_json(unif, place):
     out = place / "plain"
     assert main(["export", str(unif), f"--out={out}"]) == 0
@@ -149,6 +163,8 @@ def test_other_models_are_safetensors_and_json(unif, place):
         ("export {run}", "expected a run and a new folder"),
         ("export {run} --out={run}", "exists: name a new folder"),
         ("export {run}/no --out={run}/x", "expected the configuration of a run"),
+        ("export {run} --out={run}/x --base_share=2", "base_share"),
+        ("export {run} --out={run}/x --base_share=.5", "for a model of a pretrained encoder, not unif"),
     ],
 )
 def test_mistakes_are_said_in_one_line(unif, capsys, typed, message):
