@@ -35,7 +35,7 @@ class Reached:
     mrr: Sequence[float]  # of each repository
     recall: Sequence[float]  # at DEPTHS, of all queries
     by_overlap: Sequence[float]  # MRR of each class of OVERLAPS, 0 for one without pairs
-    as_published: float | None = None  # MRR where the last pool is not padded, which makes it easier; None: not known
+    as_published: float  # MRR where the last pool is not padded, which makes it easier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,8 @@ class ContextResult:
     padded: int  # functions of the last pool that are not asked for again
     pool_seed: int
     fusion_weight: float  # of the model beside BM25, chosen on validation
-    tuned_fusion_weight: float | None = None  # the same beside the tuned BM25; None: not measured
-    wanted_pool: int = 0  # the size that was asked for, of which there may not be so many; 0: the same
+    tuned_fusion_weight: float  # the same beside the tuned BM25
+    wanted_pool: int  # the size that was asked for, of which there may not be so many
     repositories: Mapping[str, int]  # -> queries
     overlaps: Sequence[int]  # queries of each class of OVERLAPS
     systems: Mapping[str, Reached]
@@ -85,16 +85,11 @@ class ContextResult:
         return self.trained_on == ALL
 
     @property
-    def pools_of(self) -> int:
-        """The size of pools that was asked for."""
-        return self.wanted_pool or self.pool
-
-    @property
     def file_name(self) -> str:
         """A name for its file."""
         trained = [ALL] * (self.of_all and self.language != ALL)
         parts = [self.dataset, self.language, *trained, self.data_split, self.model, f"seed{self.train_seed}"]
-        parts += [f"of{self.pools_of}", *([self.split] if self.split != "test" else [])]
+        parts += [f"of{self.wanted_pool}", *([self.split] if self.split != "test" else [])]
         return "-".join(re.sub(r"[^\w.]", "+", part) for part in parts) + ".json"
 
 
@@ -102,7 +97,7 @@ def reached(
     ranks: Int64[np.ndarray, " queries"],
     repositories: Int64[np.ndarray, " queries"],
     classes: Int64[np.ndarray, " queries"],
-    unpadded: Int64[np.ndarray, " queries"] | None = None,
+    unpadded: Int64[np.ndarray, " queries"],
 ) -> Reached:
     """The means of a system's ranks.
 
@@ -110,7 +105,7 @@ def reached(
         ranks: 1 is best.
         repositories: a number from 0 of each query's repository; each number occurs.
         classes: of OVERLAPS.
-        unpadded: the ranks where the last pool is not padded; None: not known.
+        unpadded: the ranks where the last pool is not padded.
     """
     reciprocal = 1 / ranks
     of_classes = np.bincount(classes, reciprocal, len(OVERLAPS)) / np.maximum(
@@ -120,7 +115,7 @@ def reached(
         mrr=_rounded(np.bincount(repositories, reciprocal) / np.bincount(repositories)),
         recall=_rounded(np.array([np.mean(ranks <= k) for k in DEPTHS])),
         by_overlap=_rounded(of_classes),
-        as_published=None if unpadded is None else _rounded(np.mean(1 / unpadded, keepdims=True))[0],
+        as_published=_rounded(np.mean(1 / unpadded, keepdims=True))[0],
     )
 
 
@@ -159,7 +154,7 @@ def paired(results: Sequence[ContextResult], split: str = "test") -> Mapping[Key
     groups: dict[tuple[Key, str], list[ContextResult]] = {}
     for each in sorted(results, key=lambda each: each.train_seed):
         if each.split == split:
-            key = (each.dataset, each.data_split, each.model, each.of_all, each.train_pairs, each.pools_of)
+            key = (each.dataset, each.data_split, each.model, each.of_all, each.train_pairs, each.wanted_pool)
             groups.setdefault((key, each.language), []).append(each)
     found: dict[Key, dict[str, tuple[Seeds, Seeds]]] = {}
     for (key, language), seeds in groups.items():
@@ -173,8 +168,7 @@ def mean_mrr(seeds: Seeds, system: str, *, as_published: bool = False) -> float 
     """The mean over the seeds that were tested with a system; None: none was."""
     own = [each for each in seeds if system in each.systems]
     values = [each.systems[system].as_published if as_published else each.mrr(system) for each in own]
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    return float(np.mean(values)) if values else None
 
 
 def difference(firsts: Sequence[Seeds], of: str, seconds: Sequence[Seeds], against: str) -> RunDifference:

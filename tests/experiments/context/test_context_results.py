@@ -45,12 +45,14 @@ def ranks(seed: int, system: str, *, worse: int) -> np.ndarray:
 def result(model: str, seed: int, *, language: str = "python", worse: int = 0, systems=SYSTEMS) -> ContextResult:
     names = [f"tree{number}" for number in range(4)]
     classes = np.arange(QUERIES) % len(OVERLAPS)
+    of = {name: ranks(seed, name, worse=worse) for name in systems}
     return ContextResult(
         model=model, dataset="repositories", language=language, trained_on=language, data_split="repo", split="test",
         train_seed=seed, train_pairs=100, command="", pool=50, padded=40, pool_seed=0, fusion_weight=0.5,
+        tuned_fusion_weight=0.5, wanted_pool=50,
         repositories=dict(zip(names, np.bincount(REPOSITORIES).tolist(), strict=True)),
         overlaps=np.bincount(classes).tolist(),
-        systems={name: reached(ranks(seed, name, worse=worse), REPOSITORIES, classes) for name in systems},
+        systems={name: reached(own, REPOSITORIES, classes, own) for name, own in of.items()},
     )  # fmt: skip
 
 
