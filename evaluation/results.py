@@ -184,40 +184,24 @@ def result_of(
     tested: Tested,
     *,
     dataset: str,
-    model: str,
-    seed: int,
-    command: str,
-    code_version: str,
-    seconds: Seconds,
-    train_pairs_per_second: float,
-    parameters: int,
     also: Mapping[str, Tested],
     config: Mapping[str, Any],
-    history: Sequence[Validation] = (),
-    fusion: Fusion | None = None,
+    **facts: Any,
 ) -> Result:
-    """``tested`` with the facts of its run, the machine, the peak memory so far and the date; paths are removed.
+    """``tested`` with the ``facts`` of its run, the machine, the peak memory so far and the date; paths are removed.
 
-    The command keeps its own: it is typed again to make the run anew.
+    The command, one of the facts, keeps its own: it is typed again to make the run anew.
     """
     known = {field.name: getattr(tested, field.name) for field in fields(tested)}
     return Result(
         **known,
+        **facts,
         dataset=without_paths(dataset),
-        model=model,
-        seed=seed,
-        command=command,
-        code_version=code_version,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=seconds,
         peak_memory_mb=peak_memory_mb(),
-        train_pairs_per_second=train_pairs_per_second,
-        parameters=parameters,
         machine=machine(),
         also={without_paths(name): other for name, other in also.items()},
         config=_without_paths(config),
-        history=list(history),
-        fusion=fusion,
     )
 
 
