@@ -163,14 +163,15 @@ class DebianSample(JavaSources):
     def _files_of(self, archive: SourceArchive) -> Iterator[SourceFile]:
         """An archive's files; a refused or damaged archive is skipped."""
         origin = f"{archive.project}/{archive.package}_{archive.version}"
+
+        def skipped(path: str, reason: str) -> None:
+            self.left_out.append((f"{origin}/{path}", reason))
+
         try:
-            for file in read_java_files(archive.path, origin, self._skipped(origin)):
+            for file in read_java_files(archive.path, origin, skipped):
                 yield replace(file, path=f"{archive.part}/{file.path}") if archive.part else file
         except UserError as error:
             self._refused[archive.path.name] = str(error)
-
-    def _skipped(self, origin: str) -> Any:
-        return lambda path, reason: self.left_out.append((f"{origin}/{path}", reason))
 
     def _sources(self) -> FoundSources:
         if self._found is None:

@@ -132,7 +132,7 @@ class OpenJava(ReadyMade):
             found = self._pair(name, number, row)
             if isinstance(found, str):
                 dropped[found] += 1
-            elif kept.setdefault(_key(found), found) is not found:
+            elif kept.setdefault((found.query, *map(found.words, COMPARED_FIELDS)), found) is not found:
                 dropped["same query and code"] += 1
         self.counts = {**rows, **{f"left out ({reason})": count for reason, count in dropped.items()}}
         return {"train": list(kept.values())}
@@ -214,10 +214,6 @@ def without_type(pair: Pair) -> Pair:
     calls = [call for call in zip(api[::2], api[1::2], strict=True) if call[0] != NO_TYPE]
     fields = {**method.fields, "api": tuple(chain.from_iterable(calls))}
     return replace(pair, method=replace(method, type_name="", fields=fields))
-
-
-def _key(pair: Pair) -> tuple[tuple[str, ...], ...]:
-    return pair.query, *(pair.words(field) for field in COMPARED_FIELDS)
 
 
 def prose(text: str) -> str:

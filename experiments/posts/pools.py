@@ -271,12 +271,8 @@ class ZeroShotRanker:
 
     def over(self, pool: Pool) -> VectorScores:
         """The scores of all queries of a pool; a query that is too long loses its middle, a document its end."""
-        queries = [self._shortened(query.text) for query in pool.queries]
+        queries = [" ".join(cut_middle(query.text.split(" "), self.config.max_length)) for query in pool.queries]
         return VectorScores(self._vectors(queries), self._vectors(pool.documents))
-
-    def _shortened(self, text: str) -> str:
-        """``text`` without the middle of its words, as many as fit for sure."""
-        return " ".join(cut_middle(text.split(" "), self.config.max_length))
 
     def _vectors(self, texts: Sequence[str]) -> Float32[np.ndarray, "texts dim"]:
         most = self.config.max_length * _CHARACTERS_PER_TOKEN

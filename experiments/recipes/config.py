@@ -207,24 +207,21 @@ def _build(dataset: str, model: str, out: str, sections: Mapping[str, Mapping[st
     return Configuration(dataset, model, out=out, **parts)
 
 
-def as_lines(configuration: Configuration, width: int = 110) -> list[str]:
+def as_lines(configuration: Configuration) -> list[str]:
     """The configuration for display: one paragraph per section, ``*`` after values that are not the default."""
     lines = [f"{configuration.dataset} {configuration.model_name}  (* not the default)"]
     for name, config_type in section_types(configuration.model_name).items():
         line = f"  {name:<9}"
         for field, option in options_of(name, config_type).items():
             value = getattr(getattr(configuration, name), field)
-            word = f" {field}={_show(value)}{'' if value == option.default else '*'}"
-            if len(line) + len(word) > width:
+            text = _text(value) or '""'
+            word = f" {field}={text}{'' if value == option.default else '*'}"
+            if len(line) + len(word) > 110:  # columns
                 lines.append(line)
                 line = " " * 11
             line += word
         lines.append(line)
     return lines
-
-
-def _show(value: Any) -> str:
-    return _text(value) or '""'
 
 
 def _text(value: Any) -> str:

@@ -135,7 +135,8 @@ def verdict(found: Found) -> str:
     met = sum(side == ("level" if label in level else "worse") for label, side in sides.items())
     is_open = all(side in ("not shown", "one seed") for side in sides.values())
     answer = "yes" if met == len(sides) else "in part" if met else "not shown" if is_open else "no"
-    model = f"{base} (MRR {found.base.mrr:.3f}, {_seeds(found.base)})"
+    seeds = "one seed" if found.base.seeds == 1 else f"{found.base.seeds} seeds"
+    model = f"{base} (MRR {found.base.mrr:.3f}, {seeds})"
     missing = [label for label in found.ablation.variants if label not in sides]
     groups = {text: [label for label in sides if sides[label] == side] for side, text in _SIDES.items()}
     groups["Not measured"] = missing
@@ -153,7 +154,3 @@ def ablation_picture(found: Found) -> bytes:
 
 def _answered(found: Found) -> str:
     return f"The claim: {found.ablation.claim}\n\n**Does it hold?** {verdict(found)}"
-
-
-def _seeds(entry: Entry) -> str:
-    return "one seed" if entry.seeds == 1 else f"{entry.seeds} seeds"

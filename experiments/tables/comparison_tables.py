@@ -9,7 +9,7 @@ from typing import Final
 
 from data_prep.errors import one_line
 from evaluation.comparison import Entry, Lead, Pool, by_pool, largest_pools, leads
-from evaluation.metrics import Measures, further_columns, published_columns, short_columns
+from evaluation.metrics import further_columns, published_columns, short_columns
 from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference
 from evaluation.tables import PUBLISHED, Published, exact_mrr_bounds, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
@@ -207,10 +207,6 @@ def _weights(entry: Entry) -> str:
     return f"{', '.join(f'{fusion.weight:.2f}' for fusion in fusions)} ({places})" if fusions else ""
 
 
-def _numbers(measures: Measures) -> str:
-    return " ".join(f"{value:.3f}" for value in measures.values())
-
-
 def _caption(pool: Pool, entries: Sequence[Entry], compared: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
     files = len(set(clusters.get(pool.fingerprint, ())))
     clustered = f"those of one of {files:,} files together" if 0 < files < pool.queries else "each for itself"
@@ -264,7 +260,7 @@ def _published_row(row: Published) -> Row:
     return (
         row.data,
         f"{row.model} ({row.source})",
-        _numbers(measures),
+        " ".join(f"{value:.3f}" for value in measures.values()),
         *map(_bounds, possible.values()),
         " or ".join(found),
         *(_bounds(_hull([of.get(name, (mrr, mrr)) for name in found])) for of in (top1, whole)),

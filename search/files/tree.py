@@ -115,7 +115,7 @@ def found_files(
         raise UserError(
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
-    ends, tell = tuple(suffixes), _once(tell)
+    ends, tell = tuple(suffixes), lru_cache(maxsize=None)(tell)  # without repetitions
     seen, unread = seen or Seen(root), unread if unread is not None else Unread()
     seen.look_for_checkout()
     ignored = IgnoreFiles(tell, seen.look)
@@ -143,11 +143,6 @@ def found_files(
             unread.count(path, link=stat.S_ISLNK(status.st_mode))
     found.sort()
     return found
-
-
-def _once(tell: Tell) -> Tell:
-    """``tell``, without repetitions."""
-    return lru_cache(maxsize=None)(tell)
 
 
 def _of_git(

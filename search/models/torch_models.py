@@ -61,18 +61,15 @@ class ModelReranker:
         """What each word of a query attended to in a row; None if the model does not align words."""
         asked, code = self.model.encode_query(self._query(query)), self._rows.encoded(np.array([row]))
         weights = self.model.alignment(asked, code)
-        labels = {field: self._labels(row, field) for field in self.model.code_fields}
+        fields = self.model.code_fields  # whose words are shown as the model reads them, but unstemmed
+        labels = {field: self._read(self._split.word_list(field, row), field) for field in fields}
         words, names = self._read(query, "query"), [*chain.from_iterable(labels.values())]
         rows, columns = asked.shown[0], code.shown[0]
         if weights is None or (int(rows.sum()), int(columns.sum())) != (len(words), len(names)):
             return None  # the model reads more than words
         agreement = cosine_similarity(weights[0] @ code.states[0], asked.states[0], dim=-1)
-        fields = [field for field, each in labels.items() for _ in each]
-        return Alignment(words, names, fields, weights[0][rows][:, columns].numpy(), agreement[rows].numpy())
-
-    def _labels(self, row: int, field: str) -> list[str]:
-        """The words of a field of a row as the model reads them, but unstemmed."""
-        return self._read(self._split.word_list(field, row), field)
+        of_each = [field for field, each in labels.items() for _ in each]
+        return Alignment(words, names, of_each, weights[0][rows][:, columns].numpy(), agreement[rows].numpy())
 
     def _read(self, words: Sequence[str], field: str) -> list[str]:
         return read_words(words, field, self.tokenizer.config)
