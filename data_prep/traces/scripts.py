@@ -214,15 +214,9 @@ R: Final = HeadedForm(
 _JS_PLACE: Final = re.compile(r"(?:address at )?(?P<path>.+?):(?P<line>\d+)(?::\d+)?")
 _EVAL: Final = re.compile(r"\((?P<path>[^()]+?):(?P<line>\d+):\d+\)")
 _NOWHERE: Final = (
-    "<anonymous>",
-    "native",
-    "[native code]",
-    "[wasm code]",
-    "debugger eval code",
-    "self-hosted",
-    "unknown",
+    "<anonymous>", "native", "[native code]", "[wasm code]", "debugger eval code", "self-hosted", "unknown",
     "unknown location",
-)
+)  # fmt: skip
 _PREFIX: Final = re.compile(r"(?:async\*?|new|get|set) |(?:Object|Module|exports|Function|global|this)\.")
 _ACCESS: Final = re.compile(r"(?<=\.)(?:get|set|async) ")
 _NAMELESS: Final = re.compile(r"[\w$]*\.?<(?:anonymous|instance_members_initializer|static_initializer|computed)>")
