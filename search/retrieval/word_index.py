@@ -233,11 +233,10 @@ class FileIndex(Postings):
 
     def words_of(self, file: int) -> Mapping[int, str]:
         """The number of each word of a file -> its stem."""
-        found: dict[int, str] = {}
-        for posting in np.flatnonzero(self.files == file).tolist():
-            term = self.terms[int(np.searchsorted(self.starts, posting, side="right")) - 1]
-            found |= dict.fromkeys((self._ragged[posting] >> 1).tolist(), term)
-        return found
+        own = np.flatnonzero(self.files == file)
+        lists, numbers = self._ragged.take(own), np.searchsorted(self.starts, own, side="right") - 1
+        terms = map(self.terms.__getitem__, np.repeat(numbers, lists.lengths).tolist())
+        return dict(zip((lists.values >> 1).tolist(), terms, strict=True))
 
     @cached_property
     def lengths(self) -> list[int]:

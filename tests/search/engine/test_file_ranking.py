@@ -1,6 +1,7 @@
 """Whole files: their words, how they are stored, and how they are ranked."""
 
 import math
+import re
 from collections import Counter
 
 import numpy as np
@@ -12,7 +13,7 @@ from search.engine.file_ranking import FileRanking, FileWeights, file_ranking
 from search.engine.question import RankingSettings
 from search.files.java_units import read_java
 from search.files.tree import is_test
-from search.files.words import file_words, path_stems
+from search.files.words import file_words, folded, path_stems, stems_of
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.index.read_part import callers_index
@@ -61,6 +62,41 @@ def test_words_of_comments_are_counted_apart_where_comments_are_known():
     assert list(file_words(FILES["go/router.go"]).names) == ["handle", "router"]
     for hostile in (b'\\"' * 200_000, b"func(" * 200_000, b"/*" * 200_000, b"'" * 200_001, b"func" + b" " * 400_000):
         file_words(hostile)  # in time that grows with its length
+
+
+def one_by_one(data, spans):
+    """The places of stems and the ends of lines, word by word."""
+    places, line_ends, number, start = {}, [], 0, 0
+    for first, last in [*spans, (len(data), len(data))]:
+        for part, in_comment in ((data[start:first], 0), (data[first:last], 1)):
+            for count, line in enumerate(folded(part.decode(errors="replace")).split("\n")):
+                line_ends += [number] * (count > 0)
+                for run in re.findall(r"\w+", line):
+                    for stem in stems_of(run) if len(run) <= 100 or not run.isascii() else ():
+                        places.setdefault(stem, []).append(2 * number + in_comment)
+                        number += 1
+        start = last
+    return places, [*line_ends, number]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int readAll; // the reader's notes\n\nint b_2, é; /* Größe\n読む音楽 \u0e01\u0e02\u0e03 */ readAll",
+        f"a\0b\1c // d\1e\0\r\n\x1c\x1df\u2028g\u00a0h ｗｉｄｅ {'x' * 101} {'ß' * 101} _ __ $x",
+        "",
+        "\n",
+        "// ½ ² ١٢ e\u0301 \ud7a3\n" * 3,
+    ],
+)
+def test_words_counted_at_once_are_those_counted_one_by_one(text):
+    data = text.encode(errors="replace")
+    spans = [match.span() for match in re.finditer(rb"//[^\n]*|/\*.*?\*/", data, re.DOTALL)]
+    for each in ([], spans):
+        found = file_words(data, each)
+        places = {stem: found.places[number].tolist() for stem, number in found.stems.items()}
+        assert (places, found.line_ends) == one_by_one(data, each)
+        assert [*found.stems.values()] == [*range(len(places))]
 
 
 def test_stems_of_paths():
