@@ -16,6 +16,7 @@ from neural_code_search.folder_index import index_folder
 from neural_code_search.folder_index import open_index as open_from_python
 from search.index import build, updating
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
+from search.index.index_file import open_index
 from search.opening import index_place
 from search.serve.live_index import LiveIndex
 
@@ -217,12 +218,37 @@ def test_a_line_names_three_files_and_json_two_hundred():
     assert CURRENT.told == {}
 
 
-def test_an_index_of_another_version_is_made_again(root, asked, caplog):
+def test_what_was_gone_while_it_was_read_is_read_when_it_is_back(tmp_path, monkeypatch):
+    found, path = write(tmp_path / "code", FILES), tmp_path / "index"
+    with monkeypatch.context() as patch:
+        patch.setattr("search.index.read_part.read_source", lambda *_: (tmp_path / "gone").read_bytes())
+        build.refresh(found, path, processes=0, tell=lambda *_: None)
+    assert open_index(path).names == []
+    assert looked_at(path, found)[1].reading == ("store.py", "sub/other.py")
+    build.refresh(found, path, processes=0, tell=lambda *_: None)
+    assert "open_the_door" in open_index(path).names
+    assert looked_at(path, found)[1] == CURRENT
+
+
+@pytest.mark.parametrize(
+    ("start", "rest", "what"),
+    [
+        (b"galm index 3 {}\n", slice(16, None), "of another version"),
+        (b"", slice(100), "damaged"),
+        (b"\1", slice(0), "dam"),
+    ],
+)
+def test_an_index_that_cannot_be_used_is_made_again(root, asked, start, rest, what):
     path = index_place(root)
-    path.write_bytes(b"galm index 3 {}\n" + path.read_bytes()[16:])
+    path.write_bytes(start + path.read_bytes()[rest])
     answer = asked("open the door")
     assert names(answer)[0] == "open_the_door"
-    assert f"the index of {root} is of another version" in answer["said"]
+    assert f"the index of {root} is {what}" in answer["said"]
+    assert "not all was read" not in answer["said"]
+
+
+def test_python_makes_an_index_of_another_version_again(root, caplog):
+    path = index_place(root)
     path.write_bytes(b"galm index 3 {}\n" + path.read_bytes()[16:])
     assert len(open_from_python(root)) == 4
     assert "another version" in caplog.text
