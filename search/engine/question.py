@@ -83,7 +83,7 @@ class RankingSettings:
     """Weight of the question's words in their order (search/engine/phrases.py) in a row."""
     phrases_of_file: float = 2.0
     """The same of the best place in the row's file."""
-    beside: float = 0.5
+    beside: float = 0.6
     """Subtracted from the score of a row for each better one of its file, so that hits are of several files."""
     context: float = 0.1
     """Weight of BM25 over the rarest words above the cursor, from 0 to 1, which is added if there are any."""
