@@ -109,6 +109,7 @@ C: Final = HeadedForm(
             r"(?:[^\s:]+: )?(?P<path>[^\s:][^:]*\.\w+):(?P<line>\d+): (?P<name>[^:]+(?:::[^:]+)*): "
             r"(?P<error>Assertion) (?P<message>.*failed\.?)"
         ),
+        re.compile(r"(?P<error>Assertion) failed: (?P<message>.*), file (?P<path>\S.*\.\w+), line (?P<line>\d+)"),
         re.compile(
             r"(?P<path>[^\s:]+\.(?:[chm]|[ch]pp|[ch]xx|cc|hh|[ch]\+\+|mm|cu)):(?P<line>\d+):(?:\d+:)? "
             r"(?P<error>(?:fatal |runtime )?error): (?P<message>.*)"
@@ -118,6 +119,7 @@ C: Final = HeadedForm(
     looks=(
         r"(?:frame )?#\d{1,4}:? .{1,300} (?:at )?[^\s():]{1,300}\.\w{1,5}:\d+"
         r"|(?:at|by) 0x[0-9A-F]+: .{1,300}\([^\s()]+:\d+\)"
+        r"|Assertion failed: .{1,500}, file .{1,300}\.[chm]\w{0,2}, line \d+"
     ),
     at_path=r"\.(?:[chm]\w{0,2}|[ch]\+\+|cu):\d+:(?:\d+: (?:fatal |runtime )?error:| .{1,300}: Assertion )",
     skipped=re.compile(r"(?:Thread .* hit )?(?:Temporary )?[Bb]reakpoint \d+, .*"),
@@ -149,6 +151,9 @@ def _csharp(groups: Groups) -> Frame:
     return Frame(_path(groups), number(groups["line"]), ".".join(parts))
 
 
+_WORD: Final = r"[^\W\d_]{1,10}"
+"""What stands for *at*, *in* and *line* in other languages than English: *bei*, *à*, *en*, *w*."""
+
 CSHARP: Final = HeadedForm(
     frames=(
         re.compile(
@@ -156,6 +161,10 @@ CSHARP: Final = HeadedForm(
             r"(?: in (?P<path>.+?):(?:line )?(?P<line>\d+))?(?:<---)?[\s\"',]*"
         ),
         re.compile(r"\s*(?P<name>[^\s()]+) ?\((?P<arguments>[^()]*)\) \(at (?P<path>[^()]+\.cs):(?P<line>\d+)\)"),
+        re.compile(
+            rf"\s*{_WORD}:? (?P<name>[^\s()]+(?:\.[^\s()]+)+)\((?P<arguments>[^():]*)\)"
+            rf" {_WORD}:? (?P<path>.+?\.\w+):{_WORD} (?P<line>\d+)\.?"
+        ),
     ),
     frame=_csharp,
     error=re.compile(
@@ -166,6 +175,7 @@ CSHARP: Final = HeadedForm(
         r"[^\s()]{1,300} ?\([^()]{0,300}\) \(at [^()]+\.cs:\d+\)"
         r"|at [^\s()]{1,500} ?\([^():]{0,1000}\)(?: \[0x[0-9a-f]+\])? in .{1,1000}:(?:line )?\d+"
         r"|at [^\s()]{1,500}\((?:[^\s(),:]+ [^\s(),:]+(?:, )?)+\)"
+        rf"|{_WORD}:? [^\s()]{{1,500}}\([^():]{{0,1000}}\) {_WORD}:? .{{1,1000}}\.\w+:{_WORD} \d+\.?$"
     ),
     relations={"--->": "caused by"},
     inner_end=re.compile(r"\s*--- End of inner exception stack trace ---.*"),

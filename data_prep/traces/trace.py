@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import unquote
 
 from data_prep.languages.registry import language_of, languages
-from data_prep.traces.written_out import as_shown, plain_lines, without_colours, without_prefixes
+from data_prep.traces.written_out import apart, as_shown, plain_lines, without_colours, without_prefixes
 
 Relation = Literal["", "caused by", "suppressed", "raised from", "raised in handling", "grouped"]
 """What an error is to the one printed before it: its cause; suppressed by it; raised from it; raised while it was
@@ -226,7 +226,8 @@ def frames_like(text: str) -> int:
 def _lines_of(text: str) -> Iterator[list[str]]:
     """The lines near frames, without their prefixes: of a page as it is shown, and of the text as it is."""
     for shown in as_shown(text) if _has_sign(text) else ():
-        lines = [line[:_LONGEST_LINE].rstrip() for line in plain_lines(shown, _looks_at)]
+        parts = (part for line in plain_lines(shown, _looks_at) for part in apart(line))
+        lines = [part[:_LONGEST_LINE].rstrip() for part in parts]
         if near := _near_frames(lines):
             yield without_prefixes(near, _starts())
 

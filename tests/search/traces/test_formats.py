@@ -182,7 +182,17 @@ def test_what_is_no_trace(text):
 
 
 def test_hostile_texts_take_no_time():
-    for part in (' File "', "at a.b(", "at " * 10, "@" * 50, "| + " * 20, "[3" * 30, 'File "a", line 9, in f\n'):
+    for part in (
+        ' File "',
+        "at a.b(",
+        " at a.b(c:1",
+        "bei a.b(c) in d.e:f 1 ",
+        "at " * 10,
+        "@" * 50,
+        "| + " * 20,
+        "[3" * 30,
+        'File "a", line 9, in f\n',
+    ):
         read_trace(part * (200_000 // len(part)))
         read_trace("\n".join([part * 300] * 40))
 
@@ -236,6 +246,31 @@ OTHERS = [
         "E5108: Error executing lua: ...vim/lua/shop/cart.lua:11: no rate\nstack traceback:\n"
         "\t...vim/lua/shop/cart.lua:11: in function 'total'\n",
         ("lua", "", "no rate", ["cart.lua:11 total"]),
+    ),
+    (
+        'Traceback (most recent call last): File "/a/till.py", line 9, in pay x = total(c) '
+        'File "/a/cart.py", line 5, in total return int(c) ValueError: no rate',
+        ("python", "ValueError", "no rate", ["till.py:9 pay", "cart.py:5 total"]),
+    ),
+    (
+        "shop.PriceException: no rate at shop.Cart.total(Cart.java:14) at shop.Till.pay(Till.java:8) ... 2 more\n",
+        ("java", "shop.PriceException", "no rate", ["Cart.java:14 Cart.total", "Till.java:8 Till.pay"]),
+    ),
+    (
+        "RangeError: no rate at Cart.total (/a/cart.js:14:5) at async pay (/a/till.js:8:3)\n",
+        ("javascript", "RangeError", "no rate", ["cart.js:14 Cart.total", "till.js:8 pay"]),
+    ),
+    (
+        "System.ArgumentException: no rate at Shop.Cart.Total(Int32 n) in /a/Cart.cs:line 14 at Shop.Till.Pay()\n",
+        ("csharp", "System.ArgumentException", "no rate", ["Cart.cs:14 Shop.Cart.Total", ":0 Shop.Till.Pay"]),
+    ),
+    (
+        "System.ArgumentException: kein Preis\n   bei Shop.Cart.Total(Int32 n) in C:\\a\\Cart.cs:Zeile 14.\n",
+        ("csharp", "System.ArgumentException", "kein Preis", ["Cart.cs:14 Shop.Cart.Total"]),
+    ),
+    (
+        "Assertion failed: n > 0, file C:\\a\\cart.cpp, line 14\n",
+        ("cpp", "assertion", "n > 0", ["cart.cpp:14"]),
     ),
     ("./cart.sh: 4: foo: not found\n", ("bash", "", "foo: not found", ["cart.sh:4"])),
     (
