@@ -200,7 +200,7 @@ LANGUAGE: Final = replace(
     title="C++",
     editor_names=("cpp", "cuda-cpp"),
     suffixes=(".cpp", ".hpp", ".cc", ".cxx", ".hh", ".hxx"),
-    other_suffixes=(".c++", ".h++", ".ipp", ".tpp", ".inl", ".ixx", ".cppm", ".cu", ".cuh", ".ino"),
+    other_suffixes=(".c++", ".h++", ".ipp", ".tpp", ".inl", ".ixx", ".cppm", ".cu", ".cuh", ".ino", ".C", ".H"),
     shared_suffixes=(".h",),
     is_shared=r"(?m)^\s*(?:class|namespace|template|using|public:|private:|protected:|export)\b|\b(?:std::|constexpr"
     r"|nullptr|virtual|noexcept|static_cast|operator\W)",

@@ -77,10 +77,10 @@ def corpus_languages() -> tuple[str, ...]:
 
 
 def language_of(path: str) -> Language | None:
-    """The language of a file, by the suffix of its name; None if it has none of them."""
+    """The language of a file, by the suffix of its name, whatever its case; None if it has none of them."""
     name = path.rpartition("/")[2]
     dot = name.rfind(".")
-    return _by_suffix().get(name[dot:]) if dot > 0 else None
+    return _by_suffix().get(name[dot:]) or _by_suffix().get(name[dot:].lower()) if dot > 0 else None
 
 
 @lru_cache(maxsize=1)

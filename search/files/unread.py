@@ -17,7 +17,7 @@ from typing import Final
 
 from data_prep.errors import one_line
 from data_prep.files.access import raise_if_passing
-from data_prep.languages.registry import language_of_name, language_of_script
+from data_prep.languages.registry import language_of, language_of_name, language_of_script
 from search.files.languages import DOCUMENTS, LANGUAGES
 
 DOCUMENT_KIND: Final = "documents"
@@ -131,7 +131,7 @@ def kind_of(suffix: str) -> str:
 def scripts(root: Path, paths: Sequence[str]) -> Iterator[str]:
     """Those of ``paths``, which no suffix tells to be sources, that are called or begin like one that is read."""
     for path in paths:
-        if language_of_name(path) is not None:
+        if language_of_name(path) or language_of(path):  # such as Rakefile, MAIN.PY
             yield path
         elif _may_be_script(suffix_of(path)) and not path.startswith(".", path.rfind("/") + 1):
             start = _start_of(f"{root}/{path}")

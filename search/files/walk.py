@@ -256,7 +256,7 @@ class Walk:
         if len(wanted) == len(files):
             return found
         own = {*named}
-        others = [path for path in (start + name for name in files) if path not in own]
+        others = [start + name for name in files if name != ".git" and start + name not in own]
         read = self._ignored.kept(patterns, [*scripts(self._root, others)])
         own = {*read}
         unread = [path for path in others if path not in own] if own else others

@@ -162,15 +162,16 @@ def test_scripts_are_found_whatever_they_are_called(tmp_path, program, name):
 def test_what_is_not_read_is_counted_by_kind_and_kept_in_the_index(tmp_path):
     root = tmp_path / "sources"
     write(
-        root, "a.py", "b.pyi", "c.pyw", "d.pl", "e.PL", "f.dart", "README.md", "g.toml", "Makefile", "h.jl", "x/i.nim"
+        root, "A.PY", "b.pyi", "c.pyw", "d.pl", "e.PL", "f.dart", "README.md", "g.toml", "Makefile", "h.jl", "x/i.nim"
     )
-    (root / "link.py").symlink_to("a.py")
+    (root / ".git").write_text("gitdir: elsewhere\n")
+    (root / "link.py").symlink_to("A.PY")
     done = refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None)
     kinds = {".pl": 2, ".dart": 1, "documents": 2, "without suffix": 1, ".jl": 1, ".nim": 1, "links": 1}
     assert done.unread.kinds == kinds
     index = open_index(tmp_path / "index")
     assert index.unread == kinds
-    assert [file.path for file in index.files] == ["a.py", "b.pyi", "c.pyw"]
+    assert [file.path for file in index.files] == ["A.PY", "b.pyi", "c.pyw"]
     assert refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None).unread.kinds == kinds
     done = refresh(root, tmp_path / "index", processes=0, tell=lambda *_: None, documents=True)
     assert "documents" not in done.unread.kinds

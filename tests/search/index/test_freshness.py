@@ -217,12 +217,25 @@ def test_a_line_names_three_files_and_json_two_hundred():
     assert CURRENT.told == {}
 
 
-def test_an_index_of_another_version_is_made_again(root, asked, caplog):
+@pytest.mark.parametrize(
+    ("start", "rest", "what"),
+    [
+        (b"galm index 3 {}\n", slice(16, None), "of another version"),
+        (b"", slice(100), "damaged"),
+        (b"\1", slice(0), "dam"),
+    ],
+)
+def test_an_index_that_cannot_be_used_is_made_again(root, asked, start, rest, what):
     path = index_place(root)
-    path.write_bytes(b"galm index 3 {}\n" + path.read_bytes()[16:])
+    path.write_bytes(start + path.read_bytes()[rest])
     answer = asked("open the door")
     assert names(answer)[0] == "open_the_door"
-    assert f"the index of {root} is of another version" in answer["said"]
+    assert f"the index of {root} is {what}" in answer["said"]
+    assert "not all was read" not in answer["said"]
+
+
+def test_python_makes_an_index_of_another_version_again(root, caplog):
+    path = index_place(root)
     path.write_bytes(b"galm index 3 {}\n" + path.read_bytes()[16:])
     assert len(open_from_python(root)) == 4
     assert "another version" in caplog.text
