@@ -37,7 +37,7 @@ from search.index.index_file import (
     save_index,
     tree_sha256,
 )
-from search.index.read_part import Part, Task, Watch, callers_index, lexical_index, likely_first, read_part
+from search.index.read_part import GONE, Part, Task, Watch, callers_index, lexical_index, likely_first, read_part
 
 Read = TypeVar("Read")
 
@@ -160,6 +160,8 @@ def refresh(
     for each in chain.from_iterable(part.files for part in fresh):
         if each.trouble:
             tell(each.path, each.trouble)
+    vanished = {each.path for part in fresh for each in part.files if each.modified == GONE}
+    new = replace(new, files=[each._replace(modified=GONE) if each.path in vanished else each for each in found])
     committed = committed_blobs(checkout, origin.commit, tell) if checkout and origin else {}
     index = _together(old, sorted(kept.values()), fresh, origin, committed)
     folders = unread.folders[:_NAMED_FOLDERS]

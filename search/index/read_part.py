@@ -111,6 +111,10 @@ class Part:
         )
 
 
+GONE: Final = -1
+"""The time of a file that was gone when it was read, so that it is read again if it is there."""
+
+
 def read_part(task: Task) -> Part:
     """Read files; one that cannot be read has no rows, and the reason as its trouble."""
     from data_prep.sources.licences import Licences  # its patterns take long to compile, and are for workers alone
@@ -134,6 +138,8 @@ def _read(task: Task, found: Found, licences: "Licences") -> tuple[IndexedFile, 
         licence, blobs, words = licences.of(found.path, data), blob_names(raw), read.words or file_words(data)
     except (OSError, UserError) as error:
         raise_if_passing(error)
+        if isinstance(error, FileNotFoundError | NotADirectoryError):  # it may come back as it was, as its folder does
+            found = found._replace(modified=GONE)
         read, words = Units((), getattr(error, "strerror", None) or str(error)), FileWords()
     test, rows = is_test(found.path), len(read.units)
     script = script or (read.language if read.language != language_name(found.path) else "")

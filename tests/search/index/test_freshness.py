@@ -16,6 +16,7 @@ from neural_code_search.folder_index import index_folder
 from neural_code_search.folder_index import open_index as open_from_python
 from search.index import build, updating
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
+from search.index.index_file import open_index
 from search.opening import index_place
 from search.serve.live_index import LiveIndex
 
@@ -215,6 +216,18 @@ def test_a_line_names_three_files_and_json_two_hundred():
     assert many.line == ("300 changed files are being read: hits in them may be old (0.py, 1.py, 2.py and 297 more)")
     assert len(many.told["freshness"]["changed"]) == 200
     assert CURRENT.told == {}
+
+
+def test_what_was_gone_while_it_was_read_is_read_when_it_is_back(tmp_path, monkeypatch):
+    found, path = write(tmp_path / "code", FILES), tmp_path / "index"
+    with monkeypatch.context() as patch:
+        patch.setattr("search.index.read_part.read_source", lambda *_: (tmp_path / "gone").read_bytes())
+        build.refresh(found, path, processes=0, tell=lambda *_: None)
+    assert open_index(path).names == []
+    assert looked_at(path, found)[1].reading == ("store.py", "sub/other.py")
+    build.refresh(found, path, processes=0, tell=lambda *_: None)
+    assert "open_the_door" in open_index(path).names
+    assert looked_at(path, found)[1] == CURRENT
 
 
 @pytest.mark.parametrize(
