@@ -100,8 +100,8 @@ class Phrases:
         found: dict[int, float] = {}
         plain = ROUTE_WITH_VERB.sub("", typed.strip())
         is_literal = bool(plain) and not re.search(r"\s", plain)
-        asked = words if plain == typed.strip() else asked_words(plain)
-        words = [piece for word in asked for piece in pieces(word)]
+        whole = words if plain == typed.strip() else asked_words(plain)
+        words = [piece for word in whole for piece in pieces(word)]
         passages = self.passages(words, comments=comments)
         if is_literal and not passages and plain.startswith("/"):
             passages = self._of_route(plain.split("/")[1:_PARTS], comments=comments)
