@@ -112,10 +112,8 @@ def _must_be_made(root: Path, path: Path, *, vectors: bool) -> bool:
         what = "of another version of this program" if isinstance(error, OtherVersionError) else "damaged"
         console.complain(f"the index of {root} is {what}: it is made again")
         return True
-    if not vectors or vectors_path(path).exists():
-        return False
-    record = read_record(path)
-    return record is None or record.vectors
+    wanted = vectors and not vectors_path(path).exists()
+    return wanted and ((record := read_record(path)) is None or record.vectors)
 
 
 def make(root: Path, path: Path, *, vectors: bool) -> None:
