@@ -93,6 +93,7 @@ _CATALOGUE: Final = re.compile(
     rf"|(?:{_TONGUE}|Base)\.lproj/\w+\.strings|[^/.]+(?:\.{_TONGUE})?\.resx|[^/]+\.(?:po|xcstrings))$",
     re.IGNORECASE,
 )
+_ESCAPED: Final = re.compile(rb"(?:\\[uU](?!000|202)[0-9a-fA-F]{4})+")
 _CODE: Final = (".php", ".ts", ".js", ".mjs")
 _OF_CODE: Final = re.compile(rf"{_IN}\.\w+$", re.IGNORECASE)
 _TOLD_TONGUE: Final = re.compile(rf"(?:^|(?<=/)|[._-])({_TONGUE})(?=[/.])", re.IGNORECASE)
@@ -218,11 +219,19 @@ def read_document(file: SourceFile) -> Units:
     Raises:
         UserError: it is longer than ``LARGEST``.
     """
-    most = _LARGEST_CATALOGUE if is_catalogue(file.path) else LARGEST
+    is_one = is_catalogue(file.path)
+    most = _LARGEST_CATALOGUE if is_one else LARGEST
     if len(file.data) > most:
         raise UserError(f"a document longer than {most >> 10} KiB")
-    words = replace(file_words(file.data), names=(), defined=())
+    data = _ESCAPED.sub(_written_out, file.data) if is_one else file.data
+    words = replace(file_words(data), names=(), defined=())
     return Units(whole_file(file, file.data, words), words=words)
+
+
+def _written_out(escaped: re.Match[bytes]) -> bytes:
+    """The letters of hexadecimal numbers."""
+    digits = re.sub(rb"\\[uU]", b"", escaped[0]).decode()
+    return bytes.fromhex(digits).decode("utf-16-be", "replace").encode()
 
 
 def language_of_file(path: str, data: bytes) -> Language:
