@@ -63,32 +63,18 @@ LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
 MOST_CATALOGUES: Final = 200
 """Catalogues of messages that are read of a folder."""
-_ENDS: Final = (
-    *(
-        ".properties",
-        ".json",
-        ".yml",
-        ".yaml",
-        ".xml",
-        ".resx",
-        ".po",
-        ".arb",
-        ".strings",
-        ".ftl",
-        ".xlf",
-        ".xcstrings",
-    ),
-)
+_ENDS: Final = (*_DOCUMENTS["json"], *_DOCUMENTS["yaml"], *_DOCUMENTS["strings"], ".properties", ".xml", ".po")
 _TONGUE: Final = r"[a-z]{2}(?:[-_]r?[a-z]{2,4})?"
 _IN: Final = (
     r"(?:^|/)(?:_?locales?|i18n|l10n|lang|nls|translations)/"
     rf"(?:{_TONGUE}/(?:[\w-]+/)*[^/.]+|(?:[\w-]+/)*(?:[\w-]+[._-])?{_TONGUE})"
 )
+_TEXTS: Final = "(?:messages|errors|labels|strings|i18n|translations?|validation)"
 _CATALOGUE: Final = re.compile(
     rf"{_IN}\.(?:json|ya?ml|arb|ftl|properties)$"
-    r"|(?:^|/)(?:(?:[\w.-]*[._-])?en(?:[-_][a-z]{2})?\.(?:json|ya?ml|arb)"
-    r"|[\w.-]*(?:messages|errors|labels|strings|i18n|translations?|validation"
-    rf"|(?:bundle|resources|texts)(?=[^/]*\.prop))(?:[._-]{_TONGUE})?\.(?:properties|json|ya?ml|xlf)"
+    r"|(?:^|/)(?:(?:[\w-]+[._-])?en(?:[-_][a-z]{2})?\.(?:json|ya?ml|arb)"
+    rf"|(?:\w+[._-])?{_TEXTS}(?:[._-]{_TONGUE})?\.(?:json|ya?ml|xlf)"
+    rf"|\w*(?:{_TEXTS}|bundle|resources|texts)(?:[._-]{_TONGUE})?\.properties"
     rf"|[\w-]+[._-]{_TONGUE}\.arb|values(?:-{_TONGUE})?/(?:strings|plurals)\.xml"
     rf"|(?:{_TONGUE}|Base)\.lproj/\w+\.strings|[^/.]+(?:\.{_TONGUE})?\.resx|[^/]+\.(?:po|xcstrings))$",
     re.IGNORECASE,
