@@ -71,5 +71,5 @@ def cosine(left: Sequence[float], right: Sequence[float]) -> float:
 
 def counted(words, *, comments):
     """How often each stem of a file's words occurs in its comments, or else outside of them."""
-    found = {stem: sum(place & 1 == comments for place in places) for stem, places in words.places.items()}
+    found = {stem: sum(words.places[number] & 1 == comments).item() for stem, number in words.stems.items()}
     return {stem: count for stem, count in found.items() if count}

@@ -103,7 +103,7 @@ def test_cells_are_read_at_the_lines_of_the_file():
     ]
     assert units.units[1].pair.query_text == "Loads."
     assert "zebra" in counted(units.words, comments=True)
-    assert not {"iv", "png", "matplotlib"} & units.words.places.keys()
+    assert not {"iv", "png", "matplotlib"} & units.words.stems.keys()
     (one_line,) = {start for _, start, _ in declared(read("a.ipynb", notebook(("code", CODE), indent=None)))}
     assert one_line == 1
 
