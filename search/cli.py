@@ -128,7 +128,8 @@ def search(arguments: Sequence[str]) -> bool:
         top = options.top if any(re.match("--top(=|$)", each) for each in arguments) else 0
         return show_usages(words, options, top)
     first = "".join(words[:1])
-    if first == "-" or "\n" in first or (options.snippet and (not first or os.path.isdir(first))):  # noqa: PTH112
+    pasted = first == "-" or "\n" in first or first.count(" at ") + first.count('File "') > 1
+    if pasted or (options.snippet and (not first or os.path.isdir(first))):  # noqa: PTH112
         from search.snippets.command import search_pasted
 
         if (found := search_pasted(words, options)) is not None:

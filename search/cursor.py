@@ -106,7 +106,7 @@ def cursor_at(typed: str, query: str = "") -> Cursor:
         raise UserError(f"--at takes FILE:LINE, such as src/store.py:12, not {shown(typed)}")
     path, line = next((each for each in places if os.path.isfile(each[0])), places[0])  # noqa: PTH113 - knows no error
     language = language_name(path.name)
-    if path.suffix not in LANGUAGES:
+    if path.suffix.lower() not in LANGUAGES:
         raise UserError(f"--at takes a source file ({known_suffixes()}), not {path}")
     lines = _lines(path)
     if not 1 <= line <= len(lines) + 1:

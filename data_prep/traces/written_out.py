@@ -58,6 +58,11 @@ def apart(line: str) -> Sequence[str]:
     return [first, *(part for each in frames for part in _ERROR_IN_LINE.sub(r"\1\n", f"  {each}").split("\n"))]
 
 
+def with_lines(typed: str) -> str:
+    """A text with the line breaks that a trace in it has lost."""
+    return typed if "\n" in typed else "\n".join(apart(typed))
+
+
 def as_shown(text: str) -> Iterator[str]:
     """A page as a browser shows it, if the text may be one, then the text itself."""
     if _MARKED_UP.search(text):

@@ -213,7 +213,7 @@ def _holding(index: Index, wanted: Filter) -> Bool[np.ndarray, " rows"]:
     is_meant: Mapping[str, Callable[[IndexedFile], bool]] = {
         "path": lambda file: any(matches(file.path) for matches in matchers),
         "lang": lambda file: not file.languages.isdisjoint(wanted.values),
-        "ext": lambda file: any(file.path.endswith(f".{value}") for value in wanted.values),
+        "ext": lambda file: file.path.lower().endswith(tuple(f".{each.lower()}" for each in wanted.values)),
     }
     matchers = [path_filter(value) for value in wanted.values] if wanted.name == "path" else []
     return _spread(index, is_meant[wanted.name])

@@ -63,36 +63,23 @@ LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
 MOST_CATALOGUES: Final = 200
 """Catalogues of messages that are read of a folder."""
-_ENDS: Final = (
-    *(
-        ".properties",
-        ".json",
-        ".yml",
-        ".yaml",
-        ".xml",
-        ".resx",
-        ".po",
-        ".arb",
-        ".strings",
-        ".ftl",
-        ".xlf",
-        ".xcstrings",
-    ),
-)
+_ENDS: Final = (*_DOCUMENTS["json"], *_DOCUMENTS["yaml"], *_DOCUMENTS["strings"], ".properties", ".xml", ".po")
 _TONGUE: Final = r"[a-z]{2}(?:[-_]r?[a-z]{2,4})?"
 _IN: Final = (
     r"(?:^|/)(?:_?locales?|i18n|l10n|lang|nls|translations)/"
     rf"(?:{_TONGUE}/(?:[\w-]+/)*[^/.]+|(?:[\w-]+/)*(?:[\w-]+[._-])?{_TONGUE})"
 )
+_TEXTS: Final = "(?:messages|errors|labels|strings|i18n|translations?|validation)"
 _CATALOGUE: Final = re.compile(
     rf"{_IN}\.(?:json|ya?ml|arb|ftl|properties)$"
-    r"|(?:^|/)(?:(?:[\w.-]*[._-])?en(?:[-_][a-z]{2})?\.(?:json|ya?ml|arb)"
-    r"|[\w.-]*(?:messages|errors|labels|strings|i18n|translations?|validation"
-    rf"|(?:bundle|resources|texts)(?=[^/]*\.prop))(?:[._-]{_TONGUE})?\.(?:properties|json|ya?ml|xlf)"
+    r"|(?:^|/)(?:(?:[\w-]+[._-])?en(?:[-_][a-z]{2})?\.(?:json|ya?ml|arb)"
+    rf"|(?:\w+[._-])?{_TEXTS}(?:[._-]{_TONGUE})?\.(?:json|ya?ml|xlf)"
+    rf"|\w*(?:{_TEXTS}|bundle|resources|texts)(?:[._-]{_TONGUE})?\.properties"
     rf"|[\w-]+[._-]{_TONGUE}\.arb|values(?:-{_TONGUE})?/(?:strings|plurals)\.xml"
     rf"|(?:{_TONGUE}|Base)\.lproj/\w+\.strings|[^/.]+(?:\.{_TONGUE})?\.resx|[^/]+\.(?:po|xcstrings))$",
     re.IGNORECASE,
 )
+_ESCAPED: Final = re.compile(rb"(?:\\[uU](?!000|202)[0-9a-fA-F]{4})+")
 _CODE: Final = (".php", ".ts", ".js", ".mjs")
 _OF_CODE: Final = re.compile(rf"{_IN}\.\w+$", re.IGNORECASE)
 _TOLD_TONGUE: Final = re.compile(rf"(?:^|(?<=/)|[._-])({_TONGUE})(?=[/.])", re.IGNORECASE)
@@ -218,11 +205,19 @@ def read_document(file: SourceFile) -> Units:
     Raises:
         UserError: it is longer than ``LARGEST``.
     """
-    most = _LARGEST_CATALOGUE if is_catalogue(file.path) else LARGEST
+    is_one = is_catalogue(file.path)
+    most = _LARGEST_CATALOGUE if is_one else LARGEST
     if len(file.data) > most:
         raise UserError(f"a document longer than {most >> 10} KiB")
-    words = replace(file_words(file.data), names=(), defined=())
+    data = _ESCAPED.sub(_written_out, file.data) if is_one else file.data
+    words = replace(file_words(data), names=(), defined=())
     return Units(whole_file(file, file.data, words), words=words)
+
+
+def _written_out(escaped: re.Match[bytes]) -> bytes:
+    """The letters of hexadecimal numbers."""
+    digits = re.sub(rb"\\[uU]", b"", escaped[0]).decode()
+    return bytes.fromhex(digits).decode("utf-16-be", "replace").encode()
 
 
 def language_of_file(path: str, data: bytes) -> Language:

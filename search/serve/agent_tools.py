@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from data_prep.errors import UserError, one_line, shown
 from data_prep.traces.trace import read_trace
+from data_prep.traces.written_out import with_lines
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.matching import Pattern
@@ -94,8 +95,8 @@ class AgentTools:
                 counted.
         """
         _check(question=question, snippet=snippet, regex=regex, top=top, path=path, language=language, budget=budget)
-        if "\n" in question and not (snippet or regex) and read_trace(question):
-            question, snippet = "", question
+        if "\n" in (pasted := with_lines(question)) and not (snippet or regex) and read_trace(pasted):
+            question, snippet = "", pasted
         if by not in ("method", "file"):
             raise UserError(f"by takes method or file, not {shown(by)}")
         if bool(question.strip() or regex) == bool(snippet.strip()):

@@ -15,6 +15,7 @@ from data_prep.errors import UserError, check_bounds, one_line, real, shown, who
 from data_prep.files.access import check_replaceable_folder, named_path, read_whole
 from data_prep.posts.sets import PostsConfig
 from data_prep.traces.trace import read_trace
+from data_prep.traces.written_out import with_lines
 from experiments.terminal import console
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
@@ -62,9 +63,10 @@ def related(arguments: Sequence[str]) -> bool:
 
 
 def search_pasted(words: Sequence[str], options: SearchOptions) -> bool | None:
-    """As :func:`search_code`, for words as typed; None: the first is a question of several lines, and no trace."""
-    first = "".join(words[:1])
-    if "\n" in first and (options.snippet or options.at or options.regex or not read_trace(first)):
+    """As :func:`search_code`, for words as typed; None: the first is a question, and no trace."""
+    first = with_lines("".join(words[:1]))
+    is_question = "\n" not in first and first != "-" and not options.snippet
+    if is_question or ("\n" in first and (options.snippet or options.at or options.regex or not read_trace(first))):
         return None
     named = words[1:] if first == "-" or "\n" in first else words
     return search_code(options, named_folder(" ".join(named)) if named else None, first if "\n" in first else "")

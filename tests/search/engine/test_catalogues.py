@@ -109,8 +109,8 @@ def test_a_translation_leads_to_what_has_the_text(tmp_path):
          "Tor 7 wurde geschlossen"),
         ("config/locales/ja.yml", "ja:\n  heron:\n    closed: 門は閉じられました\n", "heron.closed",
          "門は閉じられました"),
-        ("messages_fr.properties", "heron.gate.closed=La porte {0} est close\n", "heron.gate.closed",
-         "La porte 7 est close"),
+        ("messages_fr.properties", "heron.gate.closed=La for\\u00eat {0} d\\u00e9bord\\u00e9e\n", "heron.gate.closed",
+         "La forêt 7 débordée"),
         ("lang/pt_BR/gates.php", "<?php\nreturn [\n  'closed' => 'O portal :n foi fechado',\n];\n", "gates.closed",
          "O portal 7 foi fechado"),
         ("res/values/strings.xml", '<resources>\n  <plurals name="herons_closed">\n'

@@ -88,7 +88,7 @@ def test_what_only_looks_like_a_filter_is_none(engine, text):
         ("test:only", {"tests/test_store.py"}),
         ("test:no lang:python", {"src/store.py"}),
         ("ext:go", {"src/deep/store.go"}),
-        ("ext:.py,java -path:tests/", {"src/store.py", "my folder/Item.java"}),
+        ("ext:.PY,java -path:tests/", {"src/store.py", "my folder/Item.java"}),
         ("type:class", {"src/store.py", "my folder/Item.java"}),
         ("type:constant", {"src/store.py"}),
         ("type:Constant lang:Python test:NO", {"src/store.py"}),

@@ -182,6 +182,14 @@ def test_a_log_is_decoded_and_says_what_is_not_read_of_it(tmp_path, capsys, enco
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_question_in_one_line_is_a_trace_only_if_it_has_several_frames(capsys):
+    line = 'Traceback (most recent call last): File "app/store.py", line 3, in a b() File "app/store.py", line 16, in b'
+    assert [told(capsys, "search", line)[each] for each in ("kind", "frames")] == ["trace", 2]
+    assert main(["search", "repeat at first at the start"]) in (0, 1)
+    assert "code like" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
 def test_code_like_that_at_a_place(capsys):
     found = told(capsys, "related", "app/store.py:16")
     assert (found["kind"], found["language"]) == ("place", "python")
