@@ -16,6 +16,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.store.arrays import Float, Int, Int64, Num
+from evaluation.significance import wilson
 
 Ranks = Num[np.ndarray, " queries"]  # 1-based; integers, or halves under the average tie rule
 
@@ -283,14 +284,6 @@ def recall_at(ranks: Int64[np.ndarray, " queries"], k: int) -> Recall:
         UserError: there are no queries.
     """
     return Recall(top_at_k(ranks, k), *wilson(int((ranks <= k).sum()), len(ranks)))
-
-
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson, JASA 1927); 0 to 1 of nothing."""
-    from scipy.stats import binomtest  # slow to import
-
-    ends = binomtest(count, total).proportion_ci(method="wilson") if total else None
-    return (float(ends.low), float(ends.high)) if ends else (0.0, 1.0)
 
 
 def chance_recall(documents: int, relevant: Sequence[Columns], k: int) -> float:

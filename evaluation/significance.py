@@ -183,3 +183,11 @@ def _of_seeds(runs: Runs) -> tuple[float, int]:
     if seeds < 2:
         return math.nan, 0
     return float(runs.values.mean(axis=1).var(ddof=1) / seeds), seeds - 1
+
+
+def wilson(count: int, total: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson, JASA 1927); 0 to 1 of nothing."""
+    from scipy.stats import binomtest  # slow to import
+
+    ends = binomtest(count, total).proportion_ci(method="wilson") if total else None
+    return (float(ends.low), float(ends.high)) if ends else (0.0, 1.0)

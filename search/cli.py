@@ -152,6 +152,7 @@ def _ask(asked: str, folder: Path | None, options: SearchOptions, *, tries: int 
     """
     from search.engine.matching import Pattern
     from search.engine.question import words_of
+    from search.hits import Answer, show_answer
 
     cursor = None
     if options.at:
@@ -164,8 +165,6 @@ def _ask(asked: str, folder: Path | None, options: SearchOptions, *, tries: int 
         words_of(question)  # what is bad is reported before anything is opened
     nearest = "none" if options.model == "none" else options.nearest
     source = source_for(options, folder, cursor.file.parent if cursor else None, vectors=nearest != "none")
-    from search.hits import Answer, show_answer  # imported meanwhile, if an index was made
-
     engine, root, languages, files = ready(options, source, options.model, nearest, cursor.language if cursor else "")
     started = time.perf_counter()
     hits = engine.search(

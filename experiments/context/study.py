@@ -24,7 +24,7 @@ from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from data_prep.files.json_text import load_record, to_json
 from data_prep.files.writing import write_atomically
-from evaluation.metrics import wilson
+from evaluation.significance import wilson
 from experiments.context.finished_run import FinishedRun, Pool, model_scores, rows_of_languages, same_pairs, url_of
 from experiments.context.labels import COLUMNS, HIGHEST
 from experiments.context.options import AnnotateOptions, StudyOptions

@@ -68,7 +68,7 @@ class RankingSettings:
     constant: float = 1.5
     """Subtracted from the score of constants, which functions mostly answer better, except where they are named."""
     old: float = 5.0
-    """Subtracted from the score of what is of an older generation, or a translation (search/files/words.py)."""
+    """Subtracted from the score of what is of an older generation, or a translation (search/files/generations.py)."""
     deprecated: float = 2.0
     """The same of declarations that are marked as deprecated."""
     depth: float = 0.3

@@ -1,13 +1,11 @@
-"""The terms that a text is ranked by, and the words of a whole file: their places, its names, its generation.
+"""The terms that a text is ranked by, and the words of a whole file: their places and its names.
 
 A term is the stem of a word. Chinese, Japanese, Korean (whose particles are written together with their words), Thai,
 Lao, Khmer, Burmese and Tibetan, without blanks between words, are cut into overlapping pairs of letters. Other scripts
 have a stemmer of their own where there is one. Latin letters lose their accents, others the marks that are optional.
 
 Any file is read that is written in lines of text: a name is defined by a keyword before it. Where the comments are is
-said by who has parsed it; else their words are words of the text. A folder or file ``v1`` is of an older generation
-than ``v2`` beside it, or than modules of the same names above it. Folders and files that are called deprecated,
-legacy, old, or are others' code (``vendor``), are older than all else.
+said by who has parsed it; else their words are words of the text.
 """
 
 import re
@@ -24,7 +22,6 @@ import Stemmer
 
 from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, split_identifier
 from data_prep.languages.registry import languages
-from data_prep.records import Method
 from data_prep.store.arrays import Ragged, edges
 from data_prep.store.split import numbered
 
@@ -234,85 +231,3 @@ def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _plain(part: str) -> str:
     """A part of a path as one identifier."""
     return "_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD)
-
-
-_OLD: Final = frozenset(map(stem_of, ("deprecated", "legacy", "old", "obsolete")))
-_ALONE: Final = frozenset(("compat", "vendor", "vendored", "thirdparty"))
-"""What says the same only as a whole name."""
-DEPRECATED: Final = _OLD
-"""Stems by which a question means what is marked as deprecated."""
-_VERSION: Final = re.compile(r"(.*?)[._-]?v(\d{1,3})(?:(alpha|beta|rc)(\d{0,3}))?", re.IGNORECASE)
-"""``v1``, ``api_v2``, ``v1beta1``: what is versioned, and how."""
-_TRANSLATIONS: Final = re.compile(r"(?:.*/)?(?:locales?|i18n|l10n|translations?)", re.IGNORECASE)
-_TRANSLATION: Final = re.compile(r"(?!en(?:[_-]|\Z))[a-z]{2}(?:[_-][A-Za-z]{2,4})?")
-"""Folders of translations, and what is in them: ``pt``, ``zh-TW``, ``sr_Latn``."""
-_TOLD: Final = re.compile(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGNORECASE | re.MULTILINE)
-"""How documentation says that something is deprecated."""
-_MARKED: Final = re.compile(r"[@\[(,{-][ \t]*:?(?:deprecated|obsolete)\b", re.IGNORECASE)
-"""How a declaration is marked: ``@Deprecated``, ``#[deprecated]``, ``[Obsolete]``, ``available(*, deprecated)``."""
-
-
-def is_deprecated(method: Method) -> bool:
-    """Whether a declaration is marked as deprecated, in its documentation or before its name."""
-    if method.kind == "file":
-        return False
-    head = method.source[: max(0, method.source.find(method.name))]
-    return bool(_TOLD.search(method.documentation) or _MARKED.search(head))
-
-
-def old_words(paths: Sequence[str]) -> dict[int, frozenset[str]]:
-    """The files of ``paths`` that are old, or translated from English, and stems by which a question means them."""
-    parts = {number: _names_above(path) for number, path in enumerate(paths)}
-    beside: dict[str, set[str]] = {}  # folder -> the names in it
-    files: dict[str, set[str]] = {}  # folder -> those of modules
-    for number, own in parts.items():
-        for above, part in own:
-            beside.setdefault(above, set()).add(part)
-        if paths[number].rpartition("/")[2] not in GATHERING:
-            files.setdefault(own[-1][0], set()).add(own[-1][1])
-    outdated = {(above, part): _is_outdated(part, above, beside, files) for above in beside for part in beside[above]}
-    found = {}
-    for number, own in parts.items():
-        words = {word for each in own for word in _said(each[1], is_outdated=outdated[each])}
-        if words := words | {word for each in own for word in _of_translation(*each)}:
-            found[number] = frozenset(words)
-    return found
-
-
-def _names_above(path: str) -> list[tuple[str, str]]:
-    """What each folder of a path and its file are in, and their names without suffixes."""
-    names = path.split("/")
-    folders = ["/".join(names[:count]) for count in range(len(names))]
-    return [(above, name.split(".")[0] or name) for above, name in zip(folders, names, strict=True)]
-
-
-def _said(part: str, *, is_outdated: bool) -> frozenset[str]:
-    """Stems by which a folder or file is old; none: it is not."""
-    if is_outdated and (version := _VERSION.fullmatch(part)):
-        return frozenset((version[2],))
-    plain = re.sub(r"[\W_]", "", part).lower()
-    words = split_identifier(part)
-    return frozenset(map(stem_of, words)) & _OLD or (frozenset((plain, *words)) if plain in _ALONE else frozenset())
-
-
-def _of_translation(above: str, part: str) -> frozenset[str]:
-    """Stems by which a question means a folder or file of a translation; none: it is not one."""
-    if _TRANSLATIONS.fullmatch(above) and _TRANSLATION.fullmatch(part):
-        return frozenset(map(stem_of, ("locale", "translation", "language", *split_identifier(part))))
-    return frozenset()
-
-
-def _is_outdated(part: str, above: str, beside: Mapping[str, set[str]], files: Mapping[str, set[str]]) -> bool:
-    """Whether a newer version stands beside ``part``, or modules of the same names do."""
-    own = _VERSION.fullmatch(part)
-    if own is None:
-        return False
-    others = [other for each in beside[above] if (other := _VERSION.fullmatch(each)) and other[1] == own[1]]
-    if any(_order(other) > _order(own) for other in others):
-        return True
-    inside = files.get(f"{above}/{part}".lstrip("/"), set())
-    return len(inside & files.get(above, set())) >= max(2, len(inside) / 2)
-
-
-def _order(version: re.Match[str]) -> tuple[int, bool, str, int]:
-    return int(version[2]), version[3] is None, (version[3] or "").lower(), int(version[4] or 0)

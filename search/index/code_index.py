@@ -23,8 +23,8 @@ from data_prep.records import LARGEST_SOURCE, UnitKind
 from data_prep.store.arrays import Int64, Ragged, UInt8, edges
 from data_prep.store.split import PairText, Split
 from search.files.encodings import text_of
+from search.files.generations import old_words
 from search.files.languages import WHOLE_ALONE, language_name
-from search.files.words import old_words
 from search.retrieval.word_index import Bm25Index, FileIndex
 
 UNIT_KINDS: Final[Sequence[UnitKind]] = get_args(UnitKind)

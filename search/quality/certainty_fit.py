@@ -24,7 +24,7 @@ from jaxtyping import Float
 from tqdm import tqdm
 
 from data_prep.errors import UserError
-from evaluation.metrics import wilson
+from evaluation.significance import wilson
 from search.engine.certainty import Certainty, level_of
 from search.engine.engine import Engine
 from search.engine.evidence import LIMITS, Limits

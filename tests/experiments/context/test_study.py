@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.metrics import wilson
+from evaluation.significance import wilson
 from experiments.context.study import Comparison, Shown, Study, ask, load_study, outcome_page
 
 ONE, OTHER = Shown("<b>one()</b>", "u1"), Shown("other()", "u2")

@@ -5,8 +5,8 @@ import pytest
 from data_prep.records import SourceFile
 from search.engine.engine import Engine
 from search.engine.penalties import Penalties
+from search.files.generations import is_deprecated, old_words
 from search.files.languages import read_file
-from search.files.words import is_deprecated, old_words
 from search.index.build import refresh
 from search.index.index_file import open_index
 

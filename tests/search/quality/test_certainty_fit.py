@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from cli.main import main
-from evaluation.metrics import wilson
+from evaluation.significance import wilson
 from search.engine.evidence import LIMITS
 from search.quality.certainty_fit import LOST, MISSED, nonsense
 from tests.conftest import REPOSITORY
