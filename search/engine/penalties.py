@@ -13,8 +13,7 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.path_reading import folder_depths
 from search.engine.question import RankingSettings, asks_for_tests
-from search.files.generations import DEPRECATED
-from search.files.languages import is_catalogue
+from search.files.generations import DEPRECATED, is_catalogue
 from search.files.words import stem_of
 from search.index.code_index import CONSTANT, TEST, Index
 

@@ -24,7 +24,7 @@ from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners, Word, linked
 from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb
 from search.engine.question import asked_words
-from search.files.languages import is_catalogue
+from search.files.generations import is_catalogue
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf

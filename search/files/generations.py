@@ -1,11 +1,17 @@
-"""Which files and declarations stand behind others: what is of an older generation, or translated.
+"""Which files and declarations stand behind others: what is old or translated, and catalogues of messages.
 
 A folder or file ``v1`` is of an older generation than ``v2`` beside it, or than modules of the same names above it.
 Folders and files that are called deprecated, legacy, old, or are others' code (``vendor``), are older than all else.
+
+Catalogues of messages are documents that are read beside the sources: what a program says stands in them, and code has
+the keys. Where there is one in English, or of no language by its name, those in other languages are not read.
 """
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
 from typing import Final
 
 from data_prep.languages.identifiers import split_identifier
@@ -26,6 +32,31 @@ _TOLD: Final = re.compile(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGN
 """How documentation says that something is deprecated."""
 _MARKED: Final = re.compile(r"[@\[(,{-][ \t]*:?(?:deprecated|obsolete)\b", re.IGNORECASE)
 """How a declaration is marked: ``@Deprecated``, ``#[deprecated]``, ``[Obsolete]``, ``available(*, deprecated)``."""
+MOST_CATALOGUES: Final = 200
+"""Catalogues of messages that are read of a folder."""
+_ENDS: Final = (
+    *(".json", ".yaml", ".yml", ".strings", ".resx", ".arb"),
+    *(".ftl", ".xlf", ".xcstrings", ".properties", ".xml", ".po"),
+)
+_TONGUE: Final = r"[a-z]{2}(?:[-_]r?[a-z]{2,4})?"
+_IN: Final = (
+    r"(?:^|/)(?:_?locales?|i18n|l10n|lang|nls|translations)/"
+    rf"(?:{_TONGUE}/(?:[\w-]+/)*[^/.]+|(?:[\w-]+/)*(?:[\w-]+[._-])?{_TONGUE})"
+)
+_TEXTS: Final = "(?:messages|errors|labels|strings|i18n|translations?|validation)"
+_CATALOGUE: Final = re.compile(
+    rf"{_IN}\.(?:json|ya?ml|arb|ftl|properties)$"
+    r"|(?:^|/)(?:(?:[\w-]+[._-])?en(?:[-_][a-z]{2})?\.(?:json|ya?ml|arb)"
+    rf"|(?:\w+[._-])?{_TEXTS}(?:[._-]{_TONGUE})?\.(?:json|ya?ml|xlf)"
+    rf"|\w*(?:{_TEXTS}|bundle|resources|texts)(?:[._-]{_TONGUE})?\.properties"
+    rf"|[\w-]+[._-]{_TONGUE}\.arb|values(?:-{_TONGUE})?/(?:strings|plurals)\.xml"
+    rf"|(?:{_TONGUE}|Base)\.lproj/\w+\.strings|[^/.]+(?:\.{_TONGUE})?\.resx|[^/]+\.(?:po|xcstrings))$",
+    re.IGNORECASE,
+)
+_CODE: Final = (".php", ".ts", ".js", ".mjs")
+_OF_CODE: Final = re.compile(rf"{_IN}\.\w+$", re.IGNORECASE)
+_TOLD_TONGUE: Final = re.compile(rf"(?:^|(?<=/)|[._-])({_TONGUE})(?=[/.])", re.IGNORECASE)
+_ENGLISH: Final = ("en", "en-US", "en_US", "en-GB", "en_GB")
 
 
 def is_deprecated(method: Method) -> bool:
@@ -92,3 +123,30 @@ def _is_outdated(part: str, above: str, beside: Mapping[str, set[str]], files: M
 
 def _order(version: re.Match[str]) -> tuple[int, bool, str, int]:
     return int(version[2]), version[3] is None, (version[3] or "").lower(), int(version[4] or 0)
+
+
+def is_catalogue(path: str, *, code: bool = False) -> bool:
+    """Whether a file is a catalogue of messages, by its path; ``code``: also one that is a source file."""
+    if path.endswith(_ENDS):
+        return _CATALOGUE.search(path) is not None
+    return code and path.endswith(_CODE) and _OF_CODE.search(path) is not None
+
+
+def first_catalogues(root: Path) -> Callable[[str], bool]:
+    """Tells of one path after the other whether it is among the first ``MOST_CATALOGUES``: translations may be many.
+
+    Of those that a program has in English too, that one is read alone. Those of gettext have the English text as well.
+    """
+    numbers = count(1)
+    return lambda path: is_catalogue(path) and not _is_in_english(root, path) and next(numbers) <= MOST_CATALOGUES
+
+
+def _is_in_english(root: Path, path: str) -> bool:
+    """Whether a catalogue in another language has one beside it that is in English, or of no language."""
+    told = [] if path.endswith(".po") else [*_TOLD_TONGUE.finditer(path)]
+    if any(each[1].lower().startswith("en") for each in told):
+        return False
+    ways = [(path[: each.start(1)], path[each.end() :], path[: each.start()]) for each in told]
+    beside = [f"{before}{english}{behind}" for before, behind, _ in ways for english in _ENGLISH]
+    beside += [f"{plain}{behind}" for _, behind, plain in ways if not plain.endswith("/")]
+    return any(os.path.lexists(f"{root}/{each}") for each in beside)

@@ -1,18 +1,14 @@
 """The languages and documents that are indexed, by file suffix, whole files as units, and patterns of paths.
 
-Catalogues of messages are documents that are read beside the sources: what a program says stands in them, and code has
-the keys. Where there is one in English, or of no language by its name, those in other languages are not read.
-
 Light to import.
 """
 
 import fnmatch
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
-from pathlib import Path, PurePosixPath
+from itertools import chain
+from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Final
 
@@ -22,6 +18,7 @@ from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES as SOURCES
 from data_prep.languages.registry import language_called, language_of, language_of_name, language_of_script, languages
 from data_prep.records import Method, Pair, SourceFile
+from search.files.generations import is_catalogue
 from search.files.words import FileWords, file_words
 
 WHOLE_ALONE: Final = "found as a whole file, its functions are not read"
@@ -61,29 +58,7 @@ LARGEST: Final = 128 << 10
 _LARGEST_CATALOGUE: Final = 1 << 20
 LONGEST_PATTERN: Final = 500
 """Maximum number of characters."""
-MOST_CATALOGUES: Final = 200
-"""Catalogues of messages that are read of a folder."""
-_ENDS: Final = (*_DOCUMENTS["json"], *_DOCUMENTS["yaml"], *_DOCUMENTS["strings"], ".properties", ".xml", ".po")
-_TONGUE: Final = r"[a-z]{2}(?:[-_]r?[a-z]{2,4})?"
-_IN: Final = (
-    r"(?:^|/)(?:_?locales?|i18n|l10n|lang|nls|translations)/"
-    rf"(?:{_TONGUE}/(?:[\w-]+/)*[^/.]+|(?:[\w-]+/)*(?:[\w-]+[._-])?{_TONGUE})"
-)
-_TEXTS: Final = "(?:messages|errors|labels|strings|i18n|translations?|validation)"
-_CATALOGUE: Final = re.compile(
-    rf"{_IN}\.(?:json|ya?ml|arb|ftl|properties)$"
-    r"|(?:^|/)(?:(?:[\w-]+[._-])?en(?:[-_][a-z]{2})?\.(?:json|ya?ml|arb)"
-    rf"|(?:\w+[._-])?{_TEXTS}(?:[._-]{_TONGUE})?\.(?:json|ya?ml|xlf)"
-    rf"|\w*(?:{_TEXTS}|bundle|resources|texts)(?:[._-]{_TONGUE})?\.properties"
-    rf"|[\w-]+[._-]{_TONGUE}\.arb|values(?:-{_TONGUE})?/(?:strings|plurals)\.xml"
-    rf"|(?:{_TONGUE}|Base)\.lproj/\w+\.strings|[^/.]+(?:\.{_TONGUE})?\.resx|[^/]+\.(?:po|xcstrings))$",
-    re.IGNORECASE,
-)
 _ESCAPED: Final = re.compile(rb"(?:\\[uU](?!000|202)[0-9a-fA-F]{4})+")
-_CODE: Final = (".php", ".ts", ".js", ".mjs")
-_OF_CODE: Final = re.compile(rf"{_IN}\.\w+$", re.IGNORECASE)
-_TOLD_TONGUE: Final = re.compile(rf"(?:^|(?<=/)|[._-])({_TONGUE})(?=[/.])", re.IGNORECASE)
-_ENGLISH: Final = ("en", "en-US", "en_US", "en-GB", "en_GB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,30 +232,3 @@ def path_matcher(pattern: str) -> Callable[[str], bool]:
         raise UserError(f"path has at most {LONGEST_PATTERN} characters, this one has {len(pattern):,}")
     match = re.compile(fnmatch.translate(pattern)).match
     return lambda path: match(path) is not None
-
-
-def is_catalogue(path: str, *, code: bool = False) -> bool:
-    """Whether a file is a catalogue of messages, by its path; ``code``: also one that is a source file."""
-    if path.endswith(_ENDS):
-        return _CATALOGUE.search(path) is not None
-    return code and path.endswith(_CODE) and _OF_CODE.search(path) is not None
-
-
-def first_catalogues(root: Path) -> Callable[[str], bool]:
-    """Tells of one path after the other whether it is among the first ``MOST_CATALOGUES``: translations may be many.
-
-    Of those that a program has in English too, that one is read alone. Those of gettext have the English text as well.
-    """
-    numbers = count(1)
-    return lambda path: is_catalogue(path) and not _is_in_english(root, path) and next(numbers) <= MOST_CATALOGUES
-
-
-def _is_in_english(root: Path, path: str) -> bool:
-    """Whether a catalogue in another language has one beside it that is in English, or of no language."""
-    told = [] if path.endswith(".po") else [*_TOLD_TONGUE.finditer(path)]
-    if any(each[1].lower().startswith("en") for each in told):
-        return False
-    ways = [(path[: each.start(1)], path[each.end() :], path[: each.start()]) for each in told]
-    beside = [f"{before}{english}{behind}" for before, behind, _ in ways for english in _ENGLISH]
-    beside += [f"{plain}{behind}" for _, behind, plain in ways if not plain.endswith("/")]
-    return any(os.path.lexists(f"{root}/{each}") for each in beside)

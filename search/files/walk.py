@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.files.access import raise_if_passing, read_regular, reason
+from search.files.generations import first_catalogues
 from search.files.ignore_files import How, IgnoreFiles, Patterns, Tell
-from search.files.languages import first_catalogues
 from search.files.unread import Unread, scripts
 
 TICK: Final = 100_000_000

@@ -3,7 +3,7 @@
 import pytest
 
 import neural_code_search as ncs
-from search.files.languages import first_catalogues, is_catalogue
+from search.files.generations import first_catalogues, is_catalogue
 
 FILL = {
     f"src/m{number}.py": f"def load_{number}(order):\n    return order\n\n\ndef limit_{number}(x):\n    return x\n"
@@ -156,7 +156,7 @@ def test_of_translations_the_english_one_is_read(tmp_path):
 
 
 def test_of_many_translations_the_first_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("search.files.languages.MOST_CATALOGUES", 2)
+    monkeypatch.setattr("search.files.generations.MOST_CATALOGUES", 2)
     for name in ("de", "fr", "it", "nl"):
         (tmp_path / f"{name}.po").write_text(f'msgid "walrus"\nmsgstr "{name}"\n')
     (tmp_path / "pay.py").write_text("def open():\n    run()\n")
