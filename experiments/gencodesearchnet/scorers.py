@@ -160,9 +160,12 @@ def load_ranker(
 
 
 def is_trained(ranker: Ranker) -> bool:
-    """Whether another training seed would give other scores."""
+    """Whether another training seed would give other scores; an encoder's folder may be a run's (``export``)."""
     parts = ranker.scorers if isinstance(ranker, FusedScorer) else (ranker,)
-    return any(isinstance(part, PoolRanker) for part in parts)
+    return any(
+        isinstance(part, PoolRanker) or (isinstance(part, SentenceEncoder) and named_path(part.config.model).is_dir())
+        for part in parts
+    )
 
 
 def _is_run(folder: Path) -> bool:
