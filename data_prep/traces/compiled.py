@@ -157,12 +157,12 @@ _WORD: Final = r"[^\W\d_]{1,10}"
 CSHARP: Final = HeadedForm(
     frames=(
         re.compile(
-            r"\W*at (?P<name>[^\s()]+(?:\.[^\s()]+)+) ?\((?P<arguments>[^():]*)\)(?: \[0x[0-9a-f]+\])?"
+            r"\W*at (?P<name>[^\s()]+\.[^\s()]+) ?\((?P<arguments>[^():]*)\)(?: \[0x[0-9a-f]+\])?"
             r"(?: in (?P<path>.+?):(?:line )?(?P<line>\d+))?(?:<---)?[\s\"',]*"
         ),
         re.compile(r"\s*(?P<name>[^\s()]+) ?\((?P<arguments>[^()]*)\) \(at (?P<path>[^()]+\.cs):(?P<line>\d+)\)"),
         re.compile(
-            rf"\s*{_WORD}:? (?P<name>[^\s()]+(?:\.[^\s()]+)+)\((?P<arguments>[^():]*)\)"
+            rf"\s*{_WORD}:? (?P<name>[^\s()]+\.[^\s()]+)\((?P<arguments>[^():]*)\)"
             rf" {_WORD}:? (?P<path>.+?\.\w+):{_WORD} (?P<line>\d+)\.?"
         ),
     ),

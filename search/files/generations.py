@@ -25,7 +25,7 @@ DEPRECATED: Final = _OLD
 """Stems by which a question means what is marked as deprecated."""
 _VERSION: Final = re.compile(r"(.*?)[._-]?v(\d{1,3})(?:(alpha|beta|rc)(\d{0,3}))?", re.IGNORECASE)
 """``v1``, ``api_v2``, ``v1beta1``: what is versioned, and how."""
-_TRANSLATIONS: Final = re.compile(r"(?:.*/)?(?:locales?|i18n|l10n|translations?)", re.IGNORECASE)
+_TRANSLATIONS: Final = re.compile(r"locales?|i18n|l10n|translations?", re.IGNORECASE)
 _TRANSLATION: Final = re.compile(r"(?!en(?:[_-]|\Z))[a-z]{2}(?:[_-][A-Za-z]{2,4})?")
 """Folders of translations, and what is in them: ``pt``, ``zh-TW``, ``sr_Latn``."""
 _TOLD: Final = re.compile(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGNORECASE | re.MULTILINE)
@@ -77,13 +77,13 @@ def old_words(paths: Sequence[str]) -> dict[int, frozenset[str]]:
             beside.setdefault(above, set()).add(part)
         if paths[number].rpartition("/")[2] not in GATHERING:
             files.setdefault(own[-1][0], set()).add(own[-1][1])
-    outdated = {(above, part): _is_outdated(part, above, beside, files) for above in beside for part in beside[above]}
-    found = {}
-    for number, own in parts.items():
-        words = {word for each in own for word in _said(each[1], is_outdated=outdated[each])}
-        if words := words | {word for each in own for word in _of_translation(*each)}:
-            found[number] = frozenset(words)
-    return found
+    said = {
+        (above, part): _said(part, is_outdated=_is_outdated(part, above, beside, files)) | _of_translation(above, part)
+        for above in beside
+        for part in beside[above]
+    }
+    found = {number: frozenset[str]().union(*map(said.__getitem__, own)) for number, own in parts.items()}
+    return {number: words for number, words in found.items() if words}
 
 
 def _names_above(path: str) -> list[tuple[str, str]]:
@@ -104,7 +104,7 @@ def _said(part: str, *, is_outdated: bool) -> frozenset[str]:
 
 def _of_translation(above: str, part: str) -> frozenset[str]:
     """Stems by which a question means a folder or file of a translation; none: it is not one."""
-    if _TRANSLATIONS.fullmatch(above) and _TRANSLATION.fullmatch(part):
+    if _TRANSLATION.fullmatch(part) and _TRANSLATIONS.fullmatch(above.rpartition("/")[2]):
         return frozenset(map(stem_of, ("locale", "translation", "language", *split_identifier(part))))
     return frozenset()
 

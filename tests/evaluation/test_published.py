@@ -1,5 +1,7 @@
 """Published numbers: what arithmetic can check of them, and where they are shown."""
 
+import tomllib
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from evaluation.tables import SNIPPER_COUNTS as COUNTS
 from evaluation.tables import SNIPPER_ERRORS as ERRORS
 from evaluation.tables import SNIPPER_PERCENTAGES as PERCENTAGES
 from evaluation.tables import SNIPPER_SIZES as SIZES
+from tests.conftest import REPOSITORY
 
 
 def test_published_numbers_are_named_beside_the_whole_set_only():
@@ -24,6 +27,12 @@ def test_published_numbers_are_named_beside_the_whole_set_only():
         " Published MRR, fine-tuned on its training split: CodeBERT 0.676, GraphCodeBERT 0.691, UniXcoder 0.726."
     )
     assert published_mrr("csn_filtered", 2_568, 15_372) == published_mrr("csn", 10_955, 40_347) == ""
+
+
+def test_each_has_a_source():
+    rows = tomllib.loads((REPOSITORY / "evaluation" / "published.toml").read_text(encoding="utf-8"))["fine_tuned"]
+    assert rows
+    assert all(0 < row["mrr"] < 1 and len(row["source"].split()) > 2 for row in rows)
 
 
 def test_code_or_error_is_what_the_other_counts_give():
