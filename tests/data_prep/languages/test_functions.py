@@ -161,6 +161,10 @@ def test_comments_and_docstrings_are_spans_of_the_text():
     java = [JAVA[start:end] for start, end in parsed("java", JAVA).comments]
     assert java == ["// x", "/** Gets it. Now. */", "// line"]
     assert parsed("go", GO).code_start == GO.index("package")
+    attributes = '@moduledoc "Of A."', "@moduledoc false", "@spec f() :: 1", '@doc ~S"""\n  Gets it.\n  """', '@x "y"'
+    elixir = "defmodule A do\n  " + "\n  ".join(attributes) + "\n  def f(), do: -1 # one\nend\n"
+    comments = [elixir[start:end] for start, end in parsed("elixir", elixir).comments]
+    assert comments == [attributes[0], attributes[3], "# one"]
 
 
 def test_stubs_are_marked():
