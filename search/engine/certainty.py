@@ -29,6 +29,8 @@ _ALL: Final = 0.999
 """The share of a question's words that is all of them, but for rounding."""
 _MEETING: Final = 3
 """Pairs of letters from one that files have to the next: between these at most one letter is of neither."""
+_ROUTE: Final = re.compile(r"(?:[A-Za-z]+\s+)?(?:https?://[^\s/]+)?/(?:\S*/)?[a-z_-]{3,}\S*", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"(?<=[a-z_-]{3})/\d+(?=/|\?|\Z|\s)")
 _RANKING: Final = RankingSettings()
 _HIDDEN: Final = "only other files than those asked for have it"
 _NEAREST: Final = "nearest by meaning"
@@ -141,13 +143,21 @@ class Judge:
         return words if any(map(self.has, stems.values())) else [*stems]
 
     def formed(self, asked: Question) -> Question:
-        """A question with the forms of its words that files have (:mod:`search.engine.near_words`)."""
+        """A question with the forms of its words that files have, unless it is plain English.
+
+        That is one without letters of another alphabet or with accents, of which a file has a word: what begins alike
+        in English is mostly another word. A route has its words alone: numbers behind them are values.
+        """
         text = self._formed(asked.text)
         return asked if text == asked.text else replace(asked, text=text)
 
     def _form_of(self, text: str) -> str:
+        if _ROUTE.fullmatch(text.strip()):
+            return _NUMBER.sub("", text)
         whole, asked = self._index.whole, stemmed(asked_words(text)).values()
-        return in_known_forms(text, asked, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
+        if is_named(text) or (text.isascii() and (len(asked) == 1 or any(map(self.has, asked)))):
+            return text
+        return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
 
     def known(self, words: Sequence[str], model: object) -> Sequence[str]:
         """The words of a query that a model is asked with: those that a file has, or that it knows.
