@@ -19,9 +19,8 @@ from search.engine.usages import USUAL, find_usages
 from search.index.build import refresh, sole_maker
 from search.index.freshness import read_record
 from search.index.index_file import OtherVersionError
-from search.index.nearest import update_vectors
 from search.index.updating import Updates
-from search.index.vectors import maker_of
+from search.index.vector_encoding import maker_of, update_vectors
 from search.models.packed import reranker_maker
 from search.opening import check_way, index_place
 from search.serve.live_index import LiveIndex

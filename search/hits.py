@@ -3,40 +3,26 @@
 An answer may also be JSON, or a list of files or of places.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from data_prep.errors import one_line
+from data_prep.errors import UserError, one_line
+from data_prep.files.access import named_path
 from experiments.terminal import console
+from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.line_scores import rarities
-from search.engine.preview import signature
+from search.engine.preview import Line, file_lines, signature, unit_lines
 from search.engine.question import asked_words, parted
-from search.engine.show import (
-    BOLD,
-    CYAN,
-    DIM,
-    GREEN,
-    Line,
-    Paint,
-    Places,
-    aligned,
-    as_json,
-    cut,
-    explained,
-    file_lines,
-    licence_of,
-    line_width,
-    painter,
-    unit_lines,
-)
+from search.engine.show import aligned, as_json, explained, licence_of
 from search.engine.signals import Hit
 from search.files.unread import in_words
-from search.index.code_index import Index, rows_of_files
+from search.index.code_index import Index, rows_of_files, text_at
 from search.options import RelatedOptions, SearchOptions
 
 _SHOWN: Final = 3
@@ -49,6 +35,33 @@ _LONGEST: Final = 300
 """Cells of a line of a list of places."""
 _KINDS: Final = 6
 """Kinds of files that are not read which are named."""
+
+
+class Places:
+    """The files of an index, seen from the current folder."""
+
+    def __init__(self, index: Index, root: Path | None) -> None:
+        """``root``: the indexed folder; None: not known, so that paths are those inside of it."""
+        self._index, self._root = index, root
+
+    def path(self, row: int) -> str:
+        """The path of the file of a row."""
+        root, file = self._index.source(self._index.file_number(row), self._root)
+        return from_here(root / file.path) if root else file.path
+
+    def text(self, row: int) -> str:
+        """The text of the file of a row, if it is still the one that was indexed; else ""."""
+        return text_at(self._index, self._index.file_number(row), self._root)
+
+
+def from_here(path: Path) -> str:
+    """An absolute path as it is shortest from the current folder: relative, or else absolute."""
+    whole = str(path)
+    try:
+        relative = os.path.relpath(whole, named_path("."))
+    except UserError:  # the current folder was deleted
+        return whole
+    return relative if not relative.startswith("../") or len(relative) < len(whole) else whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ def checked_run(typed: str) -> str:
     """
     if typed in ("", "none"):
         return typed
-    from search.index.nearest import check_bi_encoder
+    from search.models.folder import check_bi_encoder
 
     folder = named_path(typed)
     if not folder.is_dir():
@@ -153,8 +153,7 @@ def build_vectors(run: str, path: Path, tell: Callable[[str], None] = say) -> No
     If it is empty, existing vectors are updated by the model that made them. ``tell`` is called with what was done.
     """
     from search.index.freshness import want_vectors
-    from search.index.nearest import update_vectors
-    from search.index.vectors import maker_of, remove_vectors
+    from search.index.vector_encoding import maker_of, remove_vectors, update_vectors
 
     want_vectors(path, wanted=run != "none")
     if run == "none":

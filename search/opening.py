@@ -26,8 +26,7 @@ from experiments.terminal import console
 from search.index.code_index import Index, rows_of_files
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import Head, OtherVersionError, UnusableIndexError, open_index, read_head
-from search.index.nearest import loaded_encoder, near_rows, update_vectors
-from search.index.vectors import maker_of, vectors_path
+from search.index.vectors import loaded_encoder, near_rows, vectors_path
 
 if TYPE_CHECKING:
     from search.engine.signals import Retriever
@@ -129,6 +128,7 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
         OSError: it cannot be written.
     """
     from search.index.build import refresh, sole_maker
+    from search.index.vector_encoding import maker_of, update_vectors
 
     check_way(root, path)
     started, partly = time.perf_counter(), set[str]()

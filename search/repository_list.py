@@ -28,8 +28,7 @@ from search.engine.signals import Alignment, KnowsWords, Reranker
 from search.index.code_index import Index
 from search.index.index_file import UnusableIndexError, open_index, read_head
 from search.index.joint_index import JointIndex, Numbering
-from search.index.nearest import COUNT, DenseRetriever, near_rows
-from search.index.vectors import vectors_path
+from search.index.vectors import COUNT, DenseRetriever, near_rows, vectors_path
 from search.models.packed import reranker_maker
 from search.opening import index_place
 

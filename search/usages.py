@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from data_prep.errors import UserError, one_line
 from experiments.terminal import console
+from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, cut
 from search.cli import freshness_of, question_and_folder, ready, source_for
 from search.engine.certainty import Certainty, shown_words
 from search.engine.preview import signature
-from search.engine.show import BOLD, CYAN, DIM, GREEN, cut
 from search.engine.usages import USUAL, Usages, UsedIn, find_usages
 from search.hits import View
 from search.index.code_index import Index

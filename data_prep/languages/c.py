@@ -26,12 +26,12 @@ from data_prep.languages.language import (
     Quote,
     body_of,
     name_of,
+    names_in,
     node_text,
     part_of,
     resolved,
     words,
 )
-from data_prep.languages.signatures import names_in, signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -268,7 +268,9 @@ LANGUAGE: Final = Language(
     type_declaration=c_type,
     body=lambda node: body_of(node) or node.child_by_field_name("value"),
     constants=c_constants,
-    signatures=signatures_of(words("declaration"), CONDITIONS, _prototype),
+    signatures=words("declaration"),
+    signatures_in=CONDITIONS,
+    signature=_prototype,
     identifiers=words("identifier field_identifier type_identifier"),
     calls={"call_expression": "function"},
     members={

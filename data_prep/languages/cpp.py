@@ -19,7 +19,6 @@ from data_prep.languages.c import (
 from data_prep.languages.c import LANGUAGE as C
 from data_prep.languages.easing import OPEN, Easing, Rule, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
-from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -222,11 +221,9 @@ LANGUAGE: Final = replace(
     declaration=_declaration,
     type_declaration=_type_declaration,
     scope_name=_scope_name,
-    signatures=signatures_of(
-        words("declaration field_declaration"),
-        CONDITIONS | _TYPES | words("namespace_definition template_declaration field_declaration_list"),
-        _prototype,
-    ),
+    signatures=words("declaration field_declaration"),
+    signatures_in=CONDITIONS | _TYPES | words("namespace_definition template_declaration field_declaration_list"),
+    signature=_prototype,
     identifiers=C.identifiers | words("namespace_identifier"),
     calls={
         "call_expression": "function",

@@ -17,7 +17,6 @@ from data_prep.languages.language import (
     part_of,
     words,
 )
-from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -155,10 +154,8 @@ LANGUAGE: Final = Language(
     declaration=_declaration,
     body=_body,
     constants=_constants,
-    signatures=signatures_of(
-        words("method_declaration"),
-        _TYPES | words("namespace_declaration file_scoped_namespace_declaration declaration_list"),
-    ),
+    signatures=words("method_declaration"),
+    signatures_in=_TYPES | words("namespace_declaration file_scoped_namespace_declaration declaration_list"),
     plain_doc=_plain_doc,
     identifiers=words("identifier"),
     calls={"invocation_expression": "function", "object_creation_expression": "type"},

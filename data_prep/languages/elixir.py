@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, node_text, part_of, words
-from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -191,7 +190,9 @@ LANGUAGE: Final = Language(
     scope_name=_scope_name,
     body=_body,
     plain_doc=_plain_doc,
-    signatures=signatures_of(words("unary_operator"), words("call do_block"), _callback),
+    signatures=words("unary_operator"),
+    signatures_in=words("call do_block"),
+    signature=_callback,
     identifiers=words("identifier alias"),
     calls={"call": "target", "binary_operator": "right"},
     members={"dot": ("left", "right")},

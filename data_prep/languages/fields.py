@@ -1,14 +1,16 @@
-"""The code fields of a function by rules that no language has to itself: name, tokens, api and ast.
+"""What is read of declarations by rules that no language has to itself: code fields, and what they are in.
 
-They are those of ``data_prep.languages.java.functions``, with calls as they are written, since types are not known.
+The fields name, tokens, api and ast are those of ``data_prep.languages.java.functions``, with calls as they are
+written, since types are not known.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.language import Language, part_of, words
+from data_prep.languages.language import Declaration, Language, part_of, words
 from data_prep.languages.own_tree import Node
 
 LONGEST: Final = 1000
@@ -147,3 +149,43 @@ def _tokens(names: Iterable[bytes | None], language: Language) -> tuple[str, ...
 
 def _word(name: bytes | None) -> str:
     return (name or b"")[:_LONGEST_WORD].decode(errors="replace").lstrip("#@:\\").removeprefix("this@")
+
+
+def bodiless(language: Language, root: Node) -> Iterator[Declaration]:
+    """What a file declares without a body; ``root``: of the file."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.type in language.signatures:
+            declaration = language.signature(node) if language.body(node) is None else None
+            if declaration is not None and declaration.name:
+                yield replace(declaration, kind="abstract")
+        elif node is root or node.type in language.signatures_in:
+            todo += reversed(node.named_children)
+
+
+def types_around(language: Language, node: Node) -> str:
+    """The types that a declaration is in, dotted; "" if it is in none."""
+    names, around = list[str](), node.parent
+    while around is not None:
+        if around.type in language.types and language.is_one(around, "type"):
+            names.append(language.scope_name(around))
+        around = around.parent
+    return ".".join(filter(None, names[::-1]))
+
+
+def without_comments(whole: Node, column: int, comments: frozenset[str]) -> Node:
+    """What a declaration ends with: itself, or what is before comments at its end that are of the next one.
+
+    Grammars of languages without braces put such comments into the block before. ``column``: of the declaration.
+    """
+    end, last = whole, whole
+    while children := last.named_children:
+        behind = children[-1].end_byte - last.start_byte
+        if children[-1].end_byte < last.end_byte and (last.text or b"")[behind:].strip():
+            break  # something closes it
+        while len(children) > 1 and children[-1].type in comments and children[-1].start_point[1] <= column:
+            children.pop()
+            end = children[-1]
+        last = children[-1]
+    return end

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
-from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -88,11 +87,9 @@ LANGUAGE: Final = Language(
     declaration=_declaration,
     type_declaration=_type_declaration,
     constants=_constants,
-    signatures=signatures_of(
-        words("method_elem function_declaration method_declaration"),
-        words("type_declaration type_spec interface_type"),
-        _signature,
-    ),
+    signatures=words("method_elem function_declaration method_declaration"),
+    signatures_in=words("type_declaration type_spec interface_type"),
+    signature=_signature,
     identifiers=words("identifier field_identifier type_identifier package_identifier"),
     calls=dict.fromkeys(("call_expression", "type_conversion_expression"), _called),
     members={"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")},

@@ -4,7 +4,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
-from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -142,9 +141,9 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     body=lambda node: node.child_by_field_name("match") or node.child_by_field_name("declarations"),
     plain_doc=_plain_doc,
-    signatures=signatures_of(
-        words("signature"), words("declarations class class_declarations foreign_import"), _signature
-    ),
+    signatures=words("signature"),
+    signatures_in=words("declarations class class_declarations foreign_import"),
+    signature=_signature,
     identifiers=words("variable constructor name field_name"),
     calls={
         "apply": "function",

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import IN_TYPE, PIECE_TYPE, Declaration, Language, Quote, node_text, words
-from data_prep.languages.signatures import names_in
+from data_prep.languages.language import IN_TYPE, PIECE_TYPE, Declaration, Language, Quote, names_in, node_text, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -9,8 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased, near, without
-from data_prep.languages.language import Declaration, Language, Quote, first_before, name_of, node_text, part_of, words
-from data_prep.languages.signatures import names_in, signatures_of
+from data_prep.languages.language import (
+    Declaration,
+    Language,
+    Quote,
+    first_before,
+    name_of,
+    names_in,
+    node_text,
+    part_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -194,9 +203,9 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     body=_body,
     constants=_constants,
-    signatures=signatures_of(
-        words("function_declaration"), _TYPES | words("class_body enum_class_body"), _named, body=_body
-    ),
+    signatures=words("function_declaration"),
+    signatures_in=_TYPES | words("class_body enum_class_body"),
+    signature=_named,
     identifiers=words("identifier"),
     calls={"call_expression": "0", "binary_expression": compared_call},
     members={"navigation_expression": ("0", "-1"), "unary_expression": ("", "argument")},

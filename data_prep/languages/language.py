@@ -140,21 +140,21 @@ def first_before(node: "Node", kinds: frozenset[str]) -> "Node":
     return first
 
 
-def without_comments(whole: "Node", column: int, comments: frozenset[str]) -> "Node":
-    """What a declaration ends with: itself, or what is before comments at its end that are of the next one.
+def names_in(pattern: "Node | None", names: frozenset[str], around: frozenset[str]) -> Iterable[str]:
+    """The names that a pattern gives a value to, such as ``a, (b, *c)``, in order.
 
-    Grammars of languages without braces put such comments into the block before. ``column``: of the declaration.
+    Args:
+        pattern: the node; None: nothing.
+        names: kinds of nodes that are names.
+        around: kinds of nodes that these may be in, one inside of the other.
     """
-    end, last = whole, whole
-    while children := last.named_children:
-        behind = children[-1].end_byte - last.start_byte
-        if children[-1].end_byte < last.end_byte and (last.text or b"")[behind:].strip():
-            break  # something closes it
-        while len(children) > 1 and children[-1].type in comments and children[-1].start_point[1] <= column:
-            children.pop()
-            end = children[-1]
-        last = children[-1]
-    return end
+    todo = [pattern] if pattern is not None else []
+    while todo:
+        node = todo.pop()
+        if node.type in names:
+            yield node_text(node)
+        elif node.type in around:
+            todo += reversed(node.named_children)
 
 
 def named(node: "Node") -> Declaration:
@@ -244,7 +244,9 @@ class Language:
     scope_name: "Callable[[Node], str]" = name_of  # by which a node of ``types`` qualifies what is inside
     body: "Callable[[Node], Node | None]" = body_of  # of a function or type
     constants: "Callable[[Node], Iterable[Declaration]]" = lambda _: ()  # in a file's root
-    signatures: "Callable[[Node], Iterable[Declaration]]" = lambda _: ()  # functions without a body, in the same
+    signatures: frozenset[str] = frozenset()  # kinds of declarations without a body
+    signatures_in: frozenset[str] = frozenset()  # kinds that these may be in, such as a class and its body
+    signature: "Callable[[Node], Declaration | None]" = named  # what one of ``signatures`` declares
     is_stub: "Callable[[Node], bool]" = lambda body: not any(child.type != "comment" for child in body.named_children)
 
     # its names and calls

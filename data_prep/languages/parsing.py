@@ -13,7 +13,7 @@ from tree_sitter import Parser, Query, QueryCursor
 
 from data_prep.errors import UserError
 from data_prep.languages.comments import Comments, first_sentence, plain_comment
-from data_prep.languages.fields import code_fields, merged, type_fields
+from data_prep.languages.fields import bodiless, code_fields, merged, type_fields, types_around, without_comments
 from data_prep.languages.language import (
     Declaration,
     FoundFunction,
@@ -21,10 +21,8 @@ from data_prep.languages.language import (
     ParsedSource,
     is_docstring,
     node_text,
-    without_comments,
 )
 from data_prep.languages.own_tree import Node, Tree, captures_of_broken
-from data_prep.languages.signatures import types_around
 from data_prep.languages.text_names import cases, handler
 
 LARGEST_FILE: Final = 2 << 20
@@ -210,7 +208,7 @@ def _types(language: Language, data: bytes, nested: Sequence[_Placed], comments:
 def _constants(language: Language, data: bytes, root: Node, comments: Comments) -> list[FoundFunction]:
     """Constants, and what has no body: the first of each name, and all with documentation; as many as functions."""
     found: dict[tuple[str, str, str], FoundFunction] = {}
-    for each in islice(chain(language.constants(root), language.signatures(root)), MOST_FUNCTIONS):
+    for each in islice(chain(language.constants(root), bodiless(language, root)), MOST_FUNCTIONS):
         owner = ".".join(filter(None, (types_around(language, each.whole), each.owner)))
         if each.name.strip("_") and len(each.name) + len(owner) < LONGEST_NAME:
             one = _found(language, data, each.whole, replace(each, kind=each.kind or "constant"), owner, comments)

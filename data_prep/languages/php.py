@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import IN_TYPE, Declaration, Language, body_of, name_of, node_text, part_of, words
-from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -77,9 +76,8 @@ LANGUAGE: Final = Language(
     is_stub=_is_stub,
     declaration=_declaration,
     constants=_constants,
-    signatures=signatures_of(
-        words("method_declaration"), _TYPES | words("namespace_definition compound_statement declaration_list")
-    ),
+    signatures=words("method_declaration"),
+    signatures_in=_TYPES | words("namespace_definition compound_statement declaration_list"),
     identifiers=words("name relative_scope"),
     calls={
         "function_call_expression": "function",

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, is_docstring, name_of, node_text, words
-from data_prep.languages.signatures import names_in
+from data_prep.languages.language import Declaration, Language, Quote, is_docstring, name_of, names_in, node_text, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, name_of, node_text, part_of, resolved, words
-from data_prep.languages.signatures import names_in
+from data_prep.languages.language import Declaration, Language, name_of, names_in, node_text, part_of, resolved, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, body_of, first_before, name_of, node_text, words
-from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -86,9 +85,9 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     scope_name=_scope_name,
     constants=_constants,
-    signatures=signatures_of(
-        words("function_signature_item"), words("foreign_mod_item mod_item trait_item declaration_list"), _declaration
-    ),
+    signatures=words("function_signature_item"),
+    signatures_in=words("foreign_mod_item mod_item trait_item declaration_list"),
+    signature=_declaration,
     is_stub=lambda body: node_text(body).strip("{} \n\t") in ("", "todo!()", "unimplemented!()"),
     identifiers=words("identifier field_identifier type_identifier shorthand_field_identifier"),
     calls={"call_expression": "function", "macro_invocation": "macro", "token_tree": ""},

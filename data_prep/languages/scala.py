@@ -3,8 +3,17 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
-from data_prep.languages.signatures import names_in, signatures_of
+from data_prep.languages.language import (
+    Declaration,
+    Language,
+    Quote,
+    body_of,
+    name_of,
+    names_in,
+    node_text,
+    part_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -80,7 +89,9 @@ LANGUAGE: Final = Language(
     type_declaration=_type_declaration,
     scope_name=_scope_name,
     constants=_constants,
-    signatures=signatures_of(words("function_declaration"), _TYPES | words("template_body"), _declaration),
+    signatures=words("function_declaration"),
+    signatures_in=_TYPES | words("template_body"),
+    signature=_declaration,
     is_stub=lambda body: node_text(body) == "???",
     identifiers=words("identifier type_identifier operator_identifier"),
     calls={"call_expression": "function", "instance_expression": "0"},

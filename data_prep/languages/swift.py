@@ -6,8 +6,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
-from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
-from data_prep.languages.signatures import names_in, signatures_of
+from data_prep.languages.language import (
+    Declaration,
+    Language,
+    Quote,
+    body_of,
+    name_of,
+    names_in,
+    node_text,
+    part_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -108,12 +117,9 @@ LANGUAGE: Final = Language(
     scope_name=_scope_name,
     body=_body,
     constants=_constants,
-    signatures=signatures_of(
-        words("protocol_function_declaration protocol_property_declaration init_declaration"),
-        words("protocol_declaration protocol_body"),
-        _stated,
-        body=_body,
-    ),
+    signatures=words("protocol_function_declaration protocol_property_declaration init_declaration"),
+    signatures_in=words("protocol_declaration protocol_body"),
+    signature=_stated,
     identifiers=words("simple_identifier type_identifier"),
     calls={
         "call_expression": _called,

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
-from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -78,7 +77,8 @@ LANGUAGE: Final = Language(
     scope_name=_scope_name,
     body=_body,
     constants=_constants,
-    signatures=signatures_of(words("function_declaration"), _CONTAINERS | words("variable_declaration")),
+    signatures=words("function_declaration"),
+    signatures_in=_CONTAINERS | words("variable_declaration"),
     identifiers=words("identifier"),
     calls={"call_expression": "function"},
     members={

@@ -1,4 +1,4 @@
-"""Terminal output: progress, and lines that go to the terminal and, once a run has a folder, to its ``log.txt``.
+"""Terminal output: progress, lines as wide as it and in its colours; once a run has a folder, also to its ``log.txt``.
 
 Output may contain names and texts of untrusted files. It is escaped here, so that it cannot send commands to the
 terminal, imitate a line of this program, or fail to be encoded.
@@ -8,8 +8,10 @@ import io
 import logging
 import os
 import re
+import shutil
 import sys
 import time
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -233,3 +235,56 @@ def progress(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]
     finally:
         if bar is not None:
             bar.close()
+
+
+BOLD, DIM, GREEN, CYAN = "1", "2", "32", "36"
+Paint = Callable[[str, str], str]
+"""Makes a text printable, in a colour."""
+_IN_A_PIPE: Final = 110
+"""Cells of a line where there is no terminal."""
+_LEAST: Final = 40
+_MOST: Final = 160
+_CUT: Final = "..."
+_TAB: Final = 4
+
+
+def painter() -> Paint:
+    """What makes text printable, and colours it on a terminal that has colours, unless ``NO_COLOR`` is set."""
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+        return lambda code, text: f"\x1b[{code}m{one_line(text)}\x1b[0m"
+    return lambda _, text: one_line(text)
+
+
+def line_width() -> int:
+    """Cells of a line: those of the terminal, within reason, or as many as fit most."""
+    if not sys.stdout.isatty():
+        return _IN_A_PIPE
+    return max(_LEAST, min(shutil.get_terminal_size((80, 24)).columns, _MOST))
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes: two for a wide character, none for one above another."""
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def cut(text: str, width: int, seen: int = 0) -> str:
+    """A text on one line of at most ``width`` cells, printable, with tabs as spaces.
+
+    ``seen``: where in the text something is that has to be seen: what is before it is cut then, if need be.
+    """
+    plain = one_line(text.replace("\t", " " * _TAB))
+    if cells(plain) <= width:
+        return plain
+    seen += (_TAB - 1) * text.count("\t", 0, seen)
+    if seen > width - 2 * len(_CUT):
+        return _CUT + cut(plain[seen - width // 3 :], width - len(_CUT))
+    left, end = width - len(_CUT), 0
+    while end < len(plain) and (left := left - _cells_of(plain[end])) >= 0:
+        end += 1
+    return plain[:end].rstrip() + _CUT
+
+
+def _cells_of(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

@@ -30,9 +30,6 @@ SOURCE: Final = Path(__file__).with_name("kernels.c")
 LANES: Final = 16
 """Floats that the kernels process at a time; widths are multiples of it."""
 
-_HELPED: Final = processors() > 1
-"""Whether there is a processor for another thread."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -152,7 +149,13 @@ def query_input(
 ) -> bytes:  # fmt: skip
     """``query_input`` of the kernels; ``query`` and ``codes``: one and two :func:`word_lists`."""
     weights = addresses(query_weights, code_weights)
-    return query + codes + weights + struct.pack("6i", dim, blocks, width, layers, count, _HELPED)
+    return query + codes + weights + struct.pack("6i", dim, blocks, width, layers, count, _is_helped())
+
+
+@functools.cache
+def _is_helped() -> bool:
+    """Whether there is a processor for another thread."""
+    return processors() > 1
 
 
 def _address(array: Any) -> int:

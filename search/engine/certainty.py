@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from data_prep.errors import one_line
-from search.engine.evidence import LIMITS, Hits, Limits, numbers_of
+from search.engine.evidence import LIMITS, Hits, Level, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
 from search.engine.matching import LineOwners
@@ -19,8 +19,6 @@ from search.files.unread import repositories_in_words
 from search.files.words import pieces
 from search.index.code_index import Index
 
-Level = Literal["strong", "weak", "none"]
-"""strong: an answer; weak: perhaps none; none: no file has any of the question's words, or together, or its name."""
 _SHOWN: Final = 5
 """Words that a line names."""
 _LITERAL: Final = 200
@@ -29,6 +27,8 @@ _ALL: Final = 0.999
 """The share of a question's words that is all of them, but for rounding."""
 _MEETING: Final = 3
 """Pairs of letters from one that files have to the next: between these at most one letter is of neither."""
+_ROUTE: Final = re.compile(r"(?:[A-Za-z]+\s+)?(?:https?://[^\s/]+)?/(?:\S*/)?[a-z_-]{3,}\S*", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"(?<=[a-z_-]{3})/\d+(?=/|\?|\Z|\s)")
 _RANKING: Final = RankingSettings()
 _HIDDEN: Final = "only other files than those asked for have it"
 _NEAREST: Final = "nearest by meaning"
@@ -88,16 +88,6 @@ def shown_words(words: Sequence[str]) -> str:
     return ", ".join(one_line(word)[:60] for word in words[:_SHOWN]) + more
 
 
-def level_of(limits: Limits, numbers: Mapping[str, float], *, misspelt: bool) -> Level:
-    """The level that some numbers reach; at least weak if a word may be ``misspelt``."""
-    total = limits.total(numbers)
-    return "strong" if total >= limits.strong else "weak" if total >= limits.weak or misspelt else "none"
-
-
-def _is_strong(numbers: Mapping[str, float], terms: Sequence[str]) -> bool:
-    return numbers["words"] > 0 if len(terms) == 1 else LIMITS.total(numbers) >= LIMITS.strong
-
-
 class Judge:
     """Says how certain answers are that an index gives."""
 
@@ -141,13 +131,21 @@ class Judge:
         return words if any(map(self.has, stems.values())) else [*stems]
 
     def formed(self, asked: Question) -> Question:
-        """A question with the forms of its words that files have (:mod:`search.engine.near_words`)."""
+        """A question with the forms of its words that files have, unless it is plain English.
+
+        That is one without letters of another alphabet or with accents, of which a file has a word: what begins alike
+        in English is mostly another word. A route has its words alone: numbers behind them are values.
+        """
         text = self._formed(asked.text)
         return asked if text == asked.text else replace(asked, text=text)
 
     def _form_of(self, text: str) -> str:
+        if _ROUTE.fullmatch(text.strip()):
+            return _NUMBER.sub("", text)
         whole, asked = self._index.whole, stemmed(asked_words(text)).values()
-        return in_known_forms(text, asked, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
+        if is_named(text) or (text.isascii() and (len(asked) == 1 or any(map(self.has, asked)))):
+            return text
+        return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
 
     def known(self, words: Sequence[str], model: object) -> Sequence[str]:
         """The words of a query that a model is asked with: those that a file has, or that it knows.
@@ -201,13 +199,14 @@ class Judge:
             return Certainty("weak", absent, nearest, why="it has only common words")
         terms = [*dict.fromkeys(stems.values())]
         numbers = numbers_of(self._index, terms, hits, absent=bool(absent))
-        if not _is_strong(numbers, terms):  # what the index has no text of, as comments of Java, is seldom needed
+        if not (numbers["words"] if len(terms) == 1 else LIMITS.level(numbers) == "strong"):
+            # what the index has no text of, as comments of Java, is seldom needed
             also = self._owners.holding(hits.rows, terms)
             numbers = numbers_of(self._index, terms, hits, absent=bool(absent), also=also)
         if len(terms) == 1:
             level: Level = "strong" if numbers["words"] else "weak"
             return Certainty(level, absent, nearest, why=_WHY[level])
-        level = level_of(LIMITS, numbers, misspelt=misspelt)
+        level = LIMITS.level(numbers, misspelt=misspelt)
         return Certainty(level, absent, nearest, misspelt=misspelt, why=_WHY[level], numbers=numbers)
 
     def _unknown_name(

@@ -23,7 +23,7 @@ experiments/results/certainty.json, by ``quality DIR --queries=FILE.json --fit=c
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from search.engine.signals import Candidates, Hit
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
+Level = Literal["strong", "weak", "none"]
+"""strong: an answer; weak: perhaps none; none: no file has any of the question's words, or together, or its name."""
 Places = Int64[np.ndarray, " places"]
 FIRST: Final = 5
 """Hits that are looked at, and rows that BM25 puts first."""
@@ -61,6 +63,11 @@ class Limits:
     def total(self, numbers: Mapping[str, float]) -> float:
         """The weighted sum; above 0 the question is rather answered."""
         return self.bias + sum(weight * numbers[name] for name, weight in self.weights.items())
+
+    def level(self, numbers: Mapping[str, float], *, misspelt: bool = False) -> Level:
+        """The level that some numbers reach; at least weak if a word may be ``misspelt``."""
+        total = self.total(numbers)
+        return "strong" if total >= self.strong else "weak" if total >= self.weak or misspelt else "none"
 
 
 LIMITS: Final = Limits(

@@ -1,13 +1,11 @@
 """What is near to a word that no file has: names by edit distance, and other forms of *müşteriler*, as *müşteri*.
 
-Letters that changed places count once. A word is put in the form that begins most like it, where the question is not
-plain English: where it has letters of another alphabet or with accents, or where no file has any of its words. What
-begins alike in English is mostly another word.
+Letters that changed places count once. A word is put in the form that begins most like it.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import takewhile
 from operator import eq
@@ -17,7 +15,6 @@ import numpy as np
 
 from data_prep.languages.identifiers import LONGEST_WORD
 from data_prep.store.arrays import Int64, UInt64
-from search.engine.question import is_named
 from search.files.words import folded, stem_of, stems
 
 LONGEST: Final = 60
@@ -123,30 +120,20 @@ def distance(one: str, other: str, most: int) -> int:
 
 
 _WORD: Final = re.compile(r"(?<![\w.])[^\W\d_]{4,}(?![\w.])")
-_ROUTE: Final = re.compile(r"(?:[A-Za-z]+\s+)?(?:https?://[^\s/]+)?/(?:\S*/)?[a-z_-]{3,}\S*", re.IGNORECASE)
-"""A route: behind its parts in words, numbers are values."""
-_NUMBER: Final = re.compile(r"(?<=[a-z_-]{3})/\d+(?=/|\?|\Z|\s)")
 _ALIKE: Final = 0.55
 """The share of the longer word that two forms begin with."""
 _SHORTEST: Final = 4
 """Letters that they begin with, in other alphabets than the Latin one fewer by one."""
 
 
-def in_known_forms(
-    text: str, asked: Collection[str], terms: Sequence[Sequence[str]], has: Callable[[str], bool]
-) -> str:
+def in_known_forms(text: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]) -> str:
     """A question with the forms of its words that files have.
 
     Args:
         text: the question.
-        asked: the stems of its words.
         terms: the stems of the files, sorted, in one or more lists.
         has: whether a file has a stem.
     """
-    if _ROUTE.fullmatch(text.strip()):
-        return _NUMBER.sub("", text)
-    if is_named(text) or (text.isascii() and (len(asked) == 1 or any(map(has, asked)))):
-        return text
     return _WORD.sub(lambda found: _form(found[0], terms, has), text)
 
 

@@ -1,4 +1,4 @@
-"""What shows a hit at a glance: its head, and the lines around the one with most of a question's rare words.
+"""What shows a hit at a glance: its head, and in a terminal the lines that match best.
 
 A hit's source begins in the middle of its line, at the declaration; its other lines are indented as in the file. What
 the first line has lost is made good here, so that the code stands as it does in its file.
@@ -11,15 +11,10 @@ from functools import lru_cache
 from typing import Final
 
 from data_prep.languages.registry import language_of
-from search.engine.line_scores import KEPT, places_of, read_text, word_places
+from search.engine.line_scores import KEPT, line_scores, word_places
+from search.index.code_index import Index
 
-LINES: Final = 6
-"""Lines of a preview, at most."""
-_BEFORE: Final = 2
-"""Lines before the best one."""
-_LONGEST: Final = 240
-"""Characters of a line that are shown."""
-_READ: Final = 100_000
+READ: Final = 100_000
 """Characters of a source that are looked at."""
 _STEP: Final = 4
 """Spaces that a block is indented by, where nothing else says it."""
@@ -53,79 +48,6 @@ _NAME_BEHIND: Final = re.compile(r"[ \t]*[*&]*[\w:~<>]+ ?\(")
 _LONGEST_HEAD: Final = 4000  # characters that are looked at
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """Some lines of a source, which stand as in its file but for what all of it is indented by."""
-
-    start_line: int
-    """The file's line that the first of them is."""
-    best_line: int
-    """The one with most of the question's rare words."""
-    lines: Sequence[str]
-    places: Sequence[int]
-    """Where each of them begins in the source, behind what is left out of its indentation; () if not wanted."""
-    indent: int
-    """What all of the source is indented by (:func:`indentation`)."""
-    text: str
-    """The lines as one text."""
-    words: Sequence[tuple[int, int]]
-    """Start and end in it of each word that has one of the question's."""
-
-    @property
-    def end_line(self) -> int:
-        """The file's line that the last of them is."""
-        return self.start_line + len(self.lines) - 1
-
-
-def preview(
-    source: str,
-    start_line: int,
-    rarity: Mapping[str, float],
-    *,
-    path: str,
-    name: str = "",
-    sentence: str = "",
-    most: int = LINES,
-    matched: int = 0,
-    placed: bool = True,
-) -> Preview:
-    """The lines around the one that has most of a question's rare words, or else the first ones.
-
-    Args:
-        source: of the hit.
-        start_line: the file's line that it begins at.
-        rarity: stem of each word of the question -> how much it says (:func:`search.engine.line_scores.rarities`).
-        path: of its file, whose suffix says the language.
-        name: of the hit, with the enclosing types.
-        sentence: of its documentation, which is shown beside the lines.
-        most: lines.
-        matched: the file's line that is the best whatever the question is; 0: none.
-        placed: whether the places of the lines are wanted.
-    """
-    lost, read = indentation(source, path, name), read_text(source, _READ)
-    lines = read.lines
-    best, asked = read.best(rarity, sentence)
-    best = min(max(0, matched - start_line), len(lines) - 1) if matched else best
-    first, end = _window(lines, best, most)
-    shown = lines[first:end]
-    places = read.starts[first:end] if placed else []
-    if read.returns:
-        shown = [line.removesuffix("\r") for line in shown]
-    if lost:
-        rest = [line[lost:] if line[:lost].isspace() else line.lstrip() for line in shown]
-        if not first:
-            rest[0] = shown[0]  # which has lost it already
-        places = [begins + len(line) - len(left) for begins, line, left in zip(places, shown, rest, strict=False)]
-        shown = rest
-    text = "\n".join(shown)
-    words = places_of(asked, text)
-    if read.longest > _LONGEST and max(map(len, lines[first:end])) > _LONGEST:  # cut, perhaps inside of a word
-        shown = [_cut(line) for line in shown]
-        text = "\n".join(shown)
-        words = word_places(text, rarity)
-    return Preview(start_line + first, start_line + best, shown, places, lost, text, words)
-
-
 @lru_cache(maxsize=KEPT)
 def indentation(source: str, path: str, name: str = "") -> int:
     """How many characters the first line of a source has lost: its lines but the first are indented by so many more.
@@ -138,7 +60,7 @@ def indentation(source: str, path: str, name: str = "") -> int:
         path: of its file, whose suffix says the language.
         name: of the declaration, with the enclosing types.
     """
-    first, *rest = [*filter(str.strip, source[:_READ].split("\n"))] or [""]
+    first, *rest = [*filter(str.strip, source[:READ].split("\n"))] or [""]
     language = language_of(path)
     if not rest or language is None or first[:1].isspace():
         return 0
@@ -171,21 +93,6 @@ def _in_python(first: str, rest: Sequence[str], types: int) -> int:
 
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _window(lines: Sequence[str], best: int, most: int) -> tuple[int, int]:
-    """The first line to show and the one after the last, without blank ones at either end."""
-    first = max(0, min(best - min(_BEFORE, most - 1), len(lines) - most))
-    end = min(len(lines), first + most)
-    while first < best and not lines[first].strip():
-        first += 1
-    while end - 1 > best and not lines[end - 1].strip():
-        end -= 1
-    return first, end
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 @lru_cache(maxsize=KEPT)  # a hit of one question is often one of another
@@ -279,3 +186,79 @@ def _undecorated(text: str) -> str:
                 break
         text = text[place:]
     return text.lstrip()
+
+
+LINES: Final = 3
+"""Lines that are shown of a hit."""
+_LONGEST: Final = 4000
+"""Characters of a line in which a word of the question is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file."""
+
+    number: int  # from 1
+    text: str
+    best: bool = False  # whether it matches best
+    match: int = 0  # where in the text the first word of the question is; 0 if there is none
+
+
+def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line]:
+    """Lines of a function, type or constant around the one that matches best, without its head if it has a body.
+
+    Args:
+        index: of the row.
+        row: the unit.
+        rarity: stem of each word of the question -> how much it says (:func:`search.engine.line_scores.rarities`).
+    """
+    text = index.text(row)
+    own = text.source.split("\n")
+    scores = line_scores(text.source, rarity, text.query_text)
+    count = _body_lines(text.source, text.path)
+    first = len(own) - count if count else 0
+    if first == 0:
+        other = next(filter(str.strip, own[1:]), "")
+        own[0] = other[: indentation(text.source, text.path, index.names[row])] + own[0]
+    return _around(own[first:], scores[first:], text.start_line + first, rarity)
+
+
+def file_lines(lines: Sequence[str], first: int, rarity: Mapping[str, float], matched: int = 0) -> list[Line]:
+    """Lines of a file around the one that matches best.
+
+    Args:
+        lines: of the file.
+        first: the number of its first line; 0: not known.
+        rarity: as of :func:`unit_lines`.
+        matched: the number of the line that is the best whatever the question is; 0: none.
+    """
+    scores = line_scores("\n".join(lines), rarity)
+    if 0 < matched <= len(lines):
+        scores[matched - 1] = 1.0 + max(scores)
+    return _around(lines, scores, first, rarity)
+
+
+def _around(lines: Sequence[str], scores: Sequence[float], start: int, rarity: Mapping[str, float]) -> list[Line]:
+    """The line that matches best, marked, and those beside it that say something."""
+    sure = max(scores, default=0.0)
+    shown = [place for place, line in enumerate(lines) if any(map(str.isalnum, line)) or scores[place] == sure > 0]
+    best = max(shown, key=lambda place: (scores[place], -place), default=-1)
+    if best < 0:
+        return []
+    first = max(0, min(shown.index(best) - LINES // 2, len(shown) - LINES))
+    return [
+        Line(
+            start + place if start else 0,
+            lines[place].rstrip(),
+            place == best and scores[best] > 0,
+            next((begun for begun, _ in word_places(lines[place][:_LONGEST], rarity)), 0),
+        )
+        for place in shown[first : first + LINES]
+    ]
+
+
+def _body_lines(source: str, path: str) -> int:
+    """The number of lines behind the head of a declaration; 0 if its body begins on the line of its head."""
+    rest = body(source, path)
+    before = source[: len(source) - len(rest)]
+    return rest.count("\n") + 1 if rest.strip() and source.endswith(rest) and before.endswith("\n") else 0

@@ -1,27 +1,21 @@
-"""What is shown of hits: JSON, whose fields docs/search.md lists, and lines in a terminal.
+"""Hits as JSON, whose fields docs/search.md lists, and for a page or an editor the lines that show one at a glance.
 
-A hit's lines are those of its file that match best, with where they are, as wide as the terminal, in its colours.
+These are around the line with most of a question's rare words.
 """
 
 import json
-import os
-import shutil
-import sys
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from data_prep.errors import UserError, one_line
-from data_prep.files.access import named_path
+from data_prep.errors import one_line
 from search.engine.engine import Engine
-from search.engine.line_scores import line_scores, word_places
-from search.engine.preview import body, indentation, signature
+from search.engine.line_scores import places_of, read_text, word_places
+from search.engine.preview import READ, indentation, signature
 from search.engine.signals import Alignment, Hit
-from search.index.code_index import Index, IndexedFile, text_at
+from search.index.code_index import Index, IndexedFile
 
 _LONGEST_LICENCE: Final = 200  # characters
 LEAST_WEIGHT: Final = 0.05
@@ -123,157 +117,97 @@ def explained(alignment: Alignment) -> list[dict[str, Any]]:
     return rows
 
 
-BOLD, DIM, GREEN, CYAN = "1", "2", "32", "36"
-Paint = Callable[[str, str], str]
-"""Makes a text printable, in a colour."""
-_IN_A_PIPE: Final = 110
-"""Cells of a line where there is no terminal."""
-_LEAST: Final = 40
-_MOST: Final = 160
-_CUT: Final = "..."
-_TAB: Final = 4
-
-
-def painter() -> Paint:
-    """What makes text printable, and colours it on a terminal that has colours, unless ``NO_COLOR`` is set."""
-    if sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
-        return lambda code, text: f"\x1b[{code}m{one_line(text)}\x1b[0m"
-    return lambda _, text: one_line(text)
-
-
-def line_width() -> int:
-    """Cells of a line: those of the terminal, within reason, or as many as fit most."""
-    if not sys.stdout.isatty():
-        return _IN_A_PIPE
-    return max(_LEAST, min(shutil.get_terminal_size((80, 24)).columns, _MOST))
-
-
-def cells(text: str) -> int:
-    """How many cells of a terminal a text takes: two for a wide character, none for one above another."""
-    return len(text) if text.isascii() else sum(map(_cells_of, text))
-
-
-def cut(text: str, width: int, seen: int = 0) -> str:
-    """A text on one line of at most ``width`` cells, printable, with tabs as spaces.
-
-    ``seen``: where in the text something is that has to be seen: what is before it is cut then, if need be.
-    """
-    plain = one_line(text.replace("\t", " " * _TAB))
-    if cells(plain) <= width:
-        return plain
-    seen += (_TAB - 1) * text.count("\t", 0, seen)
-    if seen > width - 2 * len(_CUT):
-        return _CUT + cut(plain[seen - width // 3 :], width - len(_CUT))
-    left, end = width - len(_CUT), 0
-    while end < len(plain) and (left := left - _cells_of(plain[end])) >= 0:
-        end += 1
-    return plain[:end].rstrip() + _CUT
-
-
-def _cells_of(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
-
-
-LINES: Final = 3
-"""Lines that are shown of a hit."""
-_LONGEST: Final = 4000
-"""Characters of a line in which a word of the question is looked for."""
+LINES: Final = 6
+"""Lines of a preview, at most."""
+_BEFORE: Final = 2
+"""Lines before the best one."""
+_LONGEST: Final = 240
+"""Characters of a line that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a file."""
+class Preview:
+    """Some lines of a source, which stand as in its file but for what all of it is indented by."""
 
-    number: int  # from 1
+    start_line: int
+    """The file's line that the first of them is."""
+    best_line: int
+    """The one with most of the question's rare words."""
+    lines: Sequence[str]
+    places: Sequence[int]
+    """Where each of them begins in the source, behind what is left out of its indentation; () if not wanted."""
+    indent: int
+    """What all of the source is indented by (:func:`indentation`)."""
     text: str
-    best: bool = False  # whether it matches best
-    match: int = 0  # where in the text the first word of the question is; 0 if there is none
+    """The lines as one text."""
+    words: Sequence[tuple[int, int]]
+    """Start and end in it of each word that has one of the question's."""
+
+    @property
+    def end_line(self) -> int:
+        """The file's line that the last of them is."""
+        return self.start_line + len(self.lines) - 1
 
 
-def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line]:
-    """Lines of a function, type or constant around the one that matches best, without its head if it has a body.
+def preview(
+    source: str,
+    start_line: int,
+    rarity: Mapping[str, float],
+    *,
+    path: str,
+    name: str = "",
+    sentence: str = "",
+    most: int = LINES,
+    matched: int = 0,
+    placed: bool = True,
+) -> Preview:
+    """The lines around the one that has most of a question's rare words, or else the first ones.
 
     Args:
-        index: of the row.
-        row: the unit.
+        source: of the hit.
+        start_line: the file's line that it begins at.
         rarity: stem of each word of the question -> how much it says (:func:`search.engine.line_scores.rarities`).
+        path: of its file, whose suffix says the language.
+        name: of the hit, with the enclosing types.
+        sentence: of its documentation, which is shown beside the lines.
+        most: lines.
+        matched: the file's line that is the best whatever the question is; 0: none.
+        placed: whether the places of the lines are wanted.
     """
-    text = index.text(row)
-    own = text.source.split("\n")
-    scores = line_scores(text.source, rarity, text.query_text)
-    count = _body_lines(text.source, text.path)
-    first = len(own) - count if count else 0
-    if first == 0:
-        other = next(filter(str.strip, own[1:]), "")
-        own[0] = other[: indentation(text.source, text.path, index.names[row])] + own[0]
-    return _around(own[first:], scores[first:], text.start_line + first, rarity)
+    lost, read = indentation(source, path, name), read_text(source, READ)
+    lines = read.lines
+    best, asked = read.best(rarity, sentence)
+    best = min(max(0, matched - start_line), len(lines) - 1) if matched else best
+    first, end = _window(lines, best, most)
+    shown = lines[first:end]
+    places = read.starts[first:end] if placed else []
+    if read.returns:
+        shown = [line.removesuffix("\r") for line in shown]
+    if lost:
+        rest = [line[lost:] if line[:lost].isspace() else line.lstrip() for line in shown]
+        if not first:
+            rest[0] = shown[0]  # which has lost it already
+        places = [begins + len(line) - len(left) for begins, line, left in zip(places, shown, rest, strict=False)]
+        shown = rest
+    text = "\n".join(shown)
+    words = places_of(asked, text)
+    if read.longest > _LONGEST and max(map(len, lines[first:end])) > _LONGEST:  # cut, perhaps inside of a word
+        shown = [_cut(line) for line in shown]
+        text = "\n".join(shown)
+        words = word_places(text, rarity)
+    return Preview(start_line + first, start_line + best, shown, places, lost, text, words)
 
 
-def file_lines(lines: Sequence[str], first: int, rarity: Mapping[str, float], matched: int = 0) -> list[Line]:
-    """Lines of a file around the one that matches best.
-
-    Args:
-        lines: of the file.
-        first: the number of its first line; 0: not known.
-        rarity: as of :func:`unit_lines`.
-        matched: the number of the line that is the best whatever the question is; 0: none.
-    """
-    scores = line_scores("\n".join(lines), rarity)
-    if 0 < matched <= len(lines):
-        scores[matched - 1] = 1.0 + max(scores)
-    return _around(lines, scores, first, rarity)
+def _window(lines: Sequence[str], best: int, most: int) -> tuple[int, int]:
+    """The first line to show and the one after the last, without blank ones at either end."""
+    first = max(0, min(best - min(_BEFORE, most - 1), len(lines) - most))
+    end = min(len(lines), first + most)
+    while first < best and not lines[first].strip():
+        first += 1
+    while end - 1 > best and not lines[end - 1].strip():
+        end -= 1
+    return first, end
 
 
-def _around(lines: Sequence[str], scores: Sequence[float], start: int, rarity: Mapping[str, float]) -> list[Line]:
-    """The line that matches best, marked, and those beside it that say something."""
-    sure = max(scores, default=0.0)
-    shown = [place for place, line in enumerate(lines) if any(map(str.isalnum, line)) or scores[place] == sure > 0]
-    best = max(shown, key=lambda place: (scores[place], -place), default=-1)
-    if best < 0:
-        return []
-    first = max(0, min(shown.index(best) - LINES // 2, len(shown) - LINES))
-    return [
-        Line(
-            start + place if start else 0,
-            lines[place].rstrip(),
-            place == best and scores[best] > 0,
-            next((begun for begun, _ in word_places(lines[place][:_LONGEST], rarity)), 0),
-        )
-        for place in shown[first : first + LINES]
-    ]
-
-
-def _body_lines(source: str, path: str) -> int:
-    """The number of lines behind the head of a declaration; 0 if its body begins on the line of its head."""
-    rest = body(source, path)
-    before = source[: len(source) - len(rest)]
-    return rest.count("\n") + 1 if rest.strip() and source.endswith(rest) and before.endswith("\n") else 0
-
-
-class Places:
-    """The files of an index, seen from the current folder."""
-
-    def __init__(self, index: Index, root: Path | None) -> None:
-        """``root``: the indexed folder; None: not known, so that paths are those inside of it."""
-        self._index, self._root = index, root
-
-    def path(self, row: int) -> str:
-        """The path of the file of a row."""
-        root, file = self._index.source(self._index.file_number(row), self._root)
-        return from_here(root / file.path) if root else file.path
-
-    def text(self, row: int) -> str:
-        """The text of the file of a row, if it is still the one that was indexed; else ""."""
-        return text_at(self._index, self._index.file_number(row), self._root)
-
-
-def from_here(path: Path) -> str:
-    """An absolute path as it is shortest from the current folder: relative, or else absolute."""
-    whole = str(path)
-    try:
-        relative = os.path.relpath(whole, named_path("."))
-    except UserError:  # the current folder was deleted
-        return whole
-    return relative if not relative.startswith("../") or len(relative) < len(whole) else whole
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

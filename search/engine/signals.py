@@ -79,7 +79,7 @@ def begun(
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Vectors of the rows of an index: :class:`search.index.nearest.DenseRetriever`."""
+    """Vectors of the rows of an index: :class:`search.index.vectors.DenseRetriever`."""
 
     @property
     def reads_text(self) -> bool:

@@ -27,9 +27,8 @@ from data_prep.worker_process import FILE, run_forked
 from search.index.build import lock_of, refresh
 from search.index.freshness import CURRENT, MOST_NAMED, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
-from search.index.nearest import update_vectors
 from search.index.read_part import Part, Task, read_part
-from search.index.vectors import maker_of
+from search.index.vector_encoding import maker_of, update_vectors
 
 BUDGET: Final = 0.5
 """Seconds for which an answer waits for what has changed to be read."""

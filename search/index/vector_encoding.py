@@ -6,7 +6,7 @@ The vector of a row does not depend on the other rows of its batch. Equal rows a
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final
@@ -14,21 +14,25 @@ from typing import Final
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.store.arrays import Bool, Float16, Ragged, UInt8
+from data_prep.store.arrays import Bool, Float16, Ragged, UInt8, write_sealed
 from data_prep.store.tokenizing import TokenizedPairs
 from experiments.terminal.console import progress
 from search.index.index_file import open_index, read_head
 from search.index.vectors import (
     BATCH,
+    FORMAT,
     KEY,
     RowEncoder,
     StoredVectors,
     VectorHead,
+    loaded_encoder,
     open_vectors,
-    part_path,
-    save_vectors,
+    read_vector_head,
     vectors_path,
 )
+from search.models.folder import DEFAULT_BI_ENCODER, model_hash
+from search.retrieval.approximate import are_kept, clusters_path
+from search.retrieval.exact import vector_index
 
 _SAVE_SECONDS: Final = 60.0
 
@@ -150,3 +154,78 @@ def _old(path: Path, head: VectorHead, tell: Callable[[str, str], None]) -> Stor
     except UserError as error:
         tell(str(path), f"rebuilt: {error}")
         return None
+
+
+def up_to_date(index: Path, run: str) -> bool:
+    """Whether there are intact vectors beside the file ``index``, of its present content and by ``run`` as it is now.
+
+    FAISS's clusters, which large indexes have, are part of them.
+
+    Raises:
+        UserError: there is no model in ``run``, or no index.
+        OSError: a file cannot be read at this moment.
+    """
+    now, model = read_head(index), model_hash(Path(run) if run else DEFAULT_BI_ENCODER)
+    try:
+        head = open_vectors(path := vectors_path(index)).head
+    except UserError:
+        return False
+    same = (head.index, head.run, head.model, head.rows) == (now.content, run, model, now.rows)
+    return same and are_kept(head.rows, head.dim, head.name, clusters_path(path))
+
+
+def update_vectors(run: str, index: Path, tell: Callable[[str, str], None]) -> str:
+    """Make or update the vectors beside the file ``index``; returns what was done, "" for nothing.
+
+    Args:
+        run: folder of the bi-encoder; "": the shipped one.
+        index: the file.
+        tell: called with a path and what is wrong with it.
+
+    Raises:
+        ValueError: the model or the index cannot be used.
+        OSError: the vectors cannot be written; the older ones are left unchanged.
+    """
+    if up_to_date(index, run):
+        return ""
+    done = refresh_vectors(loaded_encoder(run), index, tell)
+    stored = open_vectors(path := vectors_path(index))
+    vector_index(stored.vectors, stored.head.name, path, "").close()  # makes the clusters of many rows, which it saves
+    return f"read {done.read:,} of {done.rows:,} rows"
+
+
+def part_path(vectors: Path) -> Path:
+    """The file of those that were made before an interruption."""
+    return vectors.with_name(f"{vectors.name}.part")
+
+
+def save_vectors(stored: StoredVectors, path: Path) -> None:
+    """Write vectors atomically, replacing older ones.
+
+    Raises:
+        OSError: they cannot be written; the older ones are left unchanged.
+    """
+    write_sealed(path, FORMAT, asdict(stored.head), [stored.vectors, stored.keys])
+
+
+def maker_of(index: Path) -> str | None:
+    """The run that made the vectors beside the file ``index``; None if there are none, or they cannot be used.
+
+    Raises:
+        OSError: they cannot be read at this moment.
+    """
+    path = vectors_path(index)
+    try:
+        run = read_vector_head(path).run
+        if run and not Path(run).is_dir():
+            open_vectors(path)  # else the run's name may be damaged
+    except UserError:
+        return None
+    return run
+
+
+def remove_vectors(index: Path) -> None:
+    """Remove the vectors beside the file ``index``, if there are any, and their clusters."""
+    path = vectors_path(index)
+    for each in (path, part_path(path), clusters_path(path)):
+        each.unlink(missing_ok=True)

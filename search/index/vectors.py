@@ -1,14 +1,13 @@
-"""The vectors of an index on disk, in one file beside it, and the packed light pair that makes them without torch.
+"""The vectors of an index on disk, in one file beside it, and the rows whose vectors are nearest to a query's.
 
 The file has a line that describes them, the vectors, and keys. Vectors are float16. A key is a hash of the model's
 input for a row, by which the vectors of unchanged rows are reused when the index is updated. A file that is damaged, or
-of another index or model than expected, is refused.
-
-:mod:`baselines.scotch_light` has the equations of the pair; the sums are the same within rounding.
+of another index or model than expected, is refused. The bi-encoder that makes them is any trained one.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
@@ -16,23 +15,12 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
-from data_prep.records import CONTEXT_FIELD
-from data_prep.store.arrays import (
-    Float16,
-    Float32,
-    Int32,
-    Int64,
-    Ragged,
-    UInt8,
-    read_sealed,
-    read_sealed_head,
-    write_sealed,
-)
+from data_prep.store.arrays import Float16, Float32, Int64, UInt8, read_sealed, read_sealed_head
 from data_prep.store.split import Split
 from data_prep.store.tokenizing import TokenizedPairs
-from experiments.terminal.options import is_packed, stored_configuration
-from search.models.folder import CONFIG, DEFAULT_BI_ENCODER, model_hash, read_packed, unusable
-from search.retrieval.approximate import clusters_path
+from search.models.folder import DEFAULT_BI_ENCODER, check_bi_encoder, is_packed_light, model_hash, reads_text
+from search.models.packed import PackedLight
+from search.retrieval.exact import VectorIndex, vector_index
 
 FORMAT: Final = "galm vectors 1"
 """Incremented when the layout changes, or how a row is encoded."""
@@ -42,6 +30,8 @@ KEY: Final = 16
 """Bytes of a key."""
 _FLOAT: Final = 2
 """Bytes per number."""
+COUNT: Final = 100
+"""Maximum number of rows that vectors add to the shortlist of a query."""
 
 
 @runtime_checkable
@@ -103,22 +93,8 @@ def vectors_path(index: Path) -> Path:
     return index.with_name(f"{index.name}.vectors")
 
 
-def part_path(vectors: Path) -> Path:
-    """The file of those that were made before an interruption."""
-    return vectors.with_name(f"{vectors.name}.part")
-
-
-def save_vectors(stored: StoredVectors, path: Path) -> None:
-    """Write vectors atomically, replacing older ones.
-
-    Raises:
-        OSError: they cannot be written; the older ones are left unchanged.
-    """
-    write_sealed(path, FORMAT, asdict(stored.head), [stored.vectors, stored.keys])
-
-
 def open_vectors(path: Path) -> StoredVectors:
-    """Open what :func:`save_vectors` wrote.
+    """Open what :func:`search.index.vector_encoding.save_vectors` wrote.
 
     Raises:
         UserError: there is no such file, it is damaged, or of another version.
@@ -164,125 +140,136 @@ def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
     return stored
 
 
-def maker_of(index: Path) -> str | None:
-    """The run that made the vectors beside the file ``index``; None if there are none, or they cannot be used.
-
-    Raises:
-        OSError: they cannot be read at this moment.
-    """
-    path = vectors_path(index)
-    try:
-        run = read_vector_head(path).run
-        if run and not Path(run).is_dir():
-            open_vectors(path)  # else the run's name may be damaged
-    except UserError:
-        return None
-    return run
-
-
-def remove_vectors(index: Path) -> None:
-    """Remove the vectors beside the file ``index``, if there are any, and their clusters."""
-    path = vectors_path(index)
-    for each in (path, part_path(path), clusters_path(path)):
-        each.unlink(missing_ok=True)
-
-
 def _unusable(path: Path, why: str) -> UserError:
     return UserError(
         f"the vectors cannot be used: {why}; remove {path}, and make them again by `bash run.sh index DIR`"
     )
 
 
-_LIGHT: Final = ("scotch_light", "scotch_light_no_context")
-_CODE_FIELDS: Final = ("name", "tokens", "api")
-_SHARED: Final = "shared"
+def row_encoder(run: Path | None = None) -> RowEncoder:
+    """The model of a finished run, or a packed one; None: the shipped one. A packed scotch_light needs no torch.
+
+    Raises:
+        UserError: there is no model, or it is not a bi-encoder.
+    """
+    folder = run or DEFAULT_BI_ENCODER
+    check_bi_encoder(folder)
+    if is_packed_light(folder):
+        return PackedLight(run)
+    if reads_text(folder):
+        from search.models.torch_models import TextEncoder
+
+        return TextEncoder(folder)
+    from search.models.torch_models import TorchEncoder
+
+    return TorchEncoder(run)
 
 
-def is_packed_light(folder: Path) -> bool:
-    """Whether the model in ``folder`` is a packed light pair, possibly a damaged one."""
-    if not is_packed(folder):
-        return False
-    try:
-        return bool(stored_configuration(folder / CONFIG)["model_name"] in _LIGHT)
-    except UserError:
-        return False
+def loaded_encoder(run: str) -> RowEncoder:
+    """The same for the folder ``run``, "" for the shipped one: loaded once, or again if another model is in the folder.
+
+    Raises:
+        UserError: as :func:`row_encoder`.
+        OSError: a file cannot be read.
+    """
+    return _loaded(run, model_hash(Path(run) if run else DEFAULT_BI_ENCODER))
 
 
-class PackedLight:
-    """The pair as a :class:`search.index.vectors.RowEncoder` by numpy."""
+@lru_cache(maxsize=4)
+def _loaded(run: str, model: str) -> RowEncoder:  # noqa: ARG001 - another model in the same folder is loaded anew
+    return row_encoder(Path(run) if run else None)
 
-    fields: tuple[str, ...] = _CODE_FIELDS
 
-    def __init__(self, run: Path | None = None) -> None:
-        """Load a packed light pair; None: the shipped one.
+class DenseRetriever:
+    """A :class:`search.engine.signals.Retriever`: a bi-encoder, and its vectors of the rows."""
 
-        Raises:
-            ValueError: a file is missing or damaged, or is not of such a model.
-        """
-        folder = run or DEFAULT_BI_ENCODER
-        packed = read_packed(folder)
-        known, dim = packed.tokenizer.vocabularies.code, packed.model.get("dim", 0)
-        self._context_words = packed.model.get("context_words", 0)
-        fields = ["query", *_CODE_FIELDS, *[CONTEXT_FIELD] * (self._context_words > 0)]
-        tables = {_SHARED: (len(known), dim), **dict.fromkeys(fields, (len(known), 1))}
-        gains: dict[str, tuple[int, ...]] = {"gains": (len(_CODE_FIELDS),)}
-        gains |= {"context_gain": ()} if self._context_words else {}
-        try:
-            packed.check_shapes({**gains, **{_name(name): shape for name, shape in tables.items()}})
-            stored = {name: packed.table(_name(name), shape) for name, shape in tables.items()}
-        except UserError as error:
-            raise unusable(folder, str(error)) from error
-        self._states = stored.pop(_SHARED)
-        self._weights = {name: table.rows(np.arange(len(known)))[:, 0] for name, table in stored.items()}
-        self._gains, self._context_gain = packed.weights["gains"], packed.weights.get("context_gain", np.float32(0))
-        self._tokenizer = packed.tokenizer
-        self.run, self.model, self.dim = str(run or ""), model_hash(folder), dim
+    def __init__(self, encoder: RowEncoder, vectors: VectorIndex, count: int = COUNT) -> None:
+        """``vectors``: by ``encoder``; ``count``: rows per query."""
+        self._encoder, self._vectors, self._count = encoder, vectors, count
+        self._vector = lru_cache(maxsize=16)(encoder.query)
+
+    @property
+    def model(self) -> str:
+        """A hash of the bi-encoder: vectors of equal ones can be compared."""
+        return self._encoder.model
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether the bi-encoder reads the source text of a row."""
+        return "code" in self._encoder.fields
+
+    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
+        """At most ``count`` rows, best first; only those with a score above 0."""
+        return self.nearest_to(self._asked(query, context))
+
+    def scores(
+        self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()
+    ) -> Float32[np.ndarray, " found"]:
+        """The cosine of the query's vector, under its context, and that of each of ``rows``."""
+        return self.similarity(self._asked(query, context), rows)
 
     def knows(self, word: str) -> bool:
-        """Whether its vocabulary has a word of a query."""
-        return self._tokenizer.knows(word)
+        """Whether the bi-encoder has a word of a query in its vocabulary."""
+        return self._encoder.knows(word)
 
-    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
-        """The vector of a query under the words above a cursor, nearest last, with norm 1."""
-        found = self._sums("query", _one_list(self._tokenizer.query_ids(words)))
-        if context and self._context_words:
-            near = self._tokenizer.prose_ids(context[-self._context_words :])
-            found = found + self._context_gain * self._sums(CONTEXT_FIELD, _one_list(near))
-        return _normalised(found)
+    def _asked(self, query: Sequence[str], context: Sequence[str]) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query under its context; 0 without words."""
+        if not query and not context:
+            return np.zeros((1, self._encoder.dim), np.float32)
+        return self._vector(tuple(query), tuple(context))
 
-    def ids(self, rows: Split) -> TokenizedPairs:
-        """The rows as ids of the model."""
-        return self._tokenizer.encode(rows)
+    def code_vector(self, code: Split) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a row of code that is not in the index, as one in it would have it."""
+        return self._encoder.vectors(self._encoder.ids(code), np.zeros(1, np.int64)).astype(np.float32)
 
-    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
-        """The vectors of ``rows``, with norm 1; 0 for rows without words.
+    def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
+        """As :meth:`nearest`, for a vector."""
+        scores, rows = self._vectors.search(vector, self._count)
+        return rows[0][scores[0] > 0]
 
-        The order of each sum does not depend on the other rows.
-        """
-        found = np.zeros((len(rows), self.dim), np.float32)
-        for gain, field in zip(self._gains, _CODE_FIELDS, strict=True):
-            found += gain * self._sums(field, ids.fields[field].take(rows))
-        return _normalised(found).astype(np.float16)
+    def similarity(
+        self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]
+    ) -> Float32[np.ndarray, " found"]:
+        """As :meth:`scores`, for a vector."""
+        return self._vectors.scores(vector[0], rows)
 
-    def _sums(self, field: str, lists: Ragged) -> Float32[np.ndarray, "rows dim"]:
-        """The weighted sum of the word vectors of each list, of length 1; 0 for an empty one."""
-        found = np.zeros((len(lists), self.dim), np.float32)
-        if len(lists.values):
-            full = np.flatnonzero(lists.lengths)
-            states = self._states.rows(lists.values.astype(np.int64)) * self._weights[field][lists.values][:, None]
-            found[full] = np.add.reduceat(states, lists.offsets[:-1][full], axis=0)
-        return _normalised(found)
+    def close(self) -> None:
+        """Release open files and connections."""
+        self._vectors.close()
 
 
-def _one_list(ids: Int32[np.ndarray, " words"]) -> Ragged:
-    return Ragged(ids, np.array([0, len(ids)]))
+def near_rows(index: Path, content: str, rows: int, how: str) -> DenseRetriever:
+    """A retriever over the vectors beside the file ``index``.
+
+    Args:
+        index: the file.
+        content: the sha256 of its content, as in its head.
+        rows: its number of rows.
+        how: ``exact``, ``faiss``, or the file or URI of a Milvus; "": exact, or FAISS for large indexes if installed.
+
+    Raises:
+        UserError: there are no vectors, they are of another index or model or cannot be used, or ``how`` is something
+            else.
+    """
+    path, stored = vectors_path(index), vectors_of(index, content, rows)
+    encoder = _encoder(path, stored)
+    return DenseRetriever(encoder, vector_index(stored.vectors, stored.head.name, path, how))
 
 
-def _name(table: str) -> str:
-    return f"words.tables.{table}.weight"
-
-
-def _normalised(vectors: Float32[np.ndarray, "rows dim"]) -> Float32[np.ndarray, "rows dim"]:
-    """The vectors scaled to length 1; 0 stays 0, as in torch's normalize."""
-    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
-    return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)
+def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
+    """The model that made the vectors."""
+    run = stored.head.run
+    try:
+        encoder = loaded_encoder(run)
+    except (UserError, OSError) as error:
+        raise UserError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"the model that made the vectors in {path} needs {error.name}: `bash run.sh install train` adds it"
+        ) from error
+    if (encoder.model, encoder.dim) != (stored.head.model, stored.head.dim):
+        raise UserError(
+            f"{run or 'the shipped model'} is no longer the model that made the vectors in {path}: make them again by "
+            "`bash run.sh index DIR`"
+        )
+    return encoder

@@ -90,6 +90,52 @@ def model_hash(folder: Path) -> str:
     return hashlib.sha256(json.dumps([*about, *(file_sha256(folder / name) for name in names)]).encode()).hexdigest()
 
 
+_LIGHT: Final = ("scotch_light", "scotch_light_no_context")
+
+
+def is_packed_light(folder: Path) -> bool:
+    """Whether the model in ``folder`` is a packed light pair, possibly a damaged one."""
+    if not is_packed(folder):
+        return False
+    try:
+        return bool(stored_configuration(folder / CONFIG)["model_name"] in _LIGHT)
+    except UserError:
+        return False
+
+
+def reads_text(folder: Path) -> bool:
+    """Whether the model in ``folder`` reads source text: one of sentence-transformers, or a run over subwords."""
+    if is_sentence_model(folder):
+        return True
+    from experiments.recipes.config import Configuration
+    from experiments.recipes.models import class_of
+
+    return str(class_of(Configuration.load(folder / CONFIG).model_name).reads) == "subwords"
+
+
+def check_bi_encoder(folder: Path) -> None:
+    """Check that a model is a bi-encoder, before it is loaded.
+
+    Raises:
+        UserError: there is no model in ``folder``, or it is not such a bi-encoder.
+    """
+    if is_sentence_model(folder):
+        return
+    checked_parts(folder)
+    if is_packed_light(folder):
+        return
+    from experiments.recipes.config import Configuration
+    from experiments.recipes.models import class_of
+    from modeling.base import BiEncoder
+
+    name = Configuration.load(folder / CONFIG).model_name
+    if not issubclass(class_of(name), BiEncoder):
+        raise UserError(
+            f"the run in {folder} is of {name}, which makes no vector of a method: --vectors takes a run of a "
+            "bi-encoder, such as unif, deepcs or minilm, or a folder of sentence-transformers"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class StoredTable:
     """A table of word vectors in 8 bits, without its rows of zeros."""

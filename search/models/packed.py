@@ -1,4 +1,4 @@
-"""The packed model that scores rows, without torch, and the reranker that an option names."""
+"""The packed models without torch, one that scores rows and the light pair, and the reranker that an option names."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -12,9 +12,10 @@ from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from data_prep.languages.identifiers import split_identifier
-from data_prep.records import CONTEXT_FIELD, WORD_FIELDS
-from data_prep.store.arrays import Float32, Int64, Ragged
-from data_prep.store.split import Split, Texts
+from data_prep.records import CONTEXT_FIELD
+from data_prep.store.arrays import Float16, Float32, Int32, Int64, Ragged
+from data_prep.store.split import Split
+from data_prep.store.tokenizing import TokenizedPairs
 from experiments.terminal.options import is_packed, stored_configuration
 from galm.config import GalmConfig
 from galm.fast.query_scorer import Codes, Graphs, QueryScorer, covers, shapes
@@ -22,11 +23,14 @@ from search.engine.signals import Alignment, Reranker, Rows, Scores
 from search.index.code_index import Index, with_own_words
 from search.models.folder import (
     CONFIG,
+    DEFAULT_BI_ENCODER,
     DEFAULT_MODEL,
     checked_parts,
+    model_hash,
     no_model,
     read_packed,
     section_of,
+    unusable,
 )
 
 
@@ -75,17 +79,6 @@ def reranker_maker(model: str, *, for_many: bool = True) -> Callable[[Index], Re
 _NAMES: Final = ("galm", "galm_plus")
 AT_ONCE: Final = 512
 """Rows scored at a time, so that memory does not grow with their number."""
-
-
-def query_split(words: Sequence[str], context: Sequence[str] = ()) -> Split:
-    """The words of one query, and those of its context if it has one, as a split of one row without a method."""
-    lexicon = sorted({*words, *context})
-    places = {word: number for number, word in enumerate(lexicon)}
-    lists = {field: Ragged.of([()]) for field in WORD_FIELDS}
-    lists["query"] = Ragged.of([[places[word] for word in words]])
-    if context:
-        lists[CONTEXT_FIELD] = Ragged.of([[places[word] for word in context]])
-    return Split("query", lexicon, lists, Texts.of(()))
 
 
 def read_words(words: Sequence[str], field: str, config: WordsConfig) -> list[str]:
@@ -180,3 +173,90 @@ class PackedReranker:
 
     def _asked(self, query: tuple[str, ...]) -> Graphs:
         return self._model.scorer.query(self._model.tokenizer.query_ids(query).tolist())
+
+
+_CODE_FIELDS: Final = ("name", "tokens", "api")
+_SHARED: Final = "shared"
+
+
+class PackedLight:
+    """The light pair as a :class:`search.index.vectors.RowEncoder` by numpy.
+
+    :mod:`baselines.scotch_light` has its equations; the sums are the same within rounding.
+    """
+
+    fields: tuple[str, ...] = _CODE_FIELDS
+
+    def __init__(self, run: Path | None = None) -> None:
+        """Load a packed light pair; None: the shipped one.
+
+        Raises:
+            ValueError: a file is missing or damaged, or is not of such a model.
+        """
+        folder = run or DEFAULT_BI_ENCODER
+        packed = read_packed(folder)
+        known, dim = packed.tokenizer.vocabularies.code, packed.model.get("dim", 0)
+        self._context_words = packed.model.get("context_words", 0)
+        fields = ["query", *_CODE_FIELDS, *[CONTEXT_FIELD] * (self._context_words > 0)]
+        tables = {_SHARED: (len(known), dim), **dict.fromkeys(fields, (len(known), 1))}
+        gains: dict[str, tuple[int, ...]] = {"gains": (len(_CODE_FIELDS),)}
+        gains |= {"context_gain": ()} if self._context_words else {}
+        try:
+            packed.check_shapes({**gains, **{_name(name): shape for name, shape in tables.items()}})
+            stored = {name: packed.table(_name(name), shape) for name, shape in tables.items()}
+        except UserError as error:
+            raise unusable(folder, str(error)) from error
+        self._states = stored.pop(_SHARED)
+        self._weights = {name: table.rows(np.arange(len(known)))[:, 0] for name, table in stored.items()}
+        self._gains, self._context_gain = packed.weights["gains"], packed.weights.get("context_gain", np.float32(0))
+        self._tokenizer = packed.tokenizer
+        self.run, self.model, self.dim = str(run or ""), model_hash(folder), dim
+
+    def knows(self, word: str) -> bool:
+        """Whether its vocabulary has a word of a query."""
+        return self._tokenizer.knows(word)
+
+    def query(self, words: Sequence[str], context: Sequence[str] = ()) -> Float32[np.ndarray, "1 dim"]:
+        """The vector of a query under the words above a cursor, nearest last, with norm 1."""
+        found = self._sums("query", _one_list(self._tokenizer.query_ids(words)))
+        if context and self._context_words:
+            near = self._tokenizer.prose_ids(context[-self._context_words :])
+            found = found + self._context_gain * self._sums(CONTEXT_FIELD, _one_list(near))
+        return _normalised(found)
+
+    def ids(self, rows: Split) -> TokenizedPairs:
+        """The rows as ids of the model."""
+        return self._tokenizer.encode(rows)
+
+    def vectors(self, ids: TokenizedPairs, rows: Int64[np.ndarray, " batch"]) -> Float16[np.ndarray, "batch dim"]:
+        """The vectors of ``rows``, with norm 1; 0 for rows without words.
+
+        The order of each sum does not depend on the other rows.
+        """
+        found = np.zeros((len(rows), self.dim), np.float32)
+        for gain, field in zip(self._gains, _CODE_FIELDS, strict=True):
+            found += gain * self._sums(field, ids.fields[field].take(rows))
+        return _normalised(found).astype(np.float16)
+
+    def _sums(self, field: str, lists: Ragged) -> Float32[np.ndarray, "rows dim"]:
+        """The weighted sum of the word vectors of each list, of length 1; 0 for an empty one."""
+        found = np.zeros((len(lists), self.dim), np.float32)
+        if len(lists.values):
+            full = np.flatnonzero(lists.lengths)
+            states = self._states.rows(lists.values.astype(np.int64)) * self._weights[field][lists.values][:, None]
+            found[full] = np.add.reduceat(states, lists.offsets[:-1][full], axis=0)
+        return _normalised(found)
+
+
+def _one_list(ids: Int32[np.ndarray, " words"]) -> Ragged:
+    return Ragged(ids, np.array([0, len(ids)]))
+
+
+def _name(table: str) -> str:
+    return f"words.tables.{table}.weight"
+
+
+def _normalised(vectors: Float32[np.ndarray, "rows dim"]) -> Float32[np.ndarray, "rows dim"]:
+    """The vectors scaled to length 1; 0 stays 0, as in torch's normalize."""
+    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)

@@ -22,9 +22,10 @@ from torch.nn import functional
 from torch.nn.functional import cosine_similarity, normalize
 
 from data_prep.errors import UserError
+from data_prep.records import CONTEXT_FIELD, WORD_FIELDS
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words, pad
-from data_prep.store.split import Split
+from data_prep.store.split import Split, Texts
 from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
 from experiments.recipes.run_folder import load_run
 from modeling.base import BiEncoder, NeuralRanker
@@ -34,10 +35,21 @@ from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_in
 from search.engine.signals import Alignment
 from search.index.vectors import BATCH
 from search.models.folder import DEFAULT_BI_ENCODER, is_sentence_model, model_hash
-from search.models.packed import query_split, read_words
+from search.models.packed import read_words
 from search.models.packed_model import load_model
 
 _BATCH: Final = 32
+
+
+def query_split(words: Sequence[str], context: Sequence[str] = ()) -> Split:
+    """The words of one query, and those of its context if it has one, as a split of one row without a method."""
+    lexicon = sorted({*words, *context})
+    places = {word: number for number, word in enumerate(lexicon)}
+    lists = {field: Ragged.of([()]) for field in WORD_FIELDS}
+    lists["query"] = Ragged.of([[places[word] for word in words]])
+    if context:
+        lists[CONTEXT_FIELD] = Ragged.of([[places[word] for word in context]])
+    return Split("query", lexicon, lists, Texts.of(()))
 
 
 class ModelReranker:

@@ -48,8 +48,7 @@ from evaluation.speed import (
 from experiments.recipes.run_folder import RECORD, TOKENIZER, WEIGHTS
 from experiments.terminal.console import say
 from search.index.index_file import open_index
-from search.index.nearest import row_encoder
-from search.index.vectors import open_vectors, vectors_path
+from search.index.vectors import open_vectors, row_encoder, vectors_path
 from search.quality.index_speed import of_java_base, update_index, update_vectors, write_sources
 from search.quality.questions import of_comments
 from search.retrieval.approximate import FaissVectors, MilvusVectors, installed

@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from data_prep.errors import UserError
 from evaluation.significance import wilson
-from search.engine.certainty import Certainty, level_of
+from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.evidence import LIMITS, Limits
 from search.index.code_index import Index
@@ -175,7 +175,7 @@ def _limit(totals: Float[np.ndarray, " questions"], below: int) -> float:
 def _shares(answered: Mapping[str, Answered], limits: Mapping[str, Limits], kind: str) -> dict[str, Any]:
     """How many questions of a kind there are, and the share called weak or none, with its 95 % interval, and none."""
     levels = [
-        level_of(limits[name], each.numbers, misspelt=each.misspelt) if each.numbers else each.level
+        limits[name].level(each.numbers, misspelt=each.misspelt) if each.numbers else each.level
         for name, own in answered.items()
         for each in own[kind]
     ]

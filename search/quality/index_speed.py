@@ -30,9 +30,8 @@ from search.files.tree import Found, found_files
 from search.index.build import refresh, watched
 from search.index.code_index import rows_of_files
 from search.index.index_file import open_index, read_head
-from search.index.nearest import near_rows, row_encoder, up_to_date
-from search.index.vector_encoding import refresh_vectors
-from search.index.vectors import vectors_path
+from search.index.vector_encoding import refresh_vectors, up_to_date
+from search.index.vectors import near_rows, row_encoder, vectors_path
 from search.models.packed import reranker_maker
 from search.quality.questions import of_comments
 

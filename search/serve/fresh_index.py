@@ -22,10 +22,9 @@ from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
-from search.index.nearest import update_vectors
 from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
-from search.index.vectors import maker_of
+from search.index.vector_encoding import maker_of, update_vectors
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed import reranker_maker, scored_without_torch
 from search.opening import check_way, index_place

@@ -23,9 +23,8 @@ from data_prep.languages.registry import language_of
 from data_prep.store.arrays import Int64
 from search.engine.engine import Engine
 from search.engine.line_scores import KEPT, rarities
-from search.engine.preview import preview
 from search.engine.question import asked_words
-from search.engine.show import result
+from search.engine.show import preview, result
 from search.engine.signals import Hit
 from search.files.embedded import scripts_alone
 from search.index.code_index import Index

@@ -20,10 +20,9 @@ from search.index.build import index_of, watched
 from search.index.code_index import Index
 from search.index.freshness import CURRENT, Freshness, record_path
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
-from search.index.nearest import DenseRetriever, near_rows
 from search.index.read_part import Part, Watch
 from search.index.updating import LOOKED, Updates
-from search.index.vectors import vectors_path
+from search.index.vectors import DenseRetriever, near_rows, vectors_path
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""

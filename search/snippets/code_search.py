@@ -25,7 +25,7 @@ from modeling.ranker import z_scores
 from search.engine.engine import Engine
 from search.engine.evidence import folded
 from search.engine.signals import Candidates
-from search.index.nearest import DenseRetriever
+from search.index.vectors import DenseRetriever
 from search.snippets.code_text import Copy, Tokens
 
 SHORTLIST: Final = 300

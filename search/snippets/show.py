@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from data_prep.errors import one_line
 from data_prep.traces.trace import TracedError
+from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, cut
 from search.engine.engine import Engine
 from search.engine.preview import signature
-from search.engine.show import BOLD, CYAN, DIM, GREEN, cut, result
+from search.engine.show import result
 from search.engine.signals import Hit, Stage
 from search.hits import View, found_line, hit_lines, scores_line
 from search.index.frame_locator import Located

@@ -28,8 +28,8 @@ from evaluation.evaluator import SavedCounts
 from search.files.tree import found_files
 from search.index.build import refresh
 from search.index.freshness import read_record, record_path
-from search.index.nearest import up_to_date
-from search.index.vectors import maker_of, vectors_path
+from search.index.vector_encoding import maker_of, up_to_date
+from search.index.vectors import vectors_path
 from search.opening import index_place
 from search.retrieval.approximate import _read
 

@@ -31,8 +31,8 @@ from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.run_folder import RunFolder
 from search.index.build import refresh
 from search.index.index_file import UnusableIndexError, read_whole_head
-from search.index.nearest import row_encoder
 from search.index.vector_encoding import refresh_vectors
+from search.index.vectors import row_encoder
 from training.checkpoint import save_weights
 
 KINDS = {"index": 40, "vectors": 30, "weights": 20, "vocabulary": 20, "config": 30, "checkpoint": 40, "prepared": 20}

@@ -184,7 +184,7 @@ def test_a_first_index_that_is_interrupted_leaves_nothing_half_written(tmp_path,
         assert main(["search", "open the door", str(root)]) == 130
     assert not index_place(root).parent.exists()
     with monkeypatch.context() as patched:
-        patched.setattr("search.opening.update_vectors", interrupted)
+        patched.setattr("search.index.vector_encoding.update_vectors", interrupted)
         assert main(["search", "open the door", str(root)]) == 130
     assert main(["search", "open the door", str(root)]) == 0
     assert index_place(root).with_name("index.vectors").exists()

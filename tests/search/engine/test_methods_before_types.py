@@ -4,8 +4,8 @@ import pytest
 
 from search.engine.engine import Engine
 from search.index.build import refresh
-from search.index.nearest import row_encoder
 from search.index.vector_encoding import refresh_vectors
+from search.index.vectors import row_encoder
 from search.models.packed import reranker_maker
 from search.opening import opened
 

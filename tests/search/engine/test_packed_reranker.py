@@ -11,9 +11,8 @@ from bm25s.stopwords import STOPWORDS_EN
 
 from galm.fast.kernels import one_thread_kernels
 from search.files.words import STOP_WORDS
-from search.index.vectors import PackedLight
 from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
-from search.models.packed import AT_ONCE, PackedModel, PackedReranker, scored_without_torch
+from search.models.packed import AT_ONCE, PackedLight, PackedModel, PackedReranker, scored_without_torch
 from search.models.packed_model import load_model
 from search.models.torch_models import ModelReranker
 from search.opening import index_place

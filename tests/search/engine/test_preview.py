@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from search.engine.line_scores import rarities, word_places
-from search.engine.preview import indentation, preview
+from search.engine.preview import indentation
+from search.engine.show import preview
 from search.retrieval.word_index import Bm25Index
 
 METHOD = '''def send(self, request, *, stream=False):

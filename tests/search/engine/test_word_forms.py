@@ -1,11 +1,14 @@
 """Questions in inflected languages find comments that have other forms of their words."""
 
 import pytest
+from serving import index_of
 
 import neural_code_search as ncs
-from search.engine.file_ranking import stemmed
-from search.engine.near_words import in_known_forms
-from search.engine.question import asked_words
+from search.engine.certainty import Judge
+from search.engine.filters import Question
+from search.engine.matching import LineOwners
+from search.engine.name_reading import NameReader
+from search.index.index_file import open_index
 
 COMMENTS = {
     "a.js": "// Müşteri indirimi hesaplar\nfunction grant(c) { return c.x }\n"
@@ -16,6 +19,7 @@ COMMENTS = {
     "c.go": "package c\n\n// Berechnet den Rabatt des Kunden\nfunc Lower() int { return 1 }\n\n"
     "// Storniert die Bestellung\nfunc Undo() int { return 2 }\n",
 }
+NAMES = ("close", "draw", "drawer", "quorum")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +55,7 @@ def comments_in_languages(tmp_path_factory):
         ("größe der Drawerzahl", "größe der drawer"),
     ],
 )
-def test_only_what_begins_mostly_alike_is_a_form(question, formed):
-    terms = ["close", "draw", "drawer", "quorum"]
-    asked = stemmed(asked_words(question)).values()
-    assert in_known_forms(question, asked, [terms], {*terms}.__contains__) == formed
+def test_only_what_begins_mostly_alike_is_a_form(question, formed, tmp_path):
+    (tmp_path / "a.py").write_text("".join(f"def {name}(x):\n    return x\n\n\n" for name in NAMES))
+    index = open_index(index_of(tmp_path, tmp_path / "index"))
+    assert Judge(index, NameReader(index), LineOwners(index)).formed(Question(question)).text == formed

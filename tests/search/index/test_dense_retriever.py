@@ -27,17 +27,17 @@ from search.engine.signals import Retriever
 from search.index import vector_encoding
 from search.index.build import refresh
 from search.index.index_file import open_index, read_head
-from search.index.nearest import DenseRetriever, near_rows, row_encoder, up_to_date
-from search.index.vector_encoding import refresh_vectors
+from search.index.vector_encoding import maker_of, refresh_vectors, save_vectors, up_to_date
 from search.index.vectors import (
     BATCH,
     FORMAT,
     KEY,
+    DenseRetriever,
     StoredVectors,
     VectorHead,
-    maker_of,
+    near_rows,
     open_vectors,
-    save_vectors,
+    row_encoder,
     vectors_of,
     vectors_path,
 )
@@ -292,7 +292,8 @@ def test_an_index_that_is_replaced_meanwhile_gets_no_vectors(encoder, small_file
 _CHANGING = """
 import sys, pathlib
 import numpy as np
-from search.index.vectors import StoredVectors, VectorHead, save_vectors
+from search.index.vectors import StoredVectors, VectorHead
+from search.index.vector_encoding import save_vectors
 number = 0
 while True:
     number += 1
@@ -492,7 +493,7 @@ def test_vectors_come_by_themselves_stay_of_their_model_and_go(tree, run, capsys
     assert made_by(f"--vectors={run}") == (str(run), True)
     (tree / "A.java").write_text("class A { void added() { } }")
     assert made_by() == (str(run), True)
-    monkeypatch.setattr("search.index.nearest.row_encoder", lambda _: pytest.fail("was loaded though nothing changed"))
+    monkeypatch.setattr("search.index.vectors.row_encoder", lambda _: pytest.fail("was loaded though nothing changed"))
     assert made_by() == (str(run), True)
     monkeypatch.undo()
     capsys.readouterr()

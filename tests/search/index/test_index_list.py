@@ -11,7 +11,7 @@ from cli.main import main
 from data_prep.files.writing import sole_holder
 from experiments.recipes.config import REPOSITORY
 from search.index.index_file import open_index, read_head
-from search.index.nearest import up_to_date
+from search.index.vector_encoding import up_to_date
 from search.opening import index_place
 
 SOURCE = "def read_{0}(path):\n    return open(path).read()\n"

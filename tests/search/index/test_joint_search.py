@@ -19,7 +19,8 @@ from search.engine.question import RankingSettings
 from search.files.words import terms_of
 from search.index.index_file import open_index, read_head
 from search.index.joint_index import JointBm25
-from search.index.nearest import near_rows, update_vectors
+from search.index.vector_encoding import update_vectors
+from search.index.vectors import near_rows
 from search.models.packed import reranker_maker
 from search.repository_list import joined, open_member, read_list
 from search.retrieval.word_index import WEIGHTS, Bm25Index, counts_by_norm, gains, idf

@@ -9,9 +9,9 @@ import torch
 
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
-from search.index.nearest import check_bi_encoder, row_encoder
-from search.index.vectors import BATCH, PackedLight, is_packed_light
-from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL
+from search.index.vectors import BATCH, row_encoder
+from search.models.folder import DEFAULT_BI_ENCODER, DEFAULT_MODEL, check_bi_encoder, is_packed_light
+from search.models.packed import PackedLight
 from search.models.packed_model import pack
 from search.models.torch_models import TorchEncoder
 from training.checkpoint import save_weights
@@ -81,7 +81,7 @@ def test_it_is_taken_without_torch(packed):
     check_bi_encoder(packed)
     assert isinstance(row_encoder(packed), PackedLight)
     code = (
-        "import sys\nfrom pathlib import Path\nfrom search.index.nearest import row_encoder\n"
+        "import sys\nfrom pathlib import Path\nfrom search.index.vectors import row_encoder\n"
         f"encoder = row_encoder(Path({str(packed)!r}))\nencoder.query(('wait',), ('import', 'thread'))\n"
         "assert 'torch' not in sys.modules\n"
     )

@@ -16,13 +16,12 @@ from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_of
 from search.engine.engine import Engine
 from search.engine.question import TEXT_VECTORS, WORD_VECTORS, RankingSettings
 from search.engine.signals import fused
-from search.index import nearest, vector_encoding
+from search.index import vector_encoding, vectors
 from search.index.build import refresh
 from search.index.index_file import open_index, read_head
 from search.index.joint_index import Numbering
-from search.index.nearest import near_rows, row_encoder
-from search.index.vector_encoding import refresh_vectors
-from search.index.vectors import BATCH, open_vectors, part_path, vectors_path
+from search.index.vector_encoding import part_path, refresh_vectors
+from search.index.vectors import BATCH, near_rows, open_vectors, row_encoder, vectors_path
 from search.making import checked_run
 from search.models.packed import reranker_maker
 from search.models.torch_models import TextEncoder, text_of
@@ -110,7 +109,7 @@ def test_what_made_the_vectors_says_their_weight(maker, file, request):
 @pytest.mark.parametrize("missing", ["torch", "sentence_transformers"])
 def test_where_a_library_is_missing_answers_are_without_the_vectors(missing, sentences, file, monkeypatch):
     refresh_vectors(row_encoder(sentences), file, pytest.fail)
-    nearest._loaded.cache_clear()
+    vectors._loaded.cache_clear()
     monkeypatch.delitem(sys.modules, "search.models.torch_models")
     monkeypatch.setitem(sys.modules, missing, None)
     told = []

@@ -14,7 +14,7 @@ from data_prep.languages.identifiers import query_words
 from search.cursor import words_above
 from search.index.build import refresh
 from search.index.code_index import UNIT_KINDS
-from search.index.nearest import update_vectors
+from search.index.vector_encoding import update_vectors
 from search.opening import opened
 
 FILES = {

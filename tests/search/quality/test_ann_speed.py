@@ -8,7 +8,7 @@ from cli.main import main
 from evaluation.speed import GivenUpError, SpeedOptions, in_own_process
 from experiments.recipes import results_folder
 from experiments.speed.report import saved_records
-from search.index.nearest import update_vectors
+from search.index.vector_encoding import update_vectors
 from search.opening import index_place
 from search.quality import ann_speed
 from search.quality.ann_speed import ENGINES, grown, search_vectors

@@ -9,7 +9,7 @@ from serving import Answer, ask, index_of, running
 
 from search.cursor import LONGEST
 from search.files.languages import language_names
-from search.index.nearest import update_vectors
+from search.index.vector_encoding import update_vectors
 from search.models.packed import reranker_maker
 from search.serve.live_index import LiveIndex
 from search.serve.search_api import LARGEST

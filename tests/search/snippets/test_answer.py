@@ -15,7 +15,8 @@ from search.engine.engine import Engine
 from search.hits import View
 from search.index.build import refresh
 from search.index.index_file import open_index, read_head
-from search.index.nearest import near_rows, update_vectors
+from search.index.vector_encoding import update_vectors
+from search.index.vectors import near_rows
 from search.snippets.answer import Wanted, answer_place, answer_text, file_of, query_of_row
 from search.snippets.code_search import SHORTLIST, CodeSearch, CodeWeights
 from search.snippets.show import as_json, as_record, as_text, code_result

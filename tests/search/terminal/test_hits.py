@@ -10,8 +10,7 @@ from serving import index_of
 
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
-from search.engine.show import Places, from_here
-from search.hits import View, as_files, as_text, as_vimgrep, unread_line
+from search.hits import Places, View, as_files, as_text, as_vimgrep, from_here, unread_line
 from search.index.index_file import open_index
 
 POOL = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from search.engine.show import cells, cut, line_width, painter
+from experiments.terminal.console import cells, cut, line_width, painter
 
 
 @pytest.mark.parametrize(
