@@ -445,6 +445,8 @@ def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
         ("kotlin", "val (a, b: Int) = f()\nval c: Int = n\nlateinit var d: T\nvar e = 1\n"),
         ("r", "a <- b <- c <- 1\nd = e = 2\n"),
         ("php", "<?php\nconst a = 1, b = 2, c = 3, d = 4, e = 5;\n"),
+        ("bash", "A=1 B=2\nexport C=3 D=4\ndeclare -r E=5\nf() { local G=1 H=2; }\n"),
+        ("zig", "const a, const b = f();\npub const c, var d: u8, const e = g();\n"),
     ],
 )
 def test_each_name_of_a_declaration_is_a_constant(name, code):
