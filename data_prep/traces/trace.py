@@ -18,7 +18,8 @@ from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import unquote
 
 from data_prep.languages.registry import language_of, languages
-from data_prep.traces.written_out import apart, as_shown, plain_lines, without_colours, without_prefixes
+from data_prep.traces.one_line import apart, with_lines
+from data_prep.traces.written_out import as_shown, plain_lines, without_colours, without_prefixes
 
 Relation = Literal["", "caused by", "suppressed", "raised from", "raised in handling", "grouped"]
 """What an error is to the one printed before it: its cause; suppressed by it; raised from it; raised while it was
@@ -162,6 +163,12 @@ def read_trace(text: str) -> Trace | None:
                 language = max(own, key=lambda each: own[each])
                 best = Trace(language, found.errors, found.innermost_last, len(like - found.lines))
     return _shortened(best) if best else None
+
+
+def trace_in(question: str) -> str:
+    """The lines of a question that is a trace, also if its line breaks are lost; "" of any other."""
+    lines = with_lines(question)
+    return lines if "\n" in lines and read_trace(lines) else ""
 
 
 def _own_frames(form: str, found: Reading) -> dict[str, int]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from data_prep.errors import UserError, check_bounds, one_line, real, shown, whole
 from data_prep.files.access import check_replaceable_folder, named_path, read_whole
 from data_prep.posts.sets import PostsConfig
+from data_prep.traces.one_line import with_lines
 from data_prep.traces.trace import read_trace
-from data_prep.traces.written_out import with_lines
 from experiments.terminal import console
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
