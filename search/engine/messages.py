@@ -53,7 +53,10 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
     """
     text = _JOINT.sub("", text[:_COMPARED].lower())
     counted = [_DIGIT.search(word) is None for word in typed]
-    plain = [counts and word in text for counts, word in zip(counted, typed, strict=True)]
+    plain = [
+        counts and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+        for counts, word in zip(counted, typed, strict=True)
+    ]
     best, end, start = 0.0, 0, 0
     for begin in range(len(typed)):
         start, end = begin if begin and typed[begin - 1].endswith(_ENDED) else start, max(end, begin)
