@@ -167,7 +167,7 @@ class Phrases:
         telling, commented = self._telling(words[:LONGEST], comments=comments)
         fewest = min(FEWEST, len(telling))
         total = sum(each.weight for each in telling)
-        if not total:
+        if not total or len(telling) == 1 < sum(map(_tells, words)) - 1:  # one word of several says nothing
             return []
         keys, chains = linked(telling, _GAP * total / len(telling))
         weights, firsts = chains.weights, chains.firsts
