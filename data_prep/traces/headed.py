@@ -289,9 +289,10 @@ class _Reader:
             return frames[1:] or [*filter(None, [place])]
         if form.placed_first:
             frames, place = [frame for frame in frames if frame.path], place if place and place.path else None
-        same = lambda one, frame: one.line == frame.line and frame.path.endswith(one.path.removeprefix("./"))  # noqa: E731
-        if place and not (form.place_repeats and any(same(place, frame) for frame in frames)):
-            frames = [place, *frames]
+        if place:
+            end, line = place.path.removeprefix("./"), place.line
+            same = any(frame.line == line and frame.path.endswith(end) for frame in frames)
+            frames = frames if form.place_repeats and same else [place, *frames]
         if not (form.named_by_next and frames):
             return frames
         called = [*(frame.name for frame in frames[1:]), ""]
