@@ -27,11 +27,10 @@ _JOINT: Final = re.compile(
     r"(?:(?<=[^\"'`\s])|(?<=\s))([\"'`])\s*(?:\+\+?|\.\.?|&|<>|<<|\\)?\s*[frbuFR]{0,2}\$?\1(?!\1)"
 )
 """What is between the parts of a string that is written in several."""
-_ENDED: Final = (":", "]", ")", ">", "!")
+_ENDED: Final = (":", "]")
 """What ends what a program prints before a message, such as the name of an error."""
 _STATED: Final = re.compile(
-    r"(?s)\A(?:.*[\s.\\:'\"(])?[\w$]*(?:Error|Exception|Fault|Failure|Warning|Panic|panic)\)?: (?=\S+\s+\S+\s+\S)",
-    re.DOTALL,
+    r"(?s)\A(?:.*[\s.\\:'\"(])?[\w$]*(?:Error|Exception|Fault|Failure|Warning|[Pp]anic)(?:\)?:|\)) (?=\S+\s+\S+\s+\S)"
 )
 
 
