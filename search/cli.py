@@ -128,7 +128,7 @@ def search(arguments: Sequence[str]) -> bool:
         top = options.top if any(re.match("--top(=|$)", each) for each in arguments) else 0
         return show_usages(words, options, top)
     first = "".join(words[:1])
-    pasted = first == "-" or "\n" in first or first.count(" at ") + first.count('File "') > 1
+    pasted = first == "-" or "\n" in first or re.search(r"[:#(]\d|line \d", first)
     if pasted or (options.snippet and (not first or os.path.isdir(first))):  # noqa: PTH112
         from search.snippets.command import search_pasted
 
@@ -142,10 +142,10 @@ def search(arguments: Sequence[str]) -> bool:
     asked, folder, understood = question_and_folder(words, alone=bool(options.regex))
     if understood:
         console.complain(understood)
-    return _ask(asked, folder, options)
+    return answered(asked, folder, options)
 
 
-def _ask(asked: str, folder: Path | None, options: SearchOptions, *, tries: int = _TRIES) -> bool:
+def answered(asked: str, folder: Path | None, options: SearchOptions, *, tries: int = _TRIES) -> bool:
     """Answer a question in words, or one at a cursor.
 
     ``tries``: how often it is asked again if nothing is found before all that has changed is read.
@@ -180,7 +180,7 @@ def _ask(asked: str, folder: Path | None, options: SearchOptions, *, tries: int 
     seconds = time.perf_counter() - started
     sure = engine.certainty(question, hits)
     if sure.level == "none" and tries and source and source.freshness.reading:
-        return _ask(asked, folder, options, tries=tries - 1)
+        return answered(asked, folder, options, tries=tries - 1)
     told = freshness_of(source)
     show_answer(Answer(engine, question, hits, sure, seconds, root, told), options)
     return sure.level != "none"

@@ -216,7 +216,7 @@ SWIFT: Final = HeadedForm(
 )
 
 ZIG: Final = HeadedForm(
-    frames=(re.compile(r"\s*(?P<path>\S.*\.zig):(?P<line>\d+):\d+: 0x[0-9a-f]+ in (?P<name>\S+) \(.*\)"),),
+    frames=(re.compile(r"\s*(?P<path>\S.*\.zig):(?P<line>\d+):\d+: 0x[0-9a-f]+ in (?P<name>\S+) \([^()]*\)(?:\s.*)?"),),
     frame=_dotted,
     error=re.compile(r"(?:.*\s)?(?:thread \d+ )?(?P<error>panic|error): (?P<message>.*)"),
     places=(re.compile(r"(?P<path>[^\s:]+\.zig):(?P<line>\d+):\d+: (?P<error>error): (?P<message>.*)"),),

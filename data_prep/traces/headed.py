@@ -51,6 +51,8 @@ class HeadedForm:
     """Whether the place of an error is that of one of its frames too."""
     named_by_next: bool = False
     """Whether a frame says which function is called there: that of the frame before it."""
+    placed_first: bool = False
+    """Whether frames without a file are none beside others that have one; of those alone the first raises the error."""
     follows: Relation = ""
     """What an error with a place is to the one whose frames the line before it ends."""
     at_path: str = r"(?!)"
@@ -283,14 +285,16 @@ class _Reader:
     def _placed_frames(self) -> Sequence[Frame]:
         """The frames, the innermost first, with the place of the error, each with its function."""
         frames, place, form = self._frames[:: -1 if self._reversed else 1], self._place, self._form
-        if place and not (form.place_repeats and any(_is_same(place, frame) for frame in frames)):
-            frames = [place, *frames]
+        if form.placed_first and not any(frame.path for frame in (*frames, *filter(None, [place]))):
+            return frames[1:] or [*filter(None, [place])]
+        if form.placed_first:
+            frames, place = [frame for frame in frames if frame.path], place if place and place.path else None
+        if place:
+            end, line = place.path.removeprefix("./"), place.line
+            same = any(frame.line == line and frame.path.endswith(end) for frame in frames)
+            frames = frames if form.place_repeats and same else [place, *frames]
         if not (form.named_by_next and frames):
             return frames
         called = [*(frame.name for frame in frames[1:]), ""]
         pairs = zip(frames, called, strict=True)
         return [replace(frame, name=name) for frame, name in pairs if frame.name != TOP]
-
-
-def _is_same(place: Frame, frame: Frame) -> bool:
-    return place.line == frame.line and frame.path.endswith(place.path.removeprefix("./"))

@@ -193,22 +193,33 @@ BASH: Final = HeadedForm(
     at_path=rf"(?:\.(?:ba|z|k)?sh|\.bats): (?:line )?\d+: |: line \d+: .*(?:{_SAID})",
 )
 
+
+def _r(groups: Groups) -> Frame | None:
+    """A frame that calls a function."""
+    name = re.sub(r"[$@]", ".", groups.get("name", "").rpartition(":")[2])
+    return _frame(groups, name) if name or groups.get("path") else None
+
+
 _R_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^\s#:]+\.[Rr])(?:#|:)(?P<line>\d+)(?::\d+)?"
 R: Final = HeadedForm(
     frames=(
         re.compile(rf"\s*\d+: (?P<name>[\w.:$@]+)\(.*\) at {_R_PLACE}"),
         re.compile(rf"\s*\d+\. [^\w`]*(?:global |base |[\w.]+:::?)?`?(?P<name>[\w.$@]+)`?\(.*\) at {_R_PLACE}"),
         re.compile(rf"\s*\d+(?:: |\. ).* at {_R_PLACE}"),
+        re.compile(r"\s*\d+: (?P<name>[\w.:$@]+)\(.*\)"),
     ),
-    frame=lambda groups: _frame(groups, re.sub(r"[$@]", ".", groups.get("name", "").rpartition(":")[2])),
+    frame=_r,
     error=re.compile(r"(?P<error>Error)(?: in [^:]+?)?(?: ?:) ?(?P<message>.*)"),
-    places=(re.compile(rf"(?P<error>Error) in .*\(from {_R_PLACE}\) ?: ?(?P<message>.*)"),),
-    named_by_next=True,
-    turned=re.compile(r"\s*Backtrace:"),
-    message_end=re.compile(
-        r"\s*(?:Calls: .*|Execution halted|Backtrace:|Traceback:?|> traceback\(\).*|In addition: .*)"
+    places=(
+        re.compile(rf"(?P<error>Error) in .*\(from {_R_PLACE}\) ?: ?(?P<message>.*)"),
+        re.compile(r"(?P<error>Error) in `?(?P<name>[\w.:$@]+)`?\(.*?\)`? ?: ?(?P<message>.*)"),
     ),
-    looks=r"\d{1,4}[:.] .{1,1000} at \S+\.[Rr][#:]\d+(?::\d+)?$|Error in .{1,500}\(from \S+\.[Rr]#\d+\)",
+    named_by_next=True,
+    placed_first=True,
+    turned=re.compile(r"\s*Backtrace:"),
+    message_end=re.compile(r"\s*(?:Calls: .*|Execution halted|Backtrace:|Traceback:?|> trace.*|In addition: .*)"),
+    looks=r"\d{1,4}[:.] .{1,1000} at \S+\.[Rr][#:]\d+(?::\d+)?$|Error in .{1,500}\(from \S+\.[Rr]#\d+\)"
+    r"|Error in `?[\w.:$@]{1,200}`?\(.{0,500}?\)`? ?:|> traceback\(\)",
 )
 
 _JS_PLACE: Final = re.compile(r"(?:address at )?(?P<path>.+?):(?P<line>\d+)(?::\d+)?")

@@ -18,7 +18,8 @@ from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import unquote
 
 from data_prep.languages.registry import language_of, languages
-from data_prep.traces.written_out import apart, as_shown, plain_lines, without_colours, without_prefixes
+from data_prep.traces.one_line import apart, with_lines
+from data_prep.traces.written_out import as_shown, plain_lines, without_colours, without_prefixes
 
 Relation = Literal["", "caused by", "suppressed", "raised from", "raised in handling", "grouped"]
 """What an error is to the one printed before it: its cause; suppressed by it; raised from it; raised while it was
@@ -126,7 +127,8 @@ _NEAR: Final = 40
 _SIGNS: Final = (
     "at ", "File ", ".py", ".go:", ".s:", "goroutine ", "Cell In", "@", "❯", "Traceback", "#", "://", ":in ", " in ",
     " (/", "node:", " (<an", ":\\", " on line ", ": line ", "[object]", "main}", "error:", "by 0x", "Assertion", ".rb:",
-    "sh: ", ".rs:", ".ex", ".erl:", "eex:", ".lua:", ".swift", ".zig:", "hs:", ".php", ".R#", ".r#",
+    "sh: ", ".rs:", ".ex", ".erl:", "eex:", ".lua:", ".swift", ".zig:", "hs:", ".php", ".R#", ".r#", "Error in",
+    "> tr",
 )  # fmt: skip
 """One of these is in each line that looks like a frame."""
 _OTHERS: Final = r"at \S+\.p[lm] line \d+|#\d{1,4} +\S.* \([\w:./-]+\.dart:\d+"
@@ -162,6 +164,12 @@ def read_trace(text: str) -> Trace | None:
                 language = max(own, key=lambda each: own[each])
                 best = Trace(language, found.errors, found.innermost_last, len(like - found.lines))
     return _shortened(best) if best else None
+
+
+def trace_in(question: str) -> str:
+    """The lines of a question that is a trace, also if its line breaks are lost; "" of any other."""
+    lines = with_lines(question)
+    return lines if "\n" in lines and read_trace(lines) else ""
 
 
 def _own_frames(form: str, found: Reading) -> dict[str, int]:

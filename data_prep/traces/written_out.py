@@ -37,32 +37,6 @@ _TAGS: Final = re.compile(
 _FENCE: Final = re.compile(r"\s*(?:>\s*)*(?:```|~~~)[\w ]*")
 
 
-_CALL: Final = r"(?:async |new )?[^\s()]{1,300}(?: \[as \S{1,100}\])?"
-_IN_LINE: Final = re.compile(
-    rf"\s+(?=at {_CALL}(?: ?\((?:[^()\s]{{1,300}}:\d+|Native Method|Unknown Source)\)"
-    r"|\([^()]{0,300}\)(?: in \S.{0,300}?:line \d+)?(?:\s|$))"
-    r'|File "[^"]{1,300}", line \d|Caused by: |\.\.\. \d+ more)'
-)
-"""What is before a frame of a trace that is all in one line."""
-_ERROR_IN_LINE: Final = re.compile(r"(File .* in \S+ .*?) (?=(?:\w+\.)*\w+(?:Error|Exception)(?:: |$))")
-_SEVERAL: Final = 2
-
-
-def apart(line: str) -> Sequence[str]:
-    """The lines of a trace whose line breaks are lost; another line as it is."""
-    if max(line.count(" at "), line.count('File "')) < _SEVERAL:
-        return (line,)
-    first, *frames = _IN_LINE.split(line)
-    if len(frames) < _SEVERAL:
-        return (line,)
-    return [first, *(part for each in frames for part in _ERROR_IN_LINE.sub(r"\1\n", f"  {each}").split("\n"))]
-
-
-def with_lines(typed: str) -> str:
-    """A text with the line breaks that a trace in it has lost."""
-    return typed if "\n" in typed else "\n".join(apart(typed))
-
-
 def as_shown(text: str) -> Iterator[str]:
     """A page as a browser shows it, if the text may be one, then the text itself."""
     if _MARKED_UP.search(text):

@@ -27,11 +27,10 @@ _JOINT: Final = re.compile(
     r"(?:(?<=[^\"'`\s])|(?<=\s))([\"'`])\s*(?:\+\+?|\.\.?|&|<>|<<|\\)?\s*[frbuFR]{0,2}\$?\1(?!\1)"
 )
 """What is between the parts of a string that is written in several."""
-_ENDED: Final = (":", "]", ")", ">", "!")
+_ENDED: Final = (":", "]")
 """What ends what a program prints before a message, such as the name of an error."""
 _STATED: Final = re.compile(
-    r"(?s)\A(?:.*[\s.\\:'\"(])?[\w$]*(?:Error|Exception|Fault|Failure|Warning|Panic|panic)\)?: (?=\S+\s+\S+\s+\S)",
-    re.DOTALL,
+    r"(?s)\A(?:.*[\s.\\:'\"(])?[\w$]*(?:Error|Exception|Fault|Failure|Warning|[Pp]anic)(?:\)?:|\)) (?=\S+\s+\S+\s+\S)"
 )
 
 
@@ -53,7 +52,10 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
     """
     text = _JOINT.sub("", text[:_COMPARED].lower())
     counted = [_DIGIT.search(word) is None for word in typed]
-    plain = [counts and word in text for counts, word in zip(counted, typed, strict=True)]
+    plain = [
+        counts and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+        for counts, word in zip(counted, typed, strict=True)
+    ]
     best, end, start = 0.0, 0, 0
     for begin in range(len(typed)):
         start, end = begin if begin and typed[begin - 1].endswith(_ENDED) else start, max(end, begin)

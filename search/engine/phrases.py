@@ -167,7 +167,7 @@ class Phrases:
         telling, commented = self._telling(words[:LONGEST], comments=comments)
         fewest = min(FEWEST, len(telling))
         total = sum(each.weight for each in telling)
-        if not total:
+        if not total or len(telling) == 1 < sum(map(_tells, words)) - 1:  # one word of several says nothing
             return []
         keys, chains = linked(telling, _GAP * total / len(telling))
         weights, firsts = chains.weights, chains.firsts
@@ -253,7 +253,7 @@ class Phrases:
         if UNIT_KINDS[self.index.kinds[row]] == "type":
             written = text.source.split("\n")[line - text.start_line :][:1]
             alone = [] if written and not _CONSTANT.search(written[0]) else same[:1]
-            runs += [[*named, *same[:1]], named if text.start_line == text.end_line else alone]
+            runs += [[*named, *same[:1]] if same else [], named if text.start_line == text.end_line else alone]
         return next(filter(None, (self._naming(run, own) for run in runs)), [])
 
     def _naming(self, name: Sequence[str], own: int = 0) -> list[int]:

@@ -25,7 +25,7 @@ from search.files.words import file_words, folded
 
 _HEAD: Final = re.compile(
     rb"(?m)^[ \t]*(?:(?:export|default|async|declare|abstract|static|public|private|protected)[ \t]+)*"
-    rb"(?:(?:def|class|func(?:[ \t]*\([^)\n]{0,200}\))?|function\*?|interface|enum)[ \t]+([\w$]+)"
+    rb"(?:(?:def|class|func(?:[ \t]*\([^)\n]{0,200}\))?|function\*?|interface|enum)[ \t]+(?:[\w$]+[.:])*([\w$]+)"
     rb"|(?<=[ \t])([\w$]+)\([^;{}]{0,300}\)[^;{}=\n]{0,100}\{[ \t]*$)"
 )
 """What begins a function or type, by its text alone."""

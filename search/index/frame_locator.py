@@ -61,11 +61,13 @@ class FrameLocator:
                     return self._nearest(others, frame)
         installed = self._installed(frame.path) if frame.code else []
         rows = [row for file in installed for row in self._rows(file) if self._has_all(row, frame)]
+        if not (frame.path or frame.line) and len(called := self._called.get(frame.name, ())) == 1:
+            rows = [*called]  # no file is printed, as by R
         return self._nearest(rows, frame) if rows else None
 
     def _nearest(self, rows: Sequence[int], frame: Frame) -> Located:
         best = min(self._inner(rows), key=lambda row: (self._distance(row, frame), -row))
-        return Located(frame, best, moved=self._distance(best, frame)[1] > 0)
+        return Located(frame, best, moved=frame.line > 0 and self._distance(best, frame)[1] > 0)
 
     def _inner(self, rows: Sequence[int]) -> list[int]:
         """The rows that contain no other one of these: a type has the code and the names of its functions."""
@@ -159,6 +161,15 @@ class FrameLocator:
         found: dict[str, list[int]] = {}
         for number, file in enumerate(self._index.files):
             found.setdefault(file.path.rpartition("/")[2], []).append(number)
+        return found
+
+    @cached_property
+    def _called(self) -> dict[str, list[int]]:
+        """Name, with the types around it -> rows of what is no file."""
+        found: dict[str, list[int]] = {}
+        for row, name in enumerate(self._index.names):
+            if not self._index.is_whole_file(row):
+                found.setdefault(name, []).append(row)
         return found
 
 

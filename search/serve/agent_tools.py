@@ -7,8 +7,7 @@ which is not trusted: an agent should read them as data. What the docstrings say
 from typing import Final, Literal
 
 from data_prep.errors import UserError, one_line, shown
-from data_prep.traces.trace import read_trace
-from data_prep.traces.written_out import with_lines
+from data_prep.traces.trace import trace_in
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.matching import Pattern
@@ -95,7 +94,7 @@ class AgentTools:
                 counted.
         """
         _check(question=question, snippet=snippet, regex=regex, top=top, path=path, language=language, budget=budget)
-        if "\n" in (pasted := with_lines(question)) and not (snippet or regex) and read_trace(pasted):
+        if not (snippet or regex) and (pasted := trace_in(question)):
             question, snippet = "", pasted
         if by not in ("method", "file"):
             raise UserError(f"by takes method or file, not {shown(by)}")

@@ -15,7 +15,9 @@ from starlette.responses import Response
 
 from data_prep.errors import one_line, shown
 from data_prep.languages.registry import language_called
+from data_prep.traces.trace import trace_in
 from search.cursor import LONGEST, words_above
+from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
@@ -129,6 +131,9 @@ class SearchApi:
         known |= dict.fromkeys(("explain", "colours"), "false")
         asked = parameters(request, known)
         pattern = pattern_in(asked, self._root)
+        if trace_in(asked["q"]) and not pattern:
+            told = Certainty("none", why="it is a stack trace, which POST /api/code reads").record
+            return json_answer({"query": asked["q"], "certainty": told, "results": [], "trace": True})
         if asked["q"].strip() or not pattern:
             check_query(asked["q"])
         top, explain = number(asked, "top", 1, MOST_HITS), _is_wanted(asked, "explain")

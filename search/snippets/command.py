@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 from data_prep.errors import UserError, check_bounds, one_line, real, shown, whole
 from data_prep.files.access import check_replaceable_folder, named_path, read_whole
 from data_prep.posts.sets import PostsConfig
+from data_prep.traces.one_line import with_lines
 from data_prep.traces.trace import read_trace
-from data_prep.traces.written_out import with_lines
 from experiments.terminal import console
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
-from search.cli import freshness_of, ready
+from search.cli import answered, freshness_of, ready
 from search.files.walk import modified_at
 from search.index.frame_locator import named_places
 from search.making import named_folder
@@ -94,6 +94,8 @@ def search_code(options: SearchOptions, folder: Path | None = None, typed: str =
         raise UserError(
             f"expected code or a stack trace {where}: python app.py 2>&1 | bash run.sh search -; got nothing"
         )
+    if not options.snippet and _is_message(text):
+        return answered(" ".join(text.split()), folder, options)
     from search.files.languages import language_name
     from search.opening import source_of
 
@@ -101,6 +103,14 @@ def search_code(options: SearchOptions, folder: Path | None = None, typed: str =
     source = None if options.list else source_of(options.index, folder, vectors=options.model != "none")
     answer = lambda engine, wanted: answer_text(engine, text, wanted, language)  # noqa: E731
     return _show(answer, options, source)
+
+
+def _is_message(text: str) -> bool:
+    """Whether a text is one line, with an error and its message, without frames."""
+    from search.engine.messages import without_error
+
+    line = text.strip()
+    return "\n" not in line and "except " not in line and without_error(line) != line and not read_trace(line)
 
 
 def pasted_text(path: Path | None) -> str:

@@ -18,6 +18,13 @@ export function openPaste() {
   asksAtOnce = false;
 }
 
+/** Shows what a trace or code leads to. */
+export function askTrace(pasted) {
+  text.value = pasted;
+  asksAtOnce = true;
+  location.hash = "view=code";
+}
+
 /** Shows code like that at the place that the address names. */
 export function openRelated(kept) {
   entitle("Related code");
@@ -97,9 +104,7 @@ byId("query").addEventListener("paste", (event) => {
   const pasted = event.clipboardData.getData("text");
   if (!/\n[ \t]|[{};:]\s*\n/.test(pasted.trim())) return; // no code, which an input of one line would lose the lines of
   event.preventDefault();
-  text.value = pasted;
-  asksAtOnce = true;
-  location.hash = "view=code";
+  askTrace(pasted);
 });
 text.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();

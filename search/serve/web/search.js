@@ -4,6 +4,7 @@ import { ask, byId, complain, entitle, make, seen, viewLink } from "/dom.js";
 import { NAMES } from "/languages.js";
 import { answerLine, levelOf } from "/certainty.js";
 import { card } from "/hits.js";
+import { askTrace } from "/paste.js";
 
 const PAUSE = 150; // milliseconds after the last key
 const SLOW = 400; // milliseconds until the page says that it searches
@@ -38,7 +39,7 @@ async function search() {
   try {
     const parameters = { q, top, colours: true, ...(within && { path: pattern(within) }), ...more };
     const told = await ask("/api/search", parameters, mine.signal);
-    if (mine === asked) show(q, told);
+    if (mine === asked) told.trace ? askTrace(q) : show(q, told);
   } catch (error) {
     if (mine !== asked || error.name === "AbortError") return;
     show("", { results: [] });

@@ -114,6 +114,8 @@ def test_one_file_is_enough(tmp_path, question):
         ("bison north overflowed south heads", 0.0),
         ("bison pen 12 was full", 0.0),
         ("pen 12 overflowed by x", 3 / 4),
+        ("bison pen a overflowed by b heads", 1.0),
+        ("herd (north) overflowed by (7) heads", 3 / 5),
         ("12 7 9", 0.0),
     ],
 )

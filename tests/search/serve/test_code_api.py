@@ -38,6 +38,13 @@ def test_a_trace_has_its_frames_and_code_like_them(port):
     assert told["index"]
 
 
+def test_a_question_that_is_a_trace_is_told_though_a_field_has_taken_its_lines(port):
+    for question in (TRACE, " ".join(TRACE.split()), " ".join(TRACE.split()) * 20):
+        told = ask(port, "/api/search", {"q": question}).told
+        assert (told["trace"], told["results"]) == (True, [])
+    assert "trace" not in ask(port, "/api/search", {"q": "look at line 3 in basket at total"}).told
+
+
 def test_code_finds_code_like_it_within_limits(port):
     text = f"def f(basket):\n{BODY}"
     names = [hit["name"] for hit in post(port, "/api/code", {"text": text, "top": 2}).told["results"]]

@@ -190,6 +190,13 @@ def test_a_question_in_one_line_is_a_trace_only_if_it_has_several_frames(capsys)
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_message_alone_is_a_question(monkeypatch, capsys):
+    for text, key in (("ValueError: repeat at the start\n", "query"), ("repeat(start, 3)\n", "kind")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        assert key in told(capsys, "search", "-")
+
+
+@pytest.mark.usefixtures("folder")
 def test_code_like_that_at_a_place(capsys):
     found = told(capsys, "related", "app/store.py:16")
     assert (found["kind"], found["language"]) == ("place", "python")

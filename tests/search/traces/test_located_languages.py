@@ -275,3 +275,33 @@ def test_a_message_without_a_function_leads_to_what_is_at_its_line(tmp_path):
         (frame,) = FrameLocator(index).located(read_trace(text_of(text)).frames)
         assert frame.row is not None
         assert index.names[frame.row] == name
+
+
+R_ERROR = "Error in item_price(item, currency) : no price for apple\n"
+R_LIST = """> traceback()
+4: stop("no price for ", item$name)
+3: item_price(item, currency)
+2: FUN(X[[i]], ...)
+1: total(cart)
+"""
+
+
+@pytest.mark.parametrize(
+    ("printed", "names"),
+    [
+        (R_ERROR, ["item_price"]),
+        (R_ERROR.replace(" : ", " : \n  "), ["item_price"]),
+        (f"{R_ERROR}Calls: total -> FUN -> item_price\nExecution halted\n", ["item_price"]),
+        (f"{R_ERROR}{R_LIST}", ["item_price", "FUN", "total"]),
+        (f"Error: no price for apple\n{R_LIST}", ["item_price", "FUN", "total"]),
+    ],
+)
+def test_errors_of_r_without_files_lead_to_their_functions(tmp_path, printed, names):
+    code = "item_price <- function(item) {\n  stop(1)\n}\ntotal <- function(cart) {\n  lapply(cart, item_price)\n}\n"
+    index = open_index(index_of(write(tmp_path / "tree", {"cart.R": code}), tmp_path / "index"))
+    trace = read_trace(printed)
+    assert (trace.errors[0].error, trace.errors[0].message) == ("Error", "no price for apple")
+    located = FrameLocator(index).located(trace.frames)
+    assert [each.frame.name for each in located] == names
+    found = [None if each.row is None else index.names[each.row] for each in located]
+    assert found == [None if name == "FUN" else name for name in names]

@@ -496,6 +496,9 @@ await check("a trace that is pasted as a question keeps its lines", async () => 
   assert.equal(await paste("read all\nlines"), true);
   assert.equal(await paste("java.io.IOException: x\n\tat io.Lines.readAllLines(Lines.java:14)\n"), false);
   await page.locator("#paste-status").filter({ hasText: "1 of 1 frames in the index" }).waitFor();
+  await fresh();
+  await query.fill("java.io.IOException: x at io.Lines.readAllLines(Lines.java:14) at io.Main.main(Main.java:3)");
+  await page.locator("#paste-status").filter({ hasText: "1 of 2 frames in the index" }).waitFor();
 });
 
 await check("a pasted trace has its frames, and code like it; related code of a hit", async () => {
