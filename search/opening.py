@@ -148,11 +148,12 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
 
 def _load_ahead() -> None:
     """Load what an answer needs, while other processes read."""
-    from search.engine import engine  # noqa: F401
     from search.index import vector_encoding  # noqa: F401
+    from search.models.packed import DEFAULT_MODEL, packed_model
 
     with suppress(UserError, OSError):  # which is told when it is used
         loaded_encoder("")
+        packed_model(DEFAULT_MODEL)
 
 
 def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None, Freshness]:

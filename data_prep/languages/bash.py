@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _FLOW: Final = words("return shift break continue exit true false : then else elif fi do done esac")
+_SEVERAL: Final = words("declaration_command variable_assignments")
 _AT: Final = "@test"
 _TEST: Final = re.compile(rb"(?m)^(?P<indent>[ \t]*)@test[ \t]+(?P<name>\S(?:[^\n]*[^ \t\n])?)[ \t]+\{")
 _OF_SHELL: Final = b" \t\"'$`\\(){}<>|&;#*?!~=[]"
@@ -65,7 +66,7 @@ def _declaration(node: "Node") -> Declaration:
 def _constants(root: "Node") -> Iterator[Declaration]:
     """Variables that a script sets in capitals outside of functions, without those that it changes."""
     for each in root.named_children:
-        for one in each.named_children if each.type == "declaration_command" else (each,):
+        for one in each.named_children if each.type in _SEVERAL else (each,):
             is_set = one.type == "variable_assignment" and not node_text(one).startswith(f"{name_of(one)}+")
             if is_set and (name := name_of(one)).isupper() and name != "PATH":
                 yield Declaration(name, each)

@@ -16,6 +16,7 @@ _NO_CALLS: Final = (
     | words("alias import require use defstruct defexception defoverridable")
     | words("case cond for if unless with receive try quote unquote unquote_splicing super")
 )
+_DOCUMENTATION: Final = ("doc", "moduledoc", "typedoc")
 _OF_FUNCTION: Final = words("doc spec impl deprecated since dialyzer")
 _OF_MODULE: Final = words(
     "moduledoc behaviour type typep typedoc opaque callback macrocallback optional_callbacks derive enforce_keys "
@@ -29,6 +30,8 @@ def _target(node: "Node") -> str:
 
 
 def _is_one(node: "Node", mark: str) -> bool:
+    if mark == "doc":
+        return any(_documentation(node, name) for name in _DOCUMENTATION)
     if mark != "call":
         return _target(node) in (_FUNCTIONS if mark == "function" else _TYPES)
     if node.type == "binary_operator":
@@ -179,6 +182,7 @@ LANGUAGE: Final = Language(
     grammar="tree_sitter_elixir:language",
     functions=words("call"),
     types=words("call"),
+    documentation=words("unary_operator"),
     nested=False,
     is_one=_is_one,
     declaration=_declaration,

@@ -228,6 +228,7 @@ class Language:
     types: frozenset[str] = frozenset()  # kinds whose name qualifies those of functions inside
     other_types: frozenset[str] = frozenset()  # kinds of types whose name does not qualify them
     comments: frozenset[str] = frozenset(("comment",))  # kinds
+    documentation: frozenset[str] = frozenset()  # kinds of what may be it and is no comment, as Elixir's attributes
     nested: bool = True  # whether functions inside of functions are found too
     flat: bool = False  # whether what begins a line without an indent is inside of no braces
     cases: bool = True  # whether tests that a text names are units
@@ -235,7 +236,7 @@ class Language:
     plain_doc: Callable[[str], str] = str  # documentation without the marks that only this language has
     docstrings: bool = False  # whether a string as a statement is documentation
     is_one: "Callable[[Node, str], bool]" = lambda _node, _mark: True
-    """Whether a node of such a kind is one: a "function", "type", "other" type, or "call"."""
+    """Whether a node of such a kind is one: a "function", "type", "other" type, "doc" (documentation), or "call"."""
     declaration: "Callable[[Node], Declaration | None]" = named
     """None: a function without a body, or not one of interest."""
     type_declaration: "Callable[[Node], Declaration | None]" = named

@@ -65,6 +65,7 @@ def _marks(language: Language) -> tuple[tuple[str, frozenset[str]], ...]:
     return (
         ("function", language.functions), ("type", language.types), ("other", language.other_types),
         ("comment", language.comments), ("handler", language.handlers - language.functions),
+        ("doc", language.documentation),
     )  # fmt: skip
 
 
@@ -121,7 +122,8 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     nested = [*_nested(language, captures)]
     found, left_out = _functions(language, data, nested, comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
-    spans = sorted({(node.start_byte, node.end_byte) for node in (*comments.nodes, *captures.get("doc", ()))})
+    docs = (node for node in captures.get("doc", ()) if language.is_one(node, "doc"))
+    spans = sorted({(node.start_byte, node.end_byte) for node in (*comments.nodes, *docs)})
     calls_of_tests = cache(lambda text: [*cases(root, text, routes=not language.handlers)] if language.cases else [])
 
     def tests(text: bytes = b"", *, damaged: bool = False) -> list[FoundFunction]:

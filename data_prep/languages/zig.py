@@ -1,8 +1,11 @@
 """Zig: functions with a body, types that constants are given, other constants; ``///``."""
 
+import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.easing import Easing, eased
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
@@ -11,6 +14,13 @@ if TYPE_CHECKING:
 _CONTAINERS: Final = words(
     "struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration"
 )
+_NEXT_NAME: Final = re.compile(rb",(?=\s*(?:const|var)\s)")
+
+
+def _apart(easing: Easing) -> None:
+    """Each name of ``const a, const b = f();`` as a declaration."""
+    for found in _NEXT_NAME.finditer(easing.text):
+        easing.put(found.start(), b";")
 
 
 def _declaration(node: "Node") -> Declaration | None:
@@ -68,6 +78,7 @@ LANGUAGE: Final = Language(
     r"|\bconst \w+(?:: [\w\[\]]+)? = |\.\{|!void|\btry \w",
     doubt=0.25,
     grammar="tree_sitter_zig:language",
+    eased=partial(eased, (_apart,)),
     cases=False,  # they stand in the files of what they test, and hide it
     functions=words("function_declaration"),
     types=_CONTAINERS | words("variable_declaration"),

@@ -117,6 +117,15 @@ def spread(starts: Int[np.ndarray, " lists"], lengths: Int[np.ndarray, " lists"]
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
+def distinct(numbers: Int[np.ndarray, " some"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " some"]]:
+    """The distinct numbers, ascending, and the place of each number among them: for small ones faster than sorting."""
+    place = np.zeros(int(numbers.max(initial=-1)) + 1, np.int32)
+    place[numbers] = 1
+    found = np.flatnonzero(place)
+    place[found] = np.arange(len(found), dtype=np.int32)
+    return found, place[numbers]
+
+
 def edges(lengths: Int[np.ndarray, " lists"]) -> Int64[np.ndarray, " edges"]:
     """Start and end offsets of lists of these lengths when concatenated."""
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)), dtype=np.int64)

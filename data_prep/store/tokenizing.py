@@ -20,7 +20,7 @@ from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.writing import write_atomically
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import STRUCTURE_FIELDS, WORD_FIELDS
-from data_prep.store.arrays import Int, Int32, Ragged
+from data_prep.store.arrays import Int, Int32, Ragged, distinct
 from data_prep.store.split import Split, TokenizedPairs
 
 SIDES: Final = ("query", "code", *STRUCTURE_FIELDS)
@@ -269,10 +269,10 @@ def _as_read(split: Split, config: WordsConfig) -> tuple[Sequence[str], Mapping[
 
     def reword(field: str, forms: Callable[[str], Sequence[str]]) -> None:
         """Replace each word of a field by its forms, which may be none or several."""
-        seen, inverse = np.unique(found[field].values, return_inverse=True)
-        known = [*place]
-        parts = Ragged.of([[place.setdefault(form, len(place)) for form in forms(known[number])] for number in seen])
-        spread = parts.take(inverse)  # one list per word
+        seen, own = distinct(found[field].values)
+        known = map([*place].__getitem__, seen.tolist())
+        parts = Ragged.of([[place.setdefault(form, len(place)) for form in forms(word)] for word in known])
+        spread = parts.take(own)  # one list per word
         found[field] = Ragged(spread.values, spread.offsets[found[field].offsets])
 
     if config.api == "lower":

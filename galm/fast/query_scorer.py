@@ -13,7 +13,7 @@ from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.store.arrays import Float32, Int, Int32, Int64, Ragged, edges, slices, spread
+from data_prep.store.arrays import Float32, Int, Int32, Int64, Ragged, distinct, edges, slices, spread
 from galm.config import GalmConfig
 from galm.fast import kernels
 from galm.fast.kernels import ANY, WIDTHS, not_computed, one_thread_kernels, say_once, shares_in_lists, softmax
@@ -91,7 +91,7 @@ class WordLists:
     def take(self, rows: Int[np.ndarray, " rows"]) -> "WordLists":
         """The lists ``rows``, in that order."""
         own, offsets = slices(self.offsets, rows)
-        words, places = _distinct(self.places[own])
+        words, places = distinct(self.places[own])
         return WordLists(self.vectors.take(words, 0), self.norms.take(words, 0), places, offsets.astype(np.int32))
 
 
@@ -222,7 +222,7 @@ class QueryScorer:
         for number, lists in enumerate(fields.values()):
             found[spread(starts, lists.lengths)] = lists.values.astype(np.int64) * len(fields) + number
             starts = starts + lists.lengths
-        keys, places = _distinct(found)
+        keys, places = distinct(found)
         vectors = np.empty((len(keys), self.config.dim), np.float32)
         for number, field in enumerate(fields):
             own = keys % len(fields) == number
@@ -262,15 +262,6 @@ class QueryScorer:
             weights[f"{prefix}.head_out.weight"][0],
         ) + weights[f"{prefix}.head_out.bias"]  # [contexts, nodes]  # fmt: skip
         return kernels.pooled(read, graphs.shares, lists.offsets)
-
-
-def _distinct(keys: Int[np.ndarray, " keys"]) -> tuple[Int64[np.ndarray, " distinct"], Int32[np.ndarray, " keys"]]:
-    """The distinct keys, ascending, and the place of each key among them: for small numbers faster than sorting."""
-    place = np.zeros(int(keys.max(initial=-1)) + 1, np.int32)
-    place[keys] = 1
-    distinct = np.flatnonzero(place)
-    place[distinct] = np.arange(len(distinct), dtype=np.int32)
-    return distinct, place[keys]
 
 
 def interleaved(words: Float32[np.ndarray, "words dim"], blocks: int) -> Float32[np.ndarray, "words dim"]:

@@ -14,6 +14,7 @@ from search.engine.filters import Question
 from search.engine.matching import LineOwners
 from search.engine.name_reading import NameReader
 from search.engine.near_words import NearNames, in_known_forms
+from search.engine.phrases import AS_TYPED, Phrases
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
 from search.files.unread import repositories_in_words
 from search.files.words import pieces
@@ -91,9 +92,9 @@ def shown_words(words: Sequence[str]) -> str:
 class Judge:
     """Says how certain answers are that an index gives."""
 
-    def __init__(self, index: Index, names: NameReader, owners: LineOwners) -> None:
-        """``names`` and ``owners``: of the rows of ``index``."""
-        self._index, self._names, self._owners = index, names, owners
+    def __init__(self, index: Index, names: NameReader, owners: LineOwners, phrases: Phrases) -> None:
+        """``names``, ``owners`` and ``phrases``: of the rows of ``index``."""
+        self._index, self._names, self._owners, self._phrases = index, names, owners, phrases
         self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
         self._stems_in = lru_cache(maxsize=16)(self._stems_of)
         self._known = lru_cache(maxsize=16)(self._known_of)
@@ -165,6 +166,8 @@ class Judge:
         """How certain it is that ``hits``, the first for ``query``, answer it; ``quoted``: only what has its text."""
         query = query if query.isascii() else self._formed(query)  # of English another form is another word
         found = self._certainty(query, hits)
+        if found.level != "strong" and found.numbers and self._has_message(query, hits.rows[0]):
+            found = replace(found, level="strong", why="")
         if quoted and not hits and not found.absent:
             found = Certainty("none", why="no place has these words one after the other")
         if unknown := self._names.paths.mentioned(query).unknown:
@@ -174,6 +177,10 @@ class Judge:
             found = replace(found, level="weak", why=_WHY["weak"])
         beyond = repositories_in_words(self._index.repositories) if found.level != "strong" else ""
         return replace(found, beyond=beyond)
+
+    def _has_message(self, query: str, row: int) -> bool:
+        """Whether code of a row has most of the question letter by letter, whatever was put into it."""
+        return self._phrases.rows(asked_words(query), typed=query).get(row, 0.0) >= AS_TYPED
 
     def _certainty(self, query: str, hits: Hits) -> Certainty:
         words, whole = asked_words(query), query.strip().removesuffix("()")

@@ -268,7 +268,7 @@ class Engine:
 
     @cached_property
     def _judge(self) -> Judge:
-        return Judge(self.index, self.names, self.owners)
+        return Judge(self.index, self.names, self.owners, self._phrases)
 
     @cached_property
     def _phrases(self) -> Phrases:

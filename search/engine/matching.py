@@ -156,9 +156,9 @@ _APART: Final = 6
 """Places of a question between two words that follow each other in a passage, at most."""
 _BEFORE: Final = 4
 """Words before a word that it may follow."""
-
-
-_LIMITS: Final = np.array([_BEFORE, _APART, PUT_IN], np.int64)
+_NEAREST: Final = 2
+"""Places of a word before a placeholder that are looked at: the value that is put in may be called so too."""
+_LIMITS: Final = np.array([_BEFORE, _APART, PUT_IN, _NEAREST], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +240,8 @@ def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: fl
         most = apart + PUT_IN if value else 2 if apart == 1 else 0  # one word: the prefix of the next line's text
         if not most:
             continue
-        near = np.searchsorted(last, keys) - 1
-        best.improve(before[other], near, word.weight - gap, (near >= 0) & (keys - last[near] <= most))
+        near = np.searchsorted(last, keys)
+        for step in range(1, _NEAREST + 1):
+            places = np.maximum(near - step, 0)
+            best.improve(before[other], places, word.weight - gap, (near >= step) & (keys - last[places] <= most))
     return best

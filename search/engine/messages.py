@@ -6,7 +6,7 @@ has. The verb of a route, as in ``POST /orders``, stands in what is before a fun
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import dropwhile, groupby
 from typing import Final
 
@@ -21,34 +21,54 @@ _COMPARED: Final = 4000
 _PUT_IN: Final = 80
 """Characters that may stand in the text for words that a program put in."""
 _DIGIT: Final = re.compile(r"\d")
-_PLACEHOLDER: Final = re.compile(r"[^\w\s]|\d")
+_PLACEHOLDER: Final = re.compile(r"[\"'`%{$<~]|\\\(|\d")
+"""What is where a program puts something in: the end of a string, or a sign in it; or a number, as printed."""
+_JOINT: Final = re.compile(
+    r"(?:(?<=[^\"'`\s])|(?<=\s))([\"'`])\s*(?:\+\+?|\.\.?|&|<>|<<|\\)?\s*[frbuFR]{0,2}\$?\1(?!\1)"
+)
+"""What is between the parts of a string that is written in several."""
+_ENDED: Final = (":", "]", ")", ">", "!")
+"""What ends what a program prints before a message, such as the name of an error."""
+_STATED: Final = re.compile(
+    r"(?s)\A(?:.*[\s.\\:'\"(])?[\w$]*(?:Error|Exception|Fault|Failure|Warning|Panic|panic)\)?: (?=\S+\s+\S+\s+\S)",
+    re.DOTALL,
+)
+
+
+def without_error(typed: str) -> str:
+    """A message without the name of the error before it, and what stands before that."""
+    return _STATED.sub("", typed)
 
 
 def share_as_typed(typed: Sequence[str], text: str) -> float:
-    """The share of a question's words in the longest run of them that a text has; 0 if these are less than FEWEST.
+    """The share of a question's words in the best run of them that a text has; 0 if these are less than FEWEST.
 
-    Words with digits may be what a program put in: they count for nothing, and stand for a placeholder.
+    Words with digits may be what a program put in: they count for nothing, and stand for a placeholder. So do words
+    that the text lacks, inside of a run that has two words one after the other. What ends with a colon or a bracket
+    before the run is no part of the message.
 
     Args:
         typed: the lower-case words, with what is between blanks beside them.
         text: in any case, without line breaks.
     """
-    plain = [_DIGIT.search(word) is None for word in typed]
-    text = text[:_COMPARED].lower()
-    longest, end = FEWEST - 1, 0
+    text = _JOINT.sub("", text[:_COMPARED].lower())
+    counted = [_DIGIT.search(word) is None for word in typed]
+    plain = [counts and word in text for counts, word in zip(counted, typed, strict=True)]
+    best, end, start = 0.0, 0, 0
     for begin in range(len(typed)):
-        if sum(plain[begin:]) <= longest:
-            break
-        end = max(end, begin)
-        while end < len(typed) and _has(text, typed[begin : end + 1]):
+        start, end = begin if begin and typed[begin - 1].endswith(_ENDED) else start, max(end, begin)
+        while end < len(typed) and _has(text, typed[begin : end + 1], plain[begin : end + 1]):
             end += 1
-        longest = max(longest, sum(plain[begin:end]))
-    return longest / sum(plain) if longest >= FEWEST else 0.0
+        places = [place for place in range(begin, end) if plain[place]]
+        if len(places) >= FEWEST and any(plain[place + 1 : place + 2] == [True] for place in places[:-1]):
+            others = sum(counted[start : places[0]]) + sum(counted[places[-1] + 1 :])
+            best = max(best, len(places) / (len(places) + others))
+    return best
 
 
-def _has(text: str, run: Sequence[str]) -> bool:
-    """Whether a text has the words of a run, with placeholders in the place of those with digits."""
-    parts = [" ".join(own) for plain, own in groupby(run, lambda word: _DIGIT.search(word) is None) if plain]
+def _has(text: str, run: Sequence[str], plain: Sequence[bool]) -> bool:
+    """Whether a text has the ``plain`` words of a run, with placeholders in the place of the others."""
+    parts = [" ".join(word for word, _ in own) for own in _parts(run, plain)]
     place = text.find(parts[0]) if parts else 0
     while place >= 0 and parts:
         end = place + len(parts[0])
@@ -61,6 +81,10 @@ def _has(text: str, run: Sequence[str]) -> bool:
             return True
         place = text.find(parts[0], place + 1)
     return not parts
+
+
+def _parts(run: Sequence[str], plain: Sequence[bool]) -> Iterator[Iterator[tuple[str, bool]]]:
+    return (own for is_plain, own in groupby(zip(run, plain, strict=True), lambda each: each[1]) if is_plain)
 
 
 _OF_FORMS: Final = (

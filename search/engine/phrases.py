@@ -22,7 +22,7 @@ import numpy as np
 from data_prep.store.arrays import Bool, Int32, Int64, edges
 from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners, Word, linked
-from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb
+from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb, without_error
 from search.engine.question import asked_words
 from search.files.generations import is_catalogue
 from search.files.words import pieces, stems
@@ -57,11 +57,13 @@ _PARTS: Final = 10  # of a route, that are looked at
 _VALUES: Final = (":", "{", "<", "[", "$")  # what begins those that stand for values
 _READ: Final = 20_000
 """Places of words in quotes that are looked at."""
+_CONSTANT: Final = re.compile(r"\b[A-Z][A-Z\d]+\b")
+"""A name of one word that may be looked for alone."""
 _USES: Final = 5
 """Functions that may name a message."""
 _VERBATIM: Final = 5.0
 """What a question weighs that code has letter by letter, as it has a message; a part of it by the third power."""
-_AS_TYPED: Final = 3.0
+AS_TYPED: Final = 3.0
 """What code weighs that has most of a question letter by letter, so that no catalogue is looked into."""
 _COMPARED: Final = 5
 """Passages that are read for this, the best ones."""
@@ -98,7 +100,7 @@ class Phrases:
             typed: the question.
         """
         found: dict[int, float] = {}
-        plain = ROUTE_WITH_VERB.sub("", typed.strip())
+        plain = without_error(ROUTE_WITH_VERB.sub("", typed.strip()))
         is_literal = bool(plain) and not re.search(r"\s", plain)
         whole = words if plain == typed.strip() else asked_words(plain)
         words = [piece for word in whole for piece in pieces(word)]
@@ -132,7 +134,7 @@ class Phrases:
         messages = [each for each in passages if each.share >= _MESSAGE]
         told = next(filter(self._in_catalogue, messages), None) if words >= FEWEST else None
         if told is not None and not any(
-            weight >= _AS_TYPED and not is_catalogue(self.index.file(row).path, code=True)
+            weight >= AS_TYPED and not is_catalogue(self.index.file(row).path, code=True)
             for row, weight in found.items()
         ):
             weight, line = _VERBATIM * (1 + told.share**3), self.index.whole.line(told.file, told.first)
@@ -144,7 +146,7 @@ class Phrases:
             return {}
         own = self._row(best)
         raising = self._raising(best, own)
-        return {**dict.fromkeys(raising, _RAISED * best.weight), own: 0.0} if raising else {}
+        return {**dict.fromkeys(raising, _RAISED * found.get(own, best.weight)), own: 0.0} if raising else {}
 
     def _of_route(self, parts: Sequence[str], *, comments: bool) -> list[Passage]:
         """The passages of the longest end of a route, or else start, that a file has: others may have the rest."""
@@ -240,28 +242,27 @@ class Phrases:
         if row < 0 or UNIT_KINDS[self.index.kinds[row]] not in ("file", "constant", "type"):
             return []
         text = self.index.text(row)
-        if self.index.kinds[row] == CONSTANT and text.start_line == text.end_line:
-            name = self.index.names[row].rpartition(".")[2]
-            return self._naming([stem for word in asked_words(name) for stem in stems(word)])
-        whole = self.index.whole
+        named = [stem for word in asked_words(self.index.names[row].rpartition(".")[2]) for stem in stems(word)]
+        whole, own = self.index.whole, int(message.file * _FILE) + message.first // 2
         line, words = whole.line(message.file, message.first), whole.words_of(message.file)
-        before = [words.get(place, "") for place in range(message.first // 2 - 1, message.first // 2 - 7, -1)]
-        same = [
-            stem
-            for number, stem in enumerate(before)
-            if stem and whole.line(message.file, message.first - 2 * (number + 1)) >= line - 1
-        ]
+        places = range(message.first // 2 - 1, max(-1, message.first // 2 - 7), -1)
+        same = [words[each] for each in places if words.get(each) and whole.line(message.file, 2 * each) >= line - 1]
         same = [*dropwhile(is_common, same)]  # the message may begin with such
-        for length in range(len(same), int(UNIT_KINDS[self.index.kinds[row]] != "type"), -1):  # one word says little
-            rows = self._naming(same[:length][::-1])
-            if rows:
-                return rows
-        return []
+        runs = [same[:length][::-1] for length in range(len(same), 1, -1)]  # one word says little
+        runs = [named] if self.index.kinds[row] == CONSTANT and text.start_line == text.end_line else runs
+        if UNIT_KINDS[self.index.kinds[row]] == "type":
+            written = text.source.split("\n")[line - text.start_line :][:1]
+            alone = [] if written and not _CONSTANT.search(written[0]) else same[:1]
+            runs += [[*named, *same[:1]], named if text.start_line == text.end_line else alone]
+        return next(filter(None, (self._naming(run, own) for run in runs)), [])
 
-    def _naming(self, name: Sequence[str]) -> list[int]:
-        """The functions elsewhere that have the words of a name one after the other; none if they are many."""
+    def _naming(self, name: Sequence[str], own: int = 0) -> list[int]:
+        """The functions elsewhere that have the words of a name one after the other; none if they are many.
+
+        ``own``: the place of the message that is given to it, before which it stands too.
+        """
         kinds = (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type"))
-        found = self._running(name, comments=False, most=10 * _USES)
+        found = self._running(name, comments=False, most=10 * _USES, but=own)
         rows = [row for row in found if self.index.kinds[row] not in kinds]
         return rows if len(rows) <= _USES else []
 
@@ -271,15 +272,15 @@ class Phrases:
         found[self._running([stem for word in words for stem in stems(word)], comments=comments, most=_READ)] = True
         return found
 
-    def _running(self, run: Sequence[str], *, comments: bool, most: int) -> list[int]:
-        """The rows of the first places, at most so many, where stems stand one after the other."""
+    def _running(self, run: Sequence[str], *, comments: bool, most: int, but: int = 0) -> list[int]:
+        """The rows of the first places, at most so many and not shortly before ``but``, where stems are in a row."""
         keys = np.empty(0, np.int64)
         for number, stem in enumerate(run):
             files, places = self.index.whole.occurrences(stem)
             read = np.ones(len(places), np.bool_) if comments else places & 1 == 0
             own = files[read].astype(np.int64) * _FILE + (places[read] >> 1) - number
             keys = keys[_among(keys, own)] if number else own
-        found = set()
+        found, keys = set(), keys[(keys < but - len(run) - 1) | (keys >= but)]
         for key in keys[:most].tolist():
             place = int(key % _FILE) << 1
             found.add(self._row(Passage(0.0, 0.0, int(key // _FILE), place, place, False)))

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -32,8 +32,9 @@ from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 if TYPE_CHECKING:
     from search.files.tree import Found
 
-FORMAT: Final = "galm index 12"
+FORMAT: Final = "galm index 13"
 """Incremented when the layout, or what is read of a file, changes."""
+_OF_FILE: Final = tuple(each.name for each in fields(IndexedFile))
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
 
@@ -88,7 +89,7 @@ def save_index(index: Index, path: Path) -> None:
     texts: dict[str, object] = {
         "manifest": {
             "origin": asdict(index.origin) if index.origin else None,
-            "files": [*map(asdict, index.files)],
+            "files": [{name: getattr(file, name) for name in _OF_FILE} for file in index.files],
             "unread": dict(index.unread),
             "not_entered": list(index.not_entered),
             "repositories": dict(index.repositories),
@@ -267,8 +268,8 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     manifest = parse_json(arrays["manifest"].tobytes())
     files = [checked_record(IndexedFile, each) for each in manifest["files"]]
     lexicon, file_terms, names = words("lexicon"), words("files-terms"), words("names")
-    fields = {field: lists(f"{field}-values", f"{field}-offsets", head.rows, len(lexicon)) for field in _FIELDS}
-    fields["statements"] = Ragged(np.empty(0, np.int32), np.zeros(head.rows + 1, np.int64))
+    by_field = {field: lists(f"{field}-values", f"{field}-offsets", head.rows, len(lexicon)) for field in _FIELDS}
+    by_field["statements"] = Ragged(np.empty(0, np.int32), np.zeros(head.rows + 1, np.int64))
     data, asks, kinds = (arrays[name] for name in ("texts-data", "asks", "kinds"))
     deprecated, places, most = arrays["deprecated"], arrays["files-places"], int(np.iinfo(np.int32).max)
     offsets = checked_edges(arrays["texts-offsets"], lists=head.rows, total=len(data))
@@ -288,7 +289,7 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     origin = checked_record(Origin, manifest["origin"]) if manifest["origin"] else None
     if not fits:
         raise UserError(f"its parts do not fit together, or are not of {head.rows:,} rows")
-    split = Split("index", lexicon, fields, Texts(data, offsets, np.arange(head.rows)))
+    split = Split("index", lexicon, by_field, Texts(data, offsets, np.arange(head.rows)))
     file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined, places, line_ends)
     unread = {str(kind): int(count) for kind, count in manifest["unread"].items()}
     inside = {str(path): submodule is True for path, submodule in manifest.get("repositories", {}).items()}

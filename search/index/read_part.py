@@ -16,7 +16,7 @@ from data_prep.errors import UserError
 from data_prep.files.access import raise_if_passing
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import SourceFile
-from data_prep.store.arrays import Float, Int, Int32, Int64, Ragged, UInt8, edges
+from data_prep.store.arrays import Float, Int, Int32, Int64, Ragged, UInt8, distinct, edges
 from data_prep.store.split import Split, joined
 from data_prep.worker_process import FILE, limited
 from search.engine.question import asked_words
@@ -215,7 +215,8 @@ def callers_index(of: "Part | Index", *, comments: bool = True) -> Bm25Index:
     called = np.array([defining.get(word.rpartition(".")[2], -1) for word in split.lexicon], np.int64)[calls.values]
     rows = np.repeat(np.arange(len(split)), calls.lengths)
     kept = (called >= 0) & is_code[rows] & (called != own[rows])
-    files, rows = np.divmod(np.unique(called[kept] * len(split) + rows[kept]), max(1, len(split)))
+    pairs = np.unique(called[kept] * len(split) + rows[kept], return_counts=True)[0]  # alone it imports numpy.ma
+    files, rows = np.divmod(pairs, max(1, len(split)))
     words = [split.words[field].take(rows) for field in (("name", "query") if comments else ("name",))]
     numbers = np.concatenate([np.repeat(files, each.lengths) for each in words])
     values = np.concatenate([each.values for each in words])[np.argsort(numbers, kind="stable")]
@@ -234,7 +235,7 @@ def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str,
     """All terms, sorted, and the fields as term ids."""
     forms = {}
     for field in fields:
-        words = {number: split.lexicon[number] for number in np.unique(split.words[field].values).tolist()}
+        words = {number: split.lexicon[number] for number in distinct(split.words[field].values)[0].tolist()}
         parts = {number: split_identifier(word) if field == "api" else (word,) for number, word in words.items()}
         forms[field] = {number: [stem for part in each for stem in stems(part)] for number, each in parts.items()}
     terms = sorted({term for each in forms.values() for term in chain.from_iterable(each.values())})
@@ -244,8 +245,8 @@ def _as_terms(split: Split, fields: Sequence[str]) -> tuple[list[str], dict[str,
 
 def _reworded(lists: Ragged, forms: Mapping[int, Sequence[str]], places: Mapping[str, int]) -> Ragged:
     """``lists`` with each word replaced by its terms."""
-    seen, inverse = np.unique(lists.values, return_inverse=True)
-    spread = Ragged.of([[places[term] for term in forms[number]] for number in seen.tolist()]).take(inverse)
+    seen, places_of = distinct(lists.values)
+    spread = Ragged.of([[places[term] for term in forms[number]] for number in seen.tolist()]).take(places_of)
     return Ragged(spread.values, spread.offsets[lists.offsets])
 
 

@@ -64,7 +64,7 @@ def reranker_maker(model: str, *, for_many: bool = True) -> Callable[[Index], Re
         return lambda index: SentenceReranker(sentences, index.split)
     folder = named_path(model) if model else DEFAULT_MODEL
     if scored_without_torch(folder):
-        packed = PackedModel(folder)
+        packed = packed_model(folder)
         return lambda index: PackedReranker(packed, index.split, for_many=for_many)
     if not (folder / CONFIG).is_file():  # which is said before torch is imported
         raise no_model(folder, CONFIG)
@@ -115,6 +115,16 @@ class PackedModel:
         tables = {table: packed.table(name, wanted[name]) for table, name in names.items()}
         self.config, self.tokenizer = config, packed.tokenizer
         self.scorer = QueryScorer(config, packed.weights, tables)
+
+
+def packed_model(folder: Path) -> PackedModel:
+    """The model in ``folder``, kept until one of its files is written to; raises what :class:`PackedModel` does."""
+    return _kept(folder, tuple(each.stat().st_mtime_ns for each in sorted(folder.iterdir())))
+
+
+@lru_cache(maxsize=1)
+def _kept(folder: Path, _: tuple[int, ...]) -> PackedModel:
+    return PackedModel(folder)
 
 
 class PackedReranker:

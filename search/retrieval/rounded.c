@@ -51,7 +51,7 @@ static void improve(chains all, int64_t own, int64_t before, double weight) {
 }
 
 /* The best passage that ends at each place of each word, as matching.py's `ending` has it: those of word w are
- * keys[starts[w]] to keys[starts[w + 1]], ascending. limits: BEFORE, APART and PUT_IN. */
+ * keys[starts[w]] to keys[starts[w + 1]], ascending. limits: BEFORE, APART, PUT_IN, NEAREST. */
 void link_words(const int64_t *keys, const int64_t *starts, const int64_t *place, const int64_t *values, const double *weight,
                 const double *gap, const int64_t *limits, double *weights, int64_t *lengths, int64_t *firsts, int64_t words) {
     chains all = {weights, lengths, firsts};
@@ -65,7 +65,8 @@ void link_words(const int64_t *keys, const int64_t *starts, const int64_t *place
                 while (exact < end && keys[exact] < keys[i] - apart) exact++;
                 while (next < end && keys[next] < keys[i]) next++;
                 if (exact < end && keys[exact] == keys[i] - apart) improve(all, i, exact, weight[w]);
-                if (most && next > begin && keys[i] - keys[next - 1] <= most) improve(all, i, next - 1, weight[w] - *gap);
+                for (int64_t p = next - 1; most && p >= begin && p >= next - limits[3] && keys[i] - keys[p] <= most; p--)
+                    improve(all, i, p, weight[w] - *gap);
             }
         }
     }

@@ -161,6 +161,10 @@ def test_comments_and_docstrings_are_spans_of_the_text():
     java = [JAVA[start:end] for start, end in parsed("java", JAVA).comments]
     assert java == ["// x", "/** Gets it. Now. */", "// line"]
     assert parsed("go", GO).code_start == GO.index("package")
+    attributes = '@moduledoc "Of A."', "@moduledoc false", "@spec f() :: 1", '@doc ~S"""\n  Gets it.\n  """', '@x "y"'
+    elixir = "defmodule A do\n  " + "\n  ".join(attributes) + "\n  def f(), do: -1 # one\nend\n"
+    comments = [elixir[start:end] for start, end in parsed("elixir", elixir).comments]
+    assert comments == [attributes[0], attributes[3], "# one"]
 
 
 def test_stubs_are_marked():
@@ -441,6 +445,8 @@ def test_a_constant_is_named_with_the_types_around_it(name, code, constant):
         ("kotlin", "val (a, b: Int) = f()\nval c: Int = n\nlateinit var d: T\nvar e = 1\n"),
         ("r", "a <- b <- c <- 1\nd = e = 2\n"),
         ("php", "<?php\nconst a = 1, b = 2, c = 3, d = 4, e = 5;\n"),
+        ("bash", "A=1 B=2\nexport C=3 D=4\ndeclare -r E=5\nf() { local G=1 H=2; }\n"),
+        ("zig", "const a, const b = f();\npub const c, var d: u8, const e = g();\n"),
     ],
 )
 def test_each_name_of_a_declaration_is_a_constant(name, code):

@@ -29,6 +29,25 @@ FILES |= {
     "canoes.py": '@app.get("/canoes/<id>")\ndef canoe(id):\n    return load(id)\n\n\n'
     '@router.post("/canoes")\nasync def build(c):\n    return save(c)\n',
 }
+FILES |= {
+    "vault.ts": 'export enum Fault { Full = "The magpie loft cannot take any more twigs" }\n'
+    "export function nest(n: number) { if (n > 9) throw new LoftError(Fault.Full) }\n"
+    "export function twigsOfLoft(magpie: number, loft: number, twigs: number) { return magpie }\n",
+    "gate.go": 'package a\n\nvar ErrGone = errors.New("ibis: chick already left the colony")\n\n'
+    "func Ring(s []string) error { return ErrGone }\nfunc chickLeftColony(c string) bool { return true }\n",
+    "hen.rb": "class Hen\n  def comb_above(hen, comb) = hen.comb\n"
+    '  validates :comb, numericality: { message: "must stay above the curlew clearance" }\nend\n',
+    "feed.js": "export function fetch(url) {\n  throw new Error(`Toucan at ${url} returned an empty crate`);\n}\n"
+    "export function emptyCrate(url, toucan) { return { returned: url, at: toucan } }\n",
+    "key.py": 'def unlock(code, hutch):\n    raise KeyError("unknown code " + repr(code) + " for hutch " + hutch)\n\n\n'
+    "def hutch_code(unknown, code, hutch):\n    return code\n",
+    "mesh.cpp": 'void Net::add(int v) { throw E("knot " + std::to_string(v) + " is not part of net " + n_); }\n'
+    "int Net::knotOfNet(int knot, int part, int net) { return knot; }\n",
+    "eel.py": 'def wind(n):\n    raise E(\n        f"Lamprey {n} winds "\n        f"twice around {n + 1}"\n    )\n\n\n'
+    "def winds_around(lamprey, twice):\n    return lamprey\n",
+    "gull.R": 'weigh <- function(gull) {\n  stop(sprintf("weight %d of %s is negative", gull$w, gull$n))\n}\n'
+    "negative_weight <- function(weight) { error <- weight }\n",
+}
 ASKED = {
     "Badger tunnel 12 collapsed after 7 days": "retry",
     "Ferret cage 7 not latched: door": "concat",
@@ -46,6 +65,14 @@ ASKED = {
     "POST /buses": "BusController.make",
     "POST /canoes": "build",
     "Shrew hill 7 burned for hours": "Burn",
+    "LoftError: The magpie loft cannot take any more twigs": "nest",
+    "ibis: chick already left the colony": "Ring",
+    "Comb must stay above the curlew clearance": "Hen",
+    "Error: Toucan at https://x.org/rss returned an empty crate": "fetch",
+    "KeyError: \"unknown code '771' for hutch north\"": "unlock",
+    "terminate called an instance of 'std::out_of_range' what(): knot -4 is not part of net big": "Net.add",
+    "Lamprey north winds twice around south": "wind",
+    "Error: weight -3 of anna is negative": "weigh",
 }
 
 
@@ -62,6 +89,14 @@ def test_a_message_with_values_leads_to_its_function(small, question):
     assert small.search(question, top=1)[0].name == ASKED[question]
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["2026-11-27 10:00:01,123 ERROR [main] Ferret cage 7 not latched: door", "Error: weight -3 of anna is negative"],
+)
+def test_a_message_with_values_is_certain(small, question):
+    assert small.certainty(question).level == "strong"
+
+
 @pytest.mark.parametrize("question", ["quince jelly", "kumquat", "/api/v3/persimmon/9"])
 def test_one_file_is_enough(tmp_path, question):
     (tmp_path / "pool.py").write_text(FILES["pool.py"])
@@ -72,7 +107,11 @@ def test_one_file_is_enough(tmp_path, question):
     ("typed", "share"),
     [
         ("bison pen 12 overflowed by 7 heads", 1.0),
-        ("error: bison pen 12 overflowed by 7 heads", 5 / 6),
+        ("error: bison pen 12 overflowed by 7 heads", 1.0),
+        ("error bison pen 12 overflowed by 7 heads", 5 / 6),
+        ("bison pen north overflowed by far too many heads", 1.0),
+        ("bison herd pen north overflowed", 0.0),
+        ("bison north overflowed south heads", 0.0),
         ("bison pen 12 was full", 0.0),
         ("pen 12 overflowed by x", 3 / 4),
         ("12 7 9", 0.0),
