@@ -149,12 +149,11 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
 def _load_ahead() -> None:
     """Load what an answer needs, while other processes read."""
     from search.index import vector_encoding  # noqa: F401
-    from search.models.folder import DEFAULT_MODEL
-    from search.models.packed import packed_model
+    from search.models import folder, packed
 
     with suppress(UserError, OSError):  # which is told when it is used
         loaded_encoder("")
-        packed_model(DEFAULT_MODEL)
+        packed.packed_model(folder.DEFAULT_MODEL)
 
 
 def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None, Freshness]:
