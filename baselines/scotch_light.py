@@ -31,14 +31,13 @@ from jaxtyping import Float, Float32, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.config import WordsConfig
 from data_prep.errors import SHARE, WIDTH, UserError, check_bounds, real, whole
 from data_prep.pipeline.contexts import Part
 from data_prep.records import CONTEXT_FIELD
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words, pad
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import PAD, TokenizedPairs, Vocabularies, WordTokenizer
+from data_prep.store.split import Split, TokenizedPairs
+from data_prep.store.tokenizing import PAD, Vocabularies, WordsConfig, WordTokenizer
 from modeling.base import BiEncoder
 
 _GAINS: Final = {"name": 2.0, "tokens": 1.0, "api": 1.0}

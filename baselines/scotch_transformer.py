@@ -35,14 +35,13 @@ from typing import Final, Literal
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from data_prep.config import WordsConfig
 from data_prep.errors import UserError, check_bounds, whole
 from data_prep.languages.registry import language_of
 from data_prep.pipeline.contexts import CONTEXT_LINES
 from data_prep.pipeline.extraction import plain_code
 from data_prep.store.batching import Batch, Words
-from data_prep.store.split import PairText, Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import PairText, Split, TokenizedPairs
+from data_prep.store.tokenizing import WordsConfig
 from modeling.base import BiEncoder, Encoded, one_word
 from modeling.transformers.bi_encoder import mean_state, pretrained_weights
 from modeling.transformers.pretrained import most_tokens

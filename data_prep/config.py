@@ -1,4 +1,4 @@
-"""Configuration of data preparation: the data sets by name, section ``data``, and ``words`` of vocabularies, lengths.
+"""Configuration of data preparation: the data sets by name, and section ``data``.
 
 A new data set is a file in ``data_prep/datasets`` and a line here. Light to import: every command is checked by it.
 """
@@ -9,16 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Protocol, runtime_checkable
 
-from data_prep.errors import COUNT, LENGTH, SEED, WORKERS, UserError, check_bounds, real, whole
+from data_prep.errors import COUNT, SEED, WORKERS, UserError, check_bounds, real, whole
 from data_prep.languages.registry import language_called
-from data_prep.records import WORD_FIELDS
 
 if TYPE_CHECKING:
     from data_prep.pipeline.stages import MadePairs
-
-MOST_BUCKETS: Final = 65_536
-"""Maximum number of ids for unknown words."""
-
 
 DEFAULT_LANGUAGE: Final = "java"
 """Of data sets of several languages, and where the rows of pairs look like it."""
@@ -153,46 +148,6 @@ _DATA_BOUNDS: Final = {
 def _check_names(flag: str, sets: tuple[tuple[str, str], ...], typed: str) -> None:
     if not all(name for name, _ in sets):
         raise UserError(f"--data.{flag} takes comma-separated DATASET or DATASET:PATH, not {typed!r}")
-
-
-@dataclass(frozen=True, slots=True)
-class WordsConfig:
-    """Vocabularies and maximum lengths: which of the prepared words a model reads."""
-
-    min_count: int = 2
-    """Minimum count in the training split for a word to be in the vocabulary."""
-    query_size: int = 30_000
-    """Maximum size of the query vocabulary, in words."""
-    code_size: int = 60_000
-    """Maximum size of the code vocabulary, in words; name, tokens and api share one, as in GALM's eq. 5."""
-    joint: bool = False
-    """One vocabulary for queries and code, of the ``code_size`` most frequent words in both."""
-    unknown_buckets: int = 1
-    """Number of ids for unknown words; 1: a single UNK. More: chosen by a hash of the word, the same on both sides."""
-    api: Literal["as_is", "lower", "split"] = "as_is"
-    """API words as written, lower-cased, or split like identifiers."""
-    stem: bool = False
-    """Stem query, name, token and API words (Snowball, English), as for the BM25 baseline."""
-    query_length: int = 30
-    name_length: int = 6
-    tokens_length: int = 40
-    api_length: int = 30
-    ast_length: int = 20
-    statements_length: int = 20
-    """Maximum number of words of each field that a model reads (the TabCS release's for CodeSearchNet; 95 % of the
-    published Java-GitHub methods have at most 19 statement trees)."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, _WORDS_BOUNDS, "words")
-
-
-_WORDS_BOUNDS: Final = {
-    "min_count": whole(1, 1_000_000),
-    "query_size": whole(1, 10_000_000),
-    "code_size": whole(1, 10_000_000),
-    "unknown_buckets": whole(1, MOST_BUCKETS),
-    **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH),
-}
 
 
 DATASETS: Final[dict[str, str]] = {

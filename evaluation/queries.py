@@ -19,7 +19,8 @@ from data_prep.installation import without_paths
 from data_prep.languages.identifiers import split_identifier
 from data_prep.pipeline.overlap import word_sets
 from data_prep.records import UNKNOWN
-from data_prep.store.split import Split, words_sha256
+from data_prep.store.prepared_data import words_sha256
+from data_prep.store.split import Split
 from evaluation.comparison import Entry, Pool
 from evaluation.significance import RunDifference, Runs, compare_runs
 

@@ -22,7 +22,8 @@ from torch.nn.functional import embedding, normalize
 
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 from data_prep.store.batching import Batch
-from data_prep.store.tokenizing import PAD, TokenizedPairs, Vocabularies
+from data_prep.store.split import TokenizedPairs
+from data_prep.store.tokenizing import PAD, Vocabularies
 from galm.alignment_graph import (
     GlobalAlignment,
     attention,

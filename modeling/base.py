@@ -15,10 +15,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.config import WordsConfig
 from data_prep.store.batching import Batch
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs, Vocabularies, WordTokenizer
+from data_prep.store.split import Split, TokenizedPairs
+from data_prep.store.tokenizing import Vocabularies, WordsConfig, WordTokenizer
 
 Side = TypeVar("Side", bound="Encoded")
 

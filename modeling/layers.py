@@ -13,7 +13,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, arange, nn
 from torch.nn.functional import normalize
 
-from data_prep.store.tokenizing import PAD, TokenizedPairs, Vocabularies, Vocabulary
+from data_prep.store.split import TokenizedPairs
+from data_prep.store.tokenizing import PAD, Vocabularies, Vocabulary
 from modeling.base import Encoded
 
 

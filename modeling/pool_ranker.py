@@ -11,8 +11,7 @@ from jaxtyping import Float, Float32, Int, Int64
 
 from data_prep.errors import UserError
 from data_prep.store.batching import Batch
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import Split, TokenizedPairs
 from modeling.base import BiEncoder, Encoded, NeuralRanker, PairTokenizer
 from modeling.ranker import SCORES_PER_BLOCK, Ranker, Scores
 

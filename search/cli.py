@@ -16,7 +16,6 @@ from experiments.terminal.options import parsed
 from search.files.tree import blob_names, checkout_of
 from search.files.walk import modified_at
 from search.index.code_index import Index, IndexedFile
-from search.making import complain_about, named_folder
 from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -70,14 +69,14 @@ def question_and_folder(words: Sequence[str], *, alone: bool = False) -> tuple[s
     """
     if len(words) < 2:
         is_folder = alone and any(map(os.path.isdir, words))
-        return "" if is_folder else " ".join(words), named_folder(words[0]) if is_folder else None, ""
+        return "" if is_folder else " ".join(words), named_path(words[0]) if is_folder else None, ""
     *before, last = words
     plain = any(len(each.split()) > 1 for each in before)
     if os.path.isdir(os.path.expanduser(last)):  # noqa: PTH111, PTH112 - which know no errors
-        question, folder = " ".join(before), named_folder(last)
+        question, folder = " ".join(before), named_path(last)
         return question, folder, "" if plain and len(before) == 1 else f"asked {question!r} in {folder}"
     if len(words) == 2 and len(last.split()) > 1 and os.path.isdir(words[0]):  # noqa: PTH112
-        return last, named_folder(words[0]), f"asked {last!r} in {words[0]}"
+        return last, named_path(words[0]), f"asked {last!r} in {words[0]}"
     from search.engine.filters import begins_with_filter
 
     if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last)):
@@ -222,6 +221,7 @@ def ready(
         languages = chosen_languages(named)
     if source is None:
         assert isinstance(options, SearchOptions)
+        from search.making import complain_about
         from search.repository_list import opened_list
 
         near = nearest != "none"

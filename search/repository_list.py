@@ -190,10 +190,10 @@ class JointReranker:
 class JointRetriever(DenseRetriever):
     """The rows of several, whose vectors are by one bi-encoder."""
 
-    def __init__(self, retrievers: Sequence[DenseRetriever], numbering: Numbering, count: int = COUNT) -> None:
-        """``numbering``: of the rows of each; ``count``: rows per query."""
+    def __init__(self, retrievers: Sequence[DenseRetriever], numbering: Numbering) -> None:
+        """``numbering``: of the rows of each."""
         assert len({each.model for each in retrievers}) == 1
-        self._retrievers, self._rows, self._count = retrievers, numbering, count
+        self._retrievers, self._rows = retrievers, numbering
         self._encoder, self._vector = retrievers[0]._encoder, retrievers[0]._vector
 
     def nearest_to(self, vector: Float32[np.ndarray, "1 dim"]) -> Int64[np.ndarray, " found"]:
@@ -201,7 +201,7 @@ class JointRetriever(DenseRetriever):
         found = [each.nearest_to(vector) for each in self._retrievers]
         scores = [each.similarity(vector, rows) for each, rows in zip(self._retrievers, found, strict=True)]
         rows = np.concatenate([own + start for own, start in zip(found, self._rows.starts, strict=True)])
-        return rows[np.argsort(-np.concatenate(scores), kind="stable")[: self._count]]
+        return rows[np.argsort(-np.concatenate(scores), kind="stable")[:COUNT]]
 
     def similarity(
         self, vector: Float32[np.ndarray, "1 dim"], rows: Int64[np.ndarray, " found"]

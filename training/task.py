@@ -19,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 
 from data_prep.errors import UserError
 from data_prep.store.batching import Batch
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import TokenizedPairs
 from modeling import distributed as processes
 from modeling.base import Encoded, NeuralRanker, concatenated
 from training.config import LossConfig, Negatives, TrainConfig

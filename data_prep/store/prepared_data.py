@@ -26,7 +26,7 @@ from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.files.writing import atomic_folder
 from data_prep.records import SPLITS, WORD_FIELDS, Pair, SplitName
 from data_prep.store.arrays import Int, Int64, Ragged, edges
-from data_prep.store.split import DamagedStore, Split, Texts, joined, tree_of
+from data_prep.store.split import DamagedStore, Split, Texts, joined
 
 FORMAT_VERSION: Final = 1
 """Incremented when the layout changes; a store of another version is rebuilt."""
@@ -244,3 +244,20 @@ def held_out(data: PreparedData, tree: str) -> PreparedData:
     if not len(train) or not len(rest["valid"]):
         raise UserError(f"--data.hold_out={tree} leaves no pairs for training or validation: leave out another")
     return replace(data, splits={"train": train, "valid": rest["valid"], "test": replace(test, name="test")})
+
+
+_CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")  # that always exist, unlike statement trees
+
+
+def words_sha256(split: Split) -> str:
+    """The sha256 of the words of a split's pairs, in order, without statement trees."""
+    digest = hashlib.sha256()
+    for row in range(len(split)):
+        fields = (" ".join(split.word_list(field, row)) for field in _CHECKED_FIELDS)
+        digest.update("\t".join(fields).encode(errors="surrogatepass") + b"\n")
+    return digest.hexdigest()
+
+
+def tree_of(split: Split, row: int) -> str:
+    """The name of the source tree of a pair, without its revision."""
+    return split.text(row).origin.rpartition("@")[0]

@@ -1,23 +1,24 @@
-"""Pairs in a fixed order, in memory or mapped: a split, and splits joined under one lexicon."""
+"""Pairs in a fixed order, in memory or mapped: a split, as words or as ids, and splits joined under one lexicon."""
 
-import hashlib
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import chain, count
 from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record, parse_json
-from data_prep.records import WORD_FIELDS, Pair
+from data_prep.records import CODE_FIELDS, WORD_FIELDS, Pair
 from data_prep.store.arrays import Int, Int32, Int64, Ragged, UInt8, edges
 
-_CHECKED_FIELDS: Final = ("query", "name", "tokens", "api", "ast")  # that always exist, unlike statement trees
+if TYPE_CHECKING:
+    from data_prep.store.batching import Batch
 
 
 class DamagedStore(UserError):  # noqa: N818 - names a state
@@ -154,20 +155,6 @@ def numbered(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged
     return Ragged(np.fromiter(values, dtype=np.int32, count=int(offsets[-1])), offsets)
 
 
-def words_sha256(split: Split) -> str:
-    """The sha256 of the words of a split's pairs, in order, without statement trees."""
-    digest = hashlib.sha256()
-    for row in range(len(split)):
-        fields = (" ".join(split.word_list(field, row)) for field in _CHECKED_FIELDS)
-        digest.update("\t".join(fields).encode(errors="surrogatepass") + b"\n")
-    return digest.hexdigest()
-
-
-def tree_of(split: Split, row: int) -> str:
-    """The name of the source tree of a pair, without its revision."""
-    return split.text(row).origin.rpartition("@")[0]
-
-
 def joined(first: Split, *others: Split) -> Split:
     """The pairs of ``first``, then those of the others, under the name of ``first`` and one sorted lexicon."""
     splits = (first, *others)
@@ -203,6 +190,57 @@ def _is_whole(texts: Texts) -> bool:
 def _lines(texts: Texts) -> UInt8[np.ndarray, " bytes"]:
     lines = [texts.data[texts.offsets[line] : texts.offsets[line + 1]] for line in texts.rows.tolist()]
     return np.concatenate([np.empty(0, np.uint8), *lines])
+
+
+@dataclass(frozen=True)
+class TokenizedPairs:
+    """A split as word or subword ids, from which batches are taken."""
+
+    fields: Mapping[str, Ragged]  # "query" and the code fields -> lists of ids, truncated to the configured lengths
+    code_fields: tuple[str, ...] = CODE_FIELDS
+    key_fields: tuple[str, ...] = ("name", "tokens", "api")
+    """The code fields that determine whether two codes are equal."""
+
+    def __len__(self) -> int:
+        return len(self.fields["query"])
+
+    def queries(self, rows: Sequence[int] | Int[np.ndarray, " rows"]) -> "Batch":
+        """The query side of ``rows``."""
+        from data_prep.store.batching import pad
+
+        return {"query": pad(self.fields["query"].take(np.asarray(rows)))}
+
+    def codes(self, rows: Sequence[int] | Int[np.ndarray, " rows"]) -> "Batch":
+        """The code side of ``rows``."""
+        from data_prep.store.batching import pad
+
+        return {field: pad(self.fields[field].take(np.asarray(rows))) for field in self.code_fields}
+
+    @cached_property
+    def query_keys(self) -> Int[np.ndarray, " pairs"]:
+        """A number for each pair, equal for equal queries."""
+        return _group(self.fields["query"])
+
+    @cached_property
+    def code_keys(self) -> Int[np.ndarray, " pairs"]:
+        """A number for each pair, equal for equal ``key_fields``."""
+        return _group(*(self.fields[field] for field in self.key_fields))
+
+    @cached_property
+    def query_lengths(self) -> Int[np.ndarray, " pairs"]:
+        """Number of query words of each pair."""
+        return self.fields["query"].lengths
+
+    @cached_property
+    def code_lengths(self) -> Int[np.ndarray, " pairs"]:
+        """Number of words of the ``key_fields`` of each pair."""
+        return np.sum([self.fields[field].lengths for field in self.key_fields], axis=0)
+
+
+def _group(*fields: Ragged) -> Int[np.ndarray, " pairs"]:
+    keys: dict[tuple[bytes, ...], int] = {}
+    rows = range(len(fields[0]))
+    return np.array([keys.setdefault(tuple(f[row].tobytes() for f in fields), len(keys)) for row in rows], np.int64)
 
 
 class Gathered:

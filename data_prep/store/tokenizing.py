@@ -1,4 +1,4 @@
-"""Vocabularies, of the training split only, and words as their ids; light to import: no torch, until a batch is taken.
+"""Vocabularies, of the training split only, and words as their ids; light to import: no torch.
 
 The special ids are for padding and unknown words.
 """
@@ -9,28 +9,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, Literal
 
 import numpy as np
 import Stemmer
 
-from data_prep.config import MOST_BUCKETS, WordsConfig
-from data_prep.errors import UserError
+from data_prep.errors import LENGTH, UserError, check_bounds, whole
 from data_prep.files.access import read_whole
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.writing import write_atomically
 from data_prep.languages.identifiers import split_identifier
-from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS, WORD_FIELDS
+from data_prep.records import STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.arrays import Int, Int32, Ragged, distinct
-from data_prep.store.split import Split
-
-if TYPE_CHECKING:
-    from data_prep.store.batching import Batch
+from data_prep.store.split import Split, TokenizedPairs
 
 SIDES: Final = ("query", "code", *STRUCTURE_FIELDS)
 """The vocabularies of a model."""
 PAD: Final = 0
 FIRST_UNKNOWN: Final = 1
+MOST_BUCKETS: Final = 65_536
+"""Maximum number of ids for unknown words."""
 
 
 @dataclass(frozen=True)
@@ -131,55 +129,44 @@ class Vocabularies:
             ) from error
 
 
-@dataclass(frozen=True)
-class TokenizedPairs:
-    """A split as word or subword ids, from which batches are taken."""
+@dataclass(frozen=True, slots=True)
+class WordsConfig:
+    """Vocabularies and maximum lengths: which of the prepared words a model reads."""
 
-    fields: Mapping[str, Ragged]  # "query" and the code fields -> lists of ids, truncated to the configured lengths
-    code_fields: tuple[str, ...] = CODE_FIELDS
-    key_fields: tuple[str, ...] = ("name", "tokens", "api")
-    """The code fields that determine whether two codes are equal."""
+    min_count: int = 2
+    """Minimum count in the training split for a word to be in the vocabulary."""
+    query_size: int = 30_000
+    """Maximum size of the query vocabulary, in words."""
+    code_size: int = 60_000
+    """Maximum size of the code vocabulary, in words; name, tokens and api share one, as in GALM's eq. 5."""
+    joint: bool = False
+    """One vocabulary for queries and code, of the ``code_size`` most frequent words in both."""
+    unknown_buckets: int = 1
+    """Number of ids for unknown words; 1: a single UNK. More: chosen by a hash of the word, the same on both sides."""
+    api: Literal["as_is", "lower", "split"] = "as_is"
+    """API words as written, lower-cased, or split like identifiers."""
+    stem: bool = False
+    """Stem query, name, token and API words (Snowball, English), as for the BM25 baseline."""
+    query_length: int = 30
+    name_length: int = 6
+    tokens_length: int = 40
+    api_length: int = 30
+    ast_length: int = 20
+    statements_length: int = 20
+    """Maximum number of words of each field that a model reads (the TabCS release's for CodeSearchNet; 95 % of the
+    published Java-GitHub methods have at most 19 statement trees)."""
 
-    def __len__(self) -> int:
-        return len(self.fields["query"])
-
-    def queries(self, rows: Sequence[int] | Int[np.ndarray, " rows"]) -> "Batch":
-        """The query side of ``rows``."""
-        from data_prep.store.batching import pad
-
-        return {"query": pad(self.fields["query"].take(np.asarray(rows)))}
-
-    def codes(self, rows: Sequence[int] | Int[np.ndarray, " rows"]) -> "Batch":
-        """The code side of ``rows``."""
-        from data_prep.store.batching import pad
-
-        return {field: pad(self.fields[field].take(np.asarray(rows))) for field in self.code_fields}
-
-    @cached_property
-    def query_keys(self) -> Int[np.ndarray, " pairs"]:
-        """A number for each pair, equal for equal queries."""
-        return _group(self.fields["query"])
-
-    @cached_property
-    def code_keys(self) -> Int[np.ndarray, " pairs"]:
-        """A number for each pair, equal for equal ``key_fields``."""
-        return _group(*(self.fields[field] for field in self.key_fields))
-
-    @cached_property
-    def query_lengths(self) -> Int[np.ndarray, " pairs"]:
-        """Number of query words of each pair."""
-        return self.fields["query"].lengths
-
-    @cached_property
-    def code_lengths(self) -> Int[np.ndarray, " pairs"]:
-        """Number of words of the ``key_fields`` of each pair."""
-        return np.sum([self.fields[field].lengths for field in self.key_fields], axis=0)
+    def __post_init__(self) -> None:
+        check_bounds(self, _WORDS_BOUNDS, "words")
 
 
-def _group(*fields: Ragged) -> Int[np.ndarray, " pairs"]:
-    keys: dict[tuple[bytes, ...], int] = {}
-    rows = range(len(fields[0]))
-    return np.array([keys.setdefault(tuple(f[row].tobytes() for f in fields), len(keys)) for row in rows], np.int64)
+_WORDS_BOUNDS: Final = {
+    "min_count": whole(1, 1_000_000),
+    "query_size": whole(1, 10_000_000),
+    "code_size": whole(1, 10_000_000),
+    "unknown_buckets": whole(1, MOST_BUCKETS),
+    **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH),
+}
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from data_prep.languages.registry import language_of
 from data_prep.pipeline.contexts import Part, Triple, triples, with_contexts
 from data_prep.pipeline.corpus import Corpus
 from data_prep.records import SplitName
-from data_prep.store.prepared_data import PreparedData
-from data_prep.store.split import PairText, Split, words_sha256
+from data_prep.store.prepared_data import PreparedData, words_sha256
+from data_prep.store.split import PairText, Split
 from evaluation.metrics import count_better_and_tied
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.run_folder import RunFolder, load_run

@@ -25,7 +25,8 @@ from data_prep.pipeline.contexts import (
     without_contexts,
 )
 from data_prep.records import CONTEXT_FIELD
-from data_prep.store.split import Split, tree_of
+from data_prep.store.prepared_data import tree_of
+from data_prep.store.split import Split
 from evaluation.metrics import sum_of_reciprocal_ranks
 from experiments.context.finished_run import (
     FinishedRun,

@@ -16,7 +16,7 @@ from data_prep.errors import UserError
 from data_prep.files.writing import write_atomically
 from data_prep.pipeline.contexts import PARTS
 from data_prep.pipeline.corpus import Corpus
-from data_prep.store.split import tree_of
+from data_prep.store.prepared_data import tree_of
 from evaluation.result_store import ResultStore
 from evaluation.tables import SCOTCH
 from experiments.context.gains import (

@@ -30,7 +30,7 @@ from data_prep.files.json_text import load_json
 from data_prep.files.writing import naming, sole_writer, write_atomically
 from data_prep.gencodesearchnet.records import Example
 from data_prep.installation import code_version, machine
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import TokenizedPairs
 from experiments.gencodesearchnet.config import FineTuneOptions
 from experiments.gencodesearchnet.tasks import TrainingRows, Validation, fingerprint
 from experiments.recipes.config import REPOSITORY

@@ -24,8 +24,7 @@ from data_prep.gencodesearchnet.sets import (
     released_typography,
 )
 from data_prep.gencodesearchnet.subsets import Subset
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import Split, TokenizedPairs
 from evaluation.benchmark import MatchingResult, RankingResult, best_threshold, matching
 from evaluation.metrics import count_better_and_tied, mrr_of_first
 from modeling.pool_ranker import PoolRanker

@@ -33,7 +33,7 @@ from data_prep.files.json_text import load_json
 from data_prep.files.writing import sole_holder, write_atomically
 from data_prep.posts.sets import PostSets
 from data_prep.store.arrays import Ragged
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import TokenizedPairs
 from evaluation.metrics import mrr, top_at_k
 from experiments.posts.config import PostsPlan
 from experiments.posts.pools import LoopPairs, Pool, TextPair, checksum, development_pools, docstring_pairs

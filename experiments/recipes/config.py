@@ -15,12 +15,13 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final
 
-from data_prep.config import DataConfig, WordsConfig
+from data_prep.config import DataConfig
 from data_prep.errors import UserError, shown
 from data_prep.files.access import named_path
 from data_prep.files.writing import write_atomically
 from data_prep.installation import workspace
 from data_prep.sources.pair_files import absolute_list
+from data_prep.store.tokenizing import WordsConfig
 from evaluation.config import EvaluateConfig
 from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe, config_type_of, settings_of
 from experiments.terminal.options import (

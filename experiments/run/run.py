@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from data_prep.errors import UserError
 from data_prep.files.writing import sole_writer
-from data_prep.store.prepared_data import PreparedData
-from data_prep.store.split import Split, words_sha256
+from data_prep.store.prepared_data import PreparedData, words_sha256
+from data_prep.store.split import Split
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.recipes.config import CHANGEABLE, OWN, Configuration, as_lines, as_typed, change, typed_again

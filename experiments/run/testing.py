@@ -17,8 +17,8 @@ from data_prep.installation import code_version
 from data_prep.pipeline.overlap import overlap, without
 from data_prep.prepare import inputs_sha256
 from data_prep.records import SplitName
-from data_prep.store.prepared_data import PreparedData
-from data_prep.store.split import Split, words_sha256
+from data_prep.store.prepared_data import PreparedData, words_sha256
+from data_prep.store.split import Split
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, SavedCounts, evaluate
 from evaluation.metrics import sum_of_reciprocal_ranks

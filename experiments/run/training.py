@@ -19,8 +19,7 @@ from data_prep.errors import UserError
 from data_prep.store.arrays import Int64
 from data_prep.store.batching import Batch
 from data_prep.store.prepared_data import PreparedData
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import Split, TokenizedPairs
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import Evaluation, evaluate
 from evaluation.metrics import chance_ranks, exact, short_columns

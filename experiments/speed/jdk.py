@@ -27,7 +27,7 @@ from data_prep.languages.java.declarations import find_methods, parse_java
 from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import SourceFile
 from data_prep.store.prepared_data import PreparedData
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import TokenizedPairs
 from evaluation.speed import Measured, Seconds, SpeedOptions, compare, form_of
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.recipes.models import class_of

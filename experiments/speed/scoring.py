@@ -25,8 +25,8 @@ from jaxtyping import Float, Int
 
 from data_prep.errors import UserError
 from data_prep.store.prepared_data import PreparedData, limit_pairs, open_prepared
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
+from data_prep.store.split import Split, TokenizedPairs
+from data_prep.store.tokenizing import WordTokenizer
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.speed import (

@@ -19,11 +19,10 @@ from jaxtyping import Float
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from data_prep.config import WordsConfig
 from data_prep.errors import UserError, check_bounds, real, whole
 from data_prep.store.batching import Batch, Words
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import Split, TokenizedPairs
+from data_prep.store.tokenizing import WordsConfig
 from modeling.base import BiEncoder, NeuralRanker, PairTokenizer
 from modeling.transformers.pretrained import extra, load_pretrained, most_tokens
 from modeling.transformers.subword_pairs import Subwords, SubwordTokenizer, subwords_of

@@ -20,11 +20,10 @@ import torch
 from jaxtyping import Float, Float32, Int, Int64
 from torch import Tensor, nn
 
-from data_prep.config import WordsConfig
 from data_prep.errors import UserError, check_bounds, whole
 from data_prep.store.batching import Batch, Words
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import Split, TokenizedPairs
+from data_prep.store.tokenizing import WordsConfig
 from modeling.base import Encoded, NeuralRanker
 from modeling.pool_ranker import PoolRanker
 from modeling.ranker import best_device

@@ -21,8 +21,7 @@ from data_prep.files.json_text import parse_json
 from data_prep.files.writing import write_atomically
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Words
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import Split, TokenizedPairs
 from modeling.transformers.pretrained import extra, load_pretrained
 
 SPECIAL: Final = 3

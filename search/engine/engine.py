@@ -46,7 +46,6 @@ class Engine:
         reranker: Reranker | None,
         ranking: RankingSettings | None = None,
         retriever: Retriever | None = None,
-        files: FileScorer | None = None,
     ) -> None:
         """Create the engine.
 
@@ -56,10 +55,10 @@ class Engine:
             ranking: the settings; None: the defaults.
             retriever: a dense retriever, which adds rows to BM25's for ``reranker`` and its scores to theirs; not used
                 without a reranker.
-            files: scores of whole files; None: those of :func:`file_ranking` with the default weights.
         """
         self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
-        self.ranking, self._files = ranking or RankingSettings(), files or file_ranking(index)
+        self.ranking = ranking or RankingSettings()
+        self._files: FileScorer = file_ranking(index)
         self.owners, self._asked = LineOwners(index), lru_cache(maxsize=16)(self._asked_of)  # asked for repeatedly
 
     def changed(self, ranking: RankingSettings, files: FileScorer) -> "Engine":

@@ -244,29 +244,26 @@ def fused(
     return rest * mixed + vector_weight * others[1]
 
 
-def rarest(context: Sequence[str], query: Sequence[str], lexical: Bm25Index, count: int = RAREST) -> list[str]:
+def rarest(context: Sequence[str], query: Sequence[str], lexical: Bm25Index) -> list[str]:
     """The terms of ``context`` that fewest rows have, and not the query; of equal ones those nearest to the cursor.
 
     Args:
         context: words, nearest last.
         query: its words.
         lexical: of the rows.
-        count: of terms.
     """
     asked = {*terms_of(query)}
     found: dict[str, int] = {}
     for term in terms_of(context[::-1]) if context else ():
         if term not in asked and (holders := lexical.holders(term)):
             found[term] = holders
-    return sorted(found, key=found.__getitem__)[:count]
+    return sorted(found, key=found.__getitem__)[:RAREST]
 
 
-def context_scores(
-    context: Sequence[str], query: Sequence[str], lexical: Bm25Index, count: int = RAREST
-) -> Float32[np.ndarray, " rows"]:
+def context_scores(context: Sequence[str], query: Sequence[str], lexical: Bm25Index) -> Float32[np.ndarray, " rows"]:
     """The score of each row for the rarest words of ``context``, from 0 to 1; 0 everywhere if it says nothing."""
     found = np.zeros(lexical.size, np.float32)
-    for term in rarest(context, query, lexical, count):
+    for term in rarest(context, query, lexical):
         rows, gains = lexical.postings(term)
         found[rows] += gains
     return found / (found.max(initial=0) or np.float32(1))

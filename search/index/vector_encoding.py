@@ -15,7 +15,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.store.arrays import Bool, Float16, Ragged, UInt8, write_sealed
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import TokenizedPairs
 from experiments.terminal.console import progress
 from search.index.index_file import open_index, read_head
 from search.index.vectors import (

@@ -16,8 +16,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.json_text import checked_record
 from data_prep.store.arrays import Float16, Float32, Int64, UInt8, read_sealed, read_sealed_head
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import Split, TokenizedPairs
 from search.models.folder import DEFAULT_BI_ENCODER, check_bi_encoder, is_packed_light, model_hash, reads_text
 from search.models.packed import PackedLight
 from search.retrieval.exact import VectorIndex, vector_index

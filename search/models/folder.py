@@ -15,12 +15,11 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, file_sha256, read_whole
 from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.store.arrays import Bool, Float32, Int8, Int64
-from data_prep.store.tokenizing import Vocabularies, Vocabulary, WordTokenizer
+from data_prep.store.tokenizing import Vocabularies, Vocabulary, WordsConfig, WordTokenizer
 from experiments.terminal.options import PACKED, fitted, is_packed, options_of, stored_configuration
 
 DEFAULT_MODEL: Final = Path(__file__).with_name("default")

@@ -8,14 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.config import WordsConfig
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CONTEXT_FIELD
 from data_prep.store.arrays import Float16, Float32, Int32, Int64, Ragged
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import Split, TokenizedPairs
+from data_prep.store.tokenizing import WordsConfig
 from experiments.terminal.options import is_packed, stored_configuration
 from galm.config import GalmConfig
 from galm.fast.query_scorer import Codes, Graphs, QueryScorer, covers, shapes

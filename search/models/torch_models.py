@@ -25,8 +25,8 @@ from data_prep.errors import UserError
 from data_prep.records import CONTEXT_FIELD, WORD_FIELDS
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words, pad
-from data_prep.store.split import Split, Texts
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
+from data_prep.store.split import Split, Texts, TokenizedPairs
+from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.run_folder import load_run
 from modeling.base import BiEncoder, NeuralRanker
 from modeling.pool_ranker import RowScores

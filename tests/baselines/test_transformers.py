@@ -15,10 +15,10 @@ from baselines.scotch_transformer import (
     joined_tokens,
     query_prompt,
 )
-from data_prep.config import WordsConfig
 from data_prep.pipeline.contexts import asked_under
 from data_prep.records import Method, Pair
 from data_prep.store.split import PairText, Split
+from data_prep.store.tokenizing import WordsConfig
 from modeling.transformers.subword_pairs import plain_tokens, subwords_of
 from tests.tiny_models import tiny_bert, tiny_roberta
 from training.state import seed_everything

@@ -9,7 +9,8 @@ from torch.nn.functional import pad
 
 from data_prep.records import CODE_FIELDS
 from data_prep.store.batching import Batch, Words
-from data_prep.store.tokenizing import PAD, TokenizedPairs
+from data_prep.store.split import TokenizedPairs
+from data_prep.store.tokenizing import PAD
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from modeling.base import Encoded, NeuralRanker, PairTokenizer

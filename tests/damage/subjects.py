@@ -14,9 +14,9 @@ from safetensors.numpy import save as save_arrays
 from safetensors.torch import load_file
 
 from data_prep.store.arrays import write_sealed
-from data_prep.store.prepared_data import open_prepared
-from data_prep.store.split import words_sha256
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
+from data_prep.store.prepared_data import open_prepared, words_sha256
+from data_prep.store.split import TokenizedPairs
+from data_prep.store.tokenizing import WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder, load_run

@@ -7,7 +7,8 @@ import torch
 from data_prep.records import CODE_FIELDS, WORD_FIELDS
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Batch, Words
-from data_prep.store.tokenizing import TokenizedPairs, Vocabularies, Vocabulary
+from data_prep.store.split import TokenizedPairs
+from data_prep.store.tokenizing import Vocabularies, Vocabulary
 from galm.config import GalmConfig
 from galm.model import Galm
 from modeling.base import NeuralRanker

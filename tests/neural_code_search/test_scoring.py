@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.config import WordsConfig
-from data_prep.store.tokenizing import WordTokenizer
+from data_prep.store.tokenizing import WordsConfig, WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.recipes.models import class_of
 from experiments.recipes.run_folder import RunFolder

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from data_prep.records import WORD_FIELDS
 from data_prep.store.arrays import Ragged
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import TokenizedPairs
 from training.task import batch_count, epoch_batches, negatives_mask
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from training_runs import SMALL, MeanConfig, hinge
 
-from data_prep.store.tokenizing import TokenizedPairs
+from data_prep.store.split import TokenizedPairs
 from training.optimiser import Optimiser
 from training.trainer import DivergedError
 

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from data_prep.config import WordsConfig
 from data_prep.records import Method, Pair
 from data_prep.store.prepared_data import open_prepared, write_prepared
-from data_prep.store.tokenizing import TokenizedPairs, WordTokenizer
+from data_prep.store.split import TokenizedPairs
+from data_prep.store.tokenizing import WordsConfig, WordTokenizer
 from modeling.base import Encoded, NeuralRanker
 from training import optimiser
 from training.checkpoint import save_weights

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from cli.main import main
-from data_prep.config import DataConfig, WordsConfig
+from data_prep.config import DataConfig
 from data_prep.datasets.tabcs import CsnTabcs, JcgTabcs, Published
 from data_prep.languages.java.javalang_trees import parse_published, statement_trees
 from data_prep.prepare import prepare
@@ -22,7 +22,7 @@ from data_prep.records import CODE_FIELDS, SPLITS, UNKNOWN
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit, load_plain, read_vocabulary
 from data_prep.store.prepared_data import PreparedData, open_prepared
 from data_prep.store.split import Split
-from data_prep.store.tokenizing import WordTokenizer
+from data_prep.store.tokenizing import WordsConfig, WordTokenizer
 
 RELEASES = Path(__file__).parents[4] / "shared" / "data" / "published"
 DATA_SETS: Mapping[str, type[Published]] = {"csn_tabcs": CsnTabcs, "jcg_tabcs": JcgTabcs}

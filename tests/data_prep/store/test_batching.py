@@ -9,13 +9,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep.config import WordsConfig
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import CODE_FIELDS, WORD_FIELDS, Method, Pair
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import pad
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import PAD, TokenizedPairs, Vocabularies, Vocabulary, WordTokenizer
+from data_prep.store.split import Split, TokenizedPairs
+from data_prep.store.tokenizing import PAD, Vocabularies, Vocabulary, WordsConfig, WordTokenizer
 
 
 def pair(query: str, name: str, tokens: str, api: str) -> Pair:

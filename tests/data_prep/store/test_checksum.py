@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from java import pair
 
-from data_prep.store.split import Split, joined, words_sha256
+from data_prep.store.prepared_data import words_sha256
+from data_prep.store.split import Split, joined
 
 
 @pytest.fixture

@@ -6,11 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_prep.config import WordsConfig
 from data_prep.records import CODE_FIELDS, WORD_FIELDS, Method, Pair
 from data_prep.store.prepared_data import open_prepared, write_prepared
 from data_prep.store.split import Split, joined
-from data_prep.store.tokenizing import WordTokenizer
+from data_prep.store.tokenizing import WordsConfig, WordTokenizer
 
 WORDS = st.lists(st.sampled_from(["a", "b", "get", "ä", "Map", "\ud800", "z", "<unk>"]), max_size=4).map(tuple)
 ROWS = st.lists(st.tuples(WORDS, st.fixed_dictionaries(dict.fromkeys(CODE_FIELDS, WORDS))), max_size=6)

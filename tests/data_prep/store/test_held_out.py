@@ -6,8 +6,8 @@ import pytest
 
 from data_prep.config import DataConfig
 from data_prep.records import SPLITS, Method, Pair
-from data_prep.store.prepared_data import PreparedData, held_out
-from data_prep.store.split import Split, tree_of
+from data_prep.store.prepared_data import PreparedData, held_out, tree_of
+from data_prep.store.split import Split
 
 TREES = {"train": ["a/one", "a/two"], "valid": ["b/one", "b/two"], "test": ["c/one"]}
 

@@ -14,7 +14,7 @@ from baselines.bm25 import Bm25
 from cli.main import main
 from data_prep.pipeline.contexts import nearest_words, without_contexts
 from data_prep.records import CONTEXT_FIELD
-from data_prep.store.split import tree_of
+from data_prep.store.prepared_data import tree_of
 from experiments.context import page
 from experiments.context.finished_run import (
     FinishedRun,

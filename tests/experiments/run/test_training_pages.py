@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from data_prep.config import WordsConfig
-from data_prep.store.tokenizing import WordTokenizer
+from data_prep.store.tokenizing import WordsConfig, WordTokenizer
 from experiments.recipes.config import resolve
 from experiments.run.training import Pages, build_model
 from training import drawing

@@ -15,8 +15,7 @@ from search.engine.signals import best_beside
 from search.index.build import refresh
 from search.index.index_file import open_index
 from search.index.read_part import lexical_index
-from search.models.packed import query_split
-from search.models.torch_models import ModelReranker
+from search.models.torch_models import ModelReranker, query_split
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from search.engine.certainty import Judge
 from search.engine.filters import Question
 from search.engine.matching import LineOwners
 from search.engine.name_reading import NameReader
+from search.engine.phrases import Phrases
 from search.index.index_file import open_index
 
 COMMENTS = {
@@ -58,4 +59,5 @@ def comments_in_languages(tmp_path_factory):
 def test_only_what_begins_mostly_alike_is_a_form(question, formed, tmp_path):
     (tmp_path / "a.py").write_text("".join(f"def {name}(x):\n    return x\n\n\n" for name in NAMES))
     index = open_index(index_of(tmp_path, tmp_path / "index"))
-    assert Judge(index, NameReader(index), LineOwners(index)).formed(Question(question)).text == formed
+    owners = LineOwners(index)
+    assert Judge(index, NameReader(index), owners, Phrases(index, owners)).formed(Question(question)).text == formed

@@ -75,7 +75,7 @@ def engines(base, model):
         depth=0.0,  # a half has folders with one entry that have more in the whole
     )
     alone = FileWeights(callers=0.0)  # a half knows nothing of who calls it from the other one
-    one = Engine(whole, reranker, joint.ranking, retriever, file_ranking(whole, alone))
+    one = Engine(whole, reranker, None, retriever).changed(joint.ranking, file_ranking(whole, alone))
     return one, joint.changed(joint.ranking, file_ranking(joint.index, alone))
 
 

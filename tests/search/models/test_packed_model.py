@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from data_prep.config import WordsConfig
 from data_prep.datasets.source_trees import LEAVE_OUT, REPOSITORIES, read_repositories
 from data_prep.files.access import file_sha256
 from data_prep.languages.identifiers import query_words
 from data_prep.pipeline.java_extraction import methods_of
 from data_prep.records import Pair, SourceFile
-from data_prep.store.split import Split
-from data_prep.store.tokenizing import FIRST_UNKNOWN, TokenizedPairs, WordTokenizer
+from data_prep.store.split import Split, TokenizedPairs
+from data_prep.store.tokenizing import FIRST_UNKNOWN, WordsConfig, WordTokenizer
 from experiments.recipes.config import Configuration, resolve
 from experiments.recipes.models import MODELS, class_of, is_trained
 from experiments.recipes.run_folder import RunFolder
