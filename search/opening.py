@@ -148,7 +148,7 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
 
 def _load_ahead() -> None:
     """Load what an answer needs, while other processes read."""
-    from search.index import vector_encoding  # noqa: F401
+    from search import hits  # noqa: F401
     from search.models.packed import DEFAULT_MODEL, packed_model
 
     with suppress(UserError, OSError):  # which is told when it is used
