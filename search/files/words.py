@@ -224,10 +224,10 @@ def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     *folders, name = path.split("/")
     stem = folders[-1] if folders and name in GATHERING else name.lstrip(".").rpartition(".")[0] or name
-    of_name = stems_of(_plain(stem))
-    return of_name, tuple(stem for folder in folders for stem in stems_of(_plain(folder)))
+    return _stems_of_part(stem), tuple(stem for folder in folders for stem in _stems_of_part(folder))
 
 
-def _plain(part: str) -> str:
-    """A part of a path as one identifier."""
-    return "_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD)
+@lru_cache(maxsize=1 << 12)
+def _stems_of_part(part: str) -> tuple[str, ...]:
+    """The stems of a part of a path, read as one identifier."""
+    return stems_of("_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD))
