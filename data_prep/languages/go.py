@@ -1,16 +1,16 @@
 """Go: top-level functions and methods with a body, and the comments directly before them."""
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
+from data_prep.languages.patterns import compiled_later
 from data_prep.languages.signatures import signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_TYPED: Final = re.compile(
+_TYPED: Final = compiled_later(
     r"\[(?:[\[*]|[^\[\]]*,|(?:\w+\.)?[A-Z]\w*\]|(?:any|bool|byte|error|float\d+|rune|string|u?int\d*)\])[^\[]*\Z"
 )
 """The end of what has type arguments, unlike an element of a table."""

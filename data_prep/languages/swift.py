@@ -1,18 +1,18 @@
 """Swift: functions, initializers, subscripts and computed properties; types and protocols; global constants."""
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+from data_prep.languages.patterns import compiled_later
 from data_prep.languages.signatures import names_in, signatures_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NOTHING: Final = re.compile(rb"(?:[(,=]|\?\?|\breturn)\s*(?P<value>\(\))(?!\s*(?:->|throws|rethrows|async|\{))")
+_NOTHING: Final = compiled_later(rb"(?:[(,=]|\?\?|\breturn)\s*(?P<value>\(\))(?!\s*(?:->|throws|rethrows|async|\{))")
 _NAMES, _PATTERNS = words("simple_identifier"), words("pattern")
 _NAMELESS: Final = {
     "init_declaration": "init",

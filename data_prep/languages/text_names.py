@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, name_of, node_text, words
+from data_prep.languages.patterns import compiled_later
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,8 +29,8 @@ _CALLED: Final = (
 _BEFORE: Final = rb"(?m)^[ \t,\[]*(?P<start>(?:\w+\.)?(?:" + _CALLED + rb")(?:\.\w+)*"
 _GIVEN: Final = rb"[ \t]*\(?\s*(?P<name>" + _STRING + rb")"
 _SAID: Final = rb"(?P<said>(?:(?:it|they|" + _STRING + rb")[ \t]+(?:should|must|can)[ \t]+)?(?:" + _STRING + rb"))"
-_HEAD: Final = re.compile(_BEFORE + _GIVEN + rb"|" + _SAID + rb"[ \t]+in\b)")
-_ROUTE: Final = re.compile(
+_HEAD: Final = compiled_later(_BEFORE + _GIVEN + rb"|" + _SAID + rb"[ \t]+in\b)")
+_ROUTE: Final = compiled_later(
     rb"(?m)^[ \t]*(?P<start>(?P<of>(?:[\w$]+(?:\.|->|::|:))*)(?:Map)?"
     rb"(?P<verb>(?i:get|post|put|patch|delete|head|options|any))"
     rb"[ \t]*\(?[ \t]*(?P<path>'/[^'\n]{0,200}'|\"[^\"\n]{1,200}\"(?:,[ \t]*\"[^\"\n]{1,200}\")*))"
@@ -41,7 +42,7 @@ _FUNCTIONS: Final = words(
     "function_definition closure_expression do"
 )
 _AROUND: Final = words("argument annotated_lambda")
-_BLOCK: Final = re.compile(rb"[{$]|=>|->|\b(?:do|function|fn|fun)\b")
+_BLOCK: Final = compiled_later(rb"[{$]|=>|->|\b(?:do|function|fn|fun)\b")
 """What begins a test's code."""
 _NEAR: Final = 1000
 """Bytes behind a test's name in which it begins."""
@@ -49,7 +50,7 @@ _ANY_CALLS: Final = words(
     "call call_expression function_call function_call_expression member_call_expression infix_expression infix apply "
     "function_definition invocation_expression scoped_call_expression"
 )
-_ESCAPED: Final = re.compile(r"\\(?=['\"`])")
+_ESCAPED: Final = compiled_later(r"\\(?=['\"`])")
 
 
 def cases(root: "Node", data: bytes, *, routes: bool) -> Iterator[tuple["Node", Declaration]]:

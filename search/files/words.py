@@ -21,6 +21,7 @@ import numpy as np
 import Stemmer
 
 from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, split_identifier
+from data_prep.languages.patterns import compiled_later
 from data_prep.languages.registry import languages
 from data_prep.store.arrays import Ragged, edges
 from data_prep.store.split import numbered
@@ -36,7 +37,7 @@ _UNBROKEN: Final = (
     "\ua000-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Ranges of letters that are cut into pairs."""
-_PART: Final = re.compile(f"([{_UNBROKEN}]+)|[^{_UNBROKEN}]+")
+_PART: Final = compiled_later(f"([{_UNBROKEN}]+)|[^{_UNBROKEN}]+")
 _STEMMERS: Final = (
     (re.compile("[\u0400-\u052f]"), "russian"),
     (re.compile("[\u0370-\u03ff]"), "greek"),
