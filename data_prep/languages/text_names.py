@@ -30,7 +30,7 @@ _BEFORE: Final = rb"(?m)^[ \t,\[]*(?P<start>(?:\w+\.)?(?:" + _CALLED + rb")(?:\.
 _GIVEN: Final = rb"[ \t]*\(?\s*(?P<name>" + _STRING + rb")"
 _SAID: Final = rb"(?P<said>(?:(?:it|they|" + _STRING + rb")[ \t]+(?:should|must|can)[ \t]+)?(?:" + _STRING + rb"))"
 _HEAD: Final = compiled_later(_BEFORE + _GIVEN + rb"|" + _SAID + rb"[ \t]+in\b)")
-_ROUTE: Final = compiled_later(
+_ROUTE: Final = re.compile(
     rb"(?m)^[ \t]*(?P<start>(?P<of>(?:[\w$]+(?:\.|->|::|:))*)(?:Map)?"
     rb"(?P<verb>(?i:get|post|put|patch|delete|head|options|any))"
     rb"[ \t]*\(?[ \t]*(?P<path>'/[^'\n]{0,200}'|\"[^\"\n]{1,200}\"(?:,[ \t]*\"[^\"\n]{1,200}\")*))"
