@@ -1,21 +1,19 @@
 """Regular expressions that are compiled when they are first used: a process imports many, and most need few of them."""
 
 import re
-from typing import Any, AnyStr, cast
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    compiled_later = re.compile
+else:
 
-class _Later:
-    """Has the methods of a pattern, which it is until then."""
+    class compiled_later:  # noqa: N801 - it stands for re.compile
+        """Has what a pattern has; functions of ``re`` do not take it, and no match has it as its ``re``."""
 
-    def __init__(self, *given: Any) -> None:
-        self._given = given
+        def __init__(self, *given: Any) -> None:
+            self._given = given
 
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._given), name)
-        setattr(self, name, found)  # by which it is found from now on
-        return found
-
-
-def compiled_later(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """What has the methods and attributes of a pattern; functions of ``re`` do not take it."""
-    return cast("re.Pattern[AnyStr]", _Later(pattern, flags))
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(re.compile(*self._given), name)
+            setattr(self, name, found)  # by which it is found from now on
+            return found
