@@ -120,6 +120,7 @@ def run_command(arguments: Sequence[str]) -> bool:
     if words[1:2] and words[1] in command.parts:
         command, rest = command.parts[words[1]], _without(words[1], rest)
     if command.run.startswith("search.") and words[0] != "posts":
+        gc.set_threshold(50_000)  # neither its imports nor one answer leave much circular garbage
         # the products of a search are too small to be divided among numpy's threads
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return resolve_name(command.run)(rest) is not False

@@ -1,6 +1,5 @@
 """The command ``bash run.sh search``, and what its words mean: a question, and the folder that is searched."""
 
-import gc
 import os
 import re
 import time
@@ -114,7 +113,6 @@ def search(arguments: Sequence[str]) -> bool:
     """Answer a question; returns whether something was found."""
     from search.engine.filters import begins_with_filter
 
-    gc.set_threshold(50_000)  # one answer leaves hardly any circular garbage
     arguments = [*as_typed(arguments)]
     check_guesses(arguments)
     if "--regex=" in arguments:
@@ -151,7 +149,6 @@ def answered(asked: str, folder: Path | None, options: SearchOptions, *, tries: 
     """
     from search.engine.matching import Pattern
     from search.engine.question import words_of
-    from search.hits import Answer, show_answer
 
     cursor = None
     if options.at:
@@ -164,6 +161,8 @@ def answered(asked: str, folder: Path | None, options: SearchOptions, *, tries: 
         words_of(question)  # what is bad is reported before anything is opened
     nearest = "none" if options.model == "none" else options.nearest
     source = source_for(options, folder, cursor.file.parent if cursor else None, vectors=nearest != "none")
+    from search.hits import Answer, show_answer  # which is there by now where an index was made
+
     engine, root, languages, files = ready(options, source, options.model, nearest, cursor.language if cursor else "")
     started = time.perf_counter()
     hits = engine.search(

@@ -4,8 +4,7 @@ A folder that is named has an index of its own. Else it is that of the current f
 the same git checkout; if there is none, the whole checkout gets one.
 
 Indexes are in the user's cache folder, by the indexed folder, out of reach of what is indexed: a folder from elsewhere
-may contain links, or an index made by somebody else. So nothing is written into it, and no index in it is used, unless
-the user names a file there.
+may contain links, or somebody else's index. So no index in it is written or used, unless the user names its file.
 """
 
 import hashlib
@@ -148,12 +147,13 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
 
 def _load_ahead() -> None:
     """Load what an answer needs, while other processes read."""
+    from search import hits  # noqa: F401
     from search.index import vector_encoding  # noqa: F401
-    from search.models import folder, packed
+    from search.models.packed import packed_model
 
     with suppress(UserError, OSError):  # which is told when it is used
         loaded_encoder("")
-        packed.packed_model(folder.DEFAULT_MODEL)
+        packed_model()
 
 
 def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None, Freshness]:

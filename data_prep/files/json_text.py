@@ -9,7 +9,6 @@ import json
 import math
 import os
 import types
-import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -107,6 +106,8 @@ def numbered_lines(name: str, file: io.BufferedIOBase | IO[bytes], packed: int) 
     Raises:
         UserError: the stream is damaged or its decompressed size is suspicious.
     """
+    import zipfile  # which takes long, and nothing else here needs
+
     number, unpacked, most = 0, 0, max(RATIO_FROM, MAX_RATIO * packed)
     try:
         with io.BufferedReader(gzip.GzipFile(fileobj=file), _BUFFER) as lines:  # GzipFile's own readline is slow

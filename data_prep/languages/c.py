@@ -19,6 +19,7 @@ from data_prep.languages.easing import (
     without_arguments,
     without_call,
 )
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -55,21 +56,21 @@ NO_TYPE: Final = (
     rb"|return|else|do|case|goto|throw|typename|using|namespace|unsigned|signed|delete|public|private|protected)\b)"
 )
 CONDITIONS: Final = words("preproc_if preproc_ifdef preproc_else preproc_elif linkage_specification declaration_list")
-_MACRO: Final = re.compile(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
-_MACRO_LINE: Final = re.compile(r"(?m)^[ \t]*[A-Z][A-Z0-9_]*[ \t]*$")
-_BRIEF: Final = re.compile(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
-_WRAPPED: Final = re.compile(
+_MACRO: Final = compiled_later(r"[A-Z][A-Z0-9]*_?[A-Z0-9_]*")
+_MACRO_LINE: Final = compiled_later(r"(?m)^[ \t]*[A-Z][A-Z0-9_]*[ \t]*$")
+_BRIEF: Final = compiled_later(r"(?m)^\s*[@\\](?:brief|short|details?)\s+")
+_WRAPPED: Final = compiled_later(
     rb"\n" + _BEGINS + rb"(?P<name>\b" + _NAME + rb"\b[ \t]*\()"
     rb"(?=(?:[\w*&]+\s+)+[*&]*\w+\s*\(|[\w \t*:<>]+\)\s*[*&]*\w+\s*(?:\(|\[\]|;))"
 )
-_EXPORTED: Final = re.compile(
+_EXPORTED: Final = compiled_later(
     rb"(?m)^([ \t]*(?:typedef\s+)?(?:class|struct|union)[ \t]+)([A-Z][A-Z0-9]*_[A-Z0-9_]+|[A-Z]*(?:API|EXPORT))"
     rb"(?=[ \t]+\w+\s*(?:final\s*)?(?::[^:;{}()][^;{}()]*)?\{)"
 )
 _GOES_ON: Final = frozenset(map(bytes, zip(b",(=+-*/&|<?!^%[")))
 _IS_PART: Final = frozenset(map(bytes, zip(b"{=+-/&|<>?.,)]:")))
 """What is before and behind a macro that is part of an expression or has a body."""
-_LINE_END: Final = re.compile(rb"[ \t]*(?:\n|\Z)")
+_LINE_END: Final = compiled_later(rb"[ \t]*(?:\n|\Z)")
 
 
 def _unwrapped(easing: Easing) -> None:

@@ -1,6 +1,5 @@
 """C++: what C has, and methods, constructors and operators, inside of their class or outside; classes and templates."""
 
-import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -18,20 +17,21 @@ from data_prep.languages.c import (
 )
 from data_prep.languages.c import LANGUAGE as C
 from data_prep.languages.easing import OPEN, Easing, Rule, eased, ended_calls, without, without_arguments, without_call
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_OPERATOR: Final = re.compile(rb"operator(?P<sign>\s*(?:\(\)|\[\]|[-+*/%^&|~!=<>,]{1,3}))(?=\s*\()")
-_OF_CALL: Final = re.compile(rb"(?:->\s*|\.|\breturn\s+|[;{}]\s*)\Z")
-_OF_EXPRESSION: Final = re.compile(rb"decltype(?<!\wdecltype)\s*\(")
+_OPERATOR: Final = compiled_later(rb"operator(?P<sign>\s*(?:\(\)|\[\]|[-+*/%^&|~!=<>,]{1,3}))(?=\s*\()")
+_OF_CALL: Final = compiled_later(rb"(?:->\s*|\.|\breturn\s+|[;{}]\s*)\Z")
+_OF_EXPRESSION: Final = compiled_later(rb"decltype(?<!\wdecltype)\s*\(")
 _FAR: Final = 100
 """Bytes before an operator that tell what it is."""
-_LAST_TYPE: Final = re.compile(
+_LAST_TYPE: Final = compiled_later(
     rb",\s*(?P<type>(?:const\s+)?(?:unsigned|int|bool|char|double|float|long|short|size_t)\b[\w\s*&]*)\Z"
 )
-_COMMA: Final = re.compile(rb"->|<<|[()\[\]{}<>,]")
+_COMMA: Final = compiled_later(rb"->|<<|[()\[\]{}<>,]")
 _PARAMETERS: Final = words("parameter_declaration parameter_list function_declarator abstract_function_declarator")
 _TYPES: Final = words("class_specifier struct_specifier union_specifier")
 _OUTSIDE: Final = words("template_declaration friend_declaration")

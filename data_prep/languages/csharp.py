@@ -1,11 +1,11 @@
 """C#: methods, constructors, operators, properties and indexers with code; types of all kinds; XML documentation."""
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased, without
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import (
     IN_TYPE,
     Declaration,
@@ -21,15 +21,17 @@ from data_prep.languages.language import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_SUMMARY: Final = re.compile(r"(?s)<summary>(.*?)(?:</summary>|\Z)")
-_REFERENCE: Final = re.compile(r"<(?:see|seealso|paramref|typeparamref)\s+\w+=\"(?:[A-Z]:)?([^\"]*)\"\s*/?>(?:</\w+>)?")
-_TAG: Final = re.compile(r"</?(?:c|code|para|list|item|description|term|b|i|inheritdoc|remarks|value)\b[^<>]*>")
-_POINTED: Final = re.compile(rb"[;{}):]\s*\*(?P<cast>\([\w.]+\*\))(?P<open>\(?)")
-_RESULT: Final = re.compile(
+_SUMMARY: Final = compiled_later(r"(?s)<summary>(.*?)(?:</summary>|\Z)")
+_REFERENCE: Final = compiled_later(
+    r"<(?:see|seealso|paramref|typeparamref)\s+\w+=\"(?:[A-Z]:)?([^\"]*)\"\s*/?>(?:</\w+>)?"
+)
+_TAG: Final = compiled_later(r"</?(?:c|code|para|list|item|description|term|b|i|inheritdoc|remarks|value)\b[^<>]*>")
+_POINTED: Final = compiled_later(rb"[;{}):]\s*\*(?P<cast>\([\w.]+\*\))(?P<open>\(?)")
+_RESULT: Final = compiled_later(
     rb"[;{}):]\s*(?!(?:if|for|foreach|while|switch|using|lock|fixed|catch)\b)[\w.]+(?P<open>\()"
 )
-_GIVEN: Final = re.compile(rb"\s*=(?![=>])")
-_WORD: Final = re.compile(rb"\w+")
+_GIVEN: Final = compiled_later(rb"\s*=(?![=>])")
+_WORD: Final = compiled_later(rb"\w+")
 _TYPES: Final = words("class_declaration struct_declaration interface_declaration record_declaration")
 _OTHERS: Final = words(
     "destructor_declaration operator_declaration conversion_operator_declaration indexer_declaration"

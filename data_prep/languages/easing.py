@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import node_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LITERAL: Final = re.compile(
+_LITERAL: Final = compiled_later(
     rb"(?s)//[^\n]*|/\*.*?(?:\*/|\Z)|\$(?<!\$\$)\$*\"\"\".*?(?:\"{3,}|\Z)|\"(?<!\$\")\"\".*?(?:\"{3,}|\Z)"
     rb"|R(?<!\wR)\"(?P<end>[^()\\\s\"]{0,16})\(.*?(?:\)(?P=end)\"|\Z)"
     rb"|#(?<!##)(?P<more>#*)\".*?(?:\"#(?P=more)|\Z)|@\$?\"(?:[^\"]|\"\")*\"?"
@@ -21,13 +22,13 @@ _LITERAL: Final = re.compile(
     rb"|'(?<![0-9a-fA-F]')(?:[^'\\\n]|\\.)*'?"
 )
 """A comment, which begins with a slash, or a text. Each form begins with a byte, so what has none is passed fast."""
-_DIRECTIVE: Final = re.compile(rb"(?s)\n[ \t]*#[ \t]*(?P<name>\w+)(?P<rest>(?:[^\n\\]|\\.)*)")
-_IS_ITSELF: Final = re.compile(rb"\s*(\w+)\s+\1\s*")
+_DIRECTIVE: Final = compiled_later(rb"(?s)\n[ \t]*#[ \t]*(?P<name>\w+)(?P<rest>(?:[^\n\\]|\\.)*)")
+_IS_ITSELF: Final = compiled_later(rb"\s*(\w+)\s+\1\s*")
 """``#define A A``, which is found among the values of an ``enum``."""
-_BRACKET: Final = re.compile(rb"[()\[\]{}]")
-_PAREN: Final = re.compile(rb"[()]")
+_BRACKET: Final = compiled_later(rb"[()\[\]{}]")
+_PAREN: Final = compiled_later(rb"[()]")
 _SPACE: Final = ord(" ")
-_GAP: Final = re.compile(rb"\s*(?=\{)")
+_GAP: Final = compiled_later(rb"\s*(?=\{)")
 _BLANK, _QUOTED = b" " * 10 + b"\n" + b" " * 245, b'"' * 10 + b"\n" + b'"' * 245
 """What :meth:`bytes.translate` makes blanks or quotes by; line breaks stay."""
 _BEGIN: Final = (b"if", b"ifdef", b"ifndef")
@@ -37,12 +38,12 @@ _LEFT: Final = (b"define", b"include", b"pragma", b"undef", b"error", b"warning"
 _DEEPEST: Final = 30
 """Nested conditions whose branches are looked at; each is read once more."""
 
-_MACRO: Final = re.compile(rb"[A-Z_](?<!\w[A-Z_])\w+")
+_MACRO: Final = compiled_later(rb"[A-Z_](?<!\w[A-Z_])\w+")
 """What the name of a macro looks like; rules say more."""
-OPEN: Final = re.compile(rb"[ \t]*\(")
+OPEN: Final = compiled_later(rb"[ \t]*\(")
 _FAR: Final = 600
 """Bytes before a name that a rule looks at."""
-_TYPED_CALL: Final = re.compile(r"[^\s<>()]+<[\w.,?<>\[\] ]+>(?:\(| ?\{)")
+_TYPED_CALL: Final = compiled_later(r"[^\s<>()]+<[\w.,?<>\[\] ]+>(?:\(| ?\{)")
 
 Rule: TypeAlias = Callable[["Easing"], None]
 

@@ -1,15 +1,15 @@
 """Go: top-level functions and methods with a body, and the comments directly before them."""
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_TYPED: Final = re.compile(
+_TYPED: Final = compiled_later(
     r"\[(?:[\[*]|[^\[\]]*,|(?:\w+\.)?[A-Z]\w*\]|(?:any|bool|byte|error|float\d+|rune|string|u?int\d*)\])[^\[]*\Z"
 )
 """The end of what has type arguments, unlike an element of a table."""

@@ -1,15 +1,31 @@
 """Splitting identifiers into words: camel case, snake case, acronyms and digits; and the words of a sentence.
 
-Of what is computed from texts of any length, only the results for short ones are cached.
+Of what is computed from texts of any length, only the results for short ones are cached. Regular expressions may be
+compiled when they are first used: a process imports many, and most need few of them.
 """
 
 import re
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from itertools import chain
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 Result = TypeVar("Result")
+
+if TYPE_CHECKING:
+    compiled_later = re.compile
+else:
+
+    class compiled_later:  # noqa: N801 - it stands for re.compile
+        """Has what a pattern has; functions of ``re`` do not take it, and no match has it as its ``re``."""
+
+        def __init__(self, *given: Any) -> None:
+            self._given = given
+
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(re.compile(*self._given), name)
+            setattr(self, name, found)  # by which it is found from now on
+            return found
 
 
 def kept_if_short(longest: int, most: int) -> Callable[[Callable[[str], Result]], Callable[[str], Result]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import IN_TYPE, PIECE_TYPE, Declaration, Language, Quote, names_in, node_text, words
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _NAMED_BY: Final = {
     "assignment_expression": "left",
 }
 """What a function may be the value of -> the field with its name."""
-_TAGS: Final = re.compile(
+_TAGS: Final = compiled_later(
     r"\A(?:\s*@(?:abstract|async|class|constructor|desc(?:ription)?|experimental|func(?:tion)?|internal|method|override"
     r"|private|protected|public|readonly|static|summary)\b(?:[ \t]+[\w.$]+(?=[ \t]*\n))?)+\s+(?=[^@\s])"
 )
@@ -199,7 +200,7 @@ LANGUAGE: Final = Language(
     colours={"undefined": "keyword", "decorator": "annotation"},
 )
 
-_UNKNOWN: Final = re.compile(
+_UNKNOWN: Final = compiled_later(
     rb"(?P<before>(?:[<,]|\*/)\s*+)(?P<variance>in(?:[ \t]+out)?|out)(?=\s+[A-Z_$][\w$]*\s*(?:extends\b|[=,>]))"
     rb"|(?P<all>\bexport\s+)type(?=\s*\*)|(?P<nameless>\bexport\s+default\s+)abstract(?=\s+class\s*(?:[{<]|extends\b))"
     rb"|(?P<each>\bfor(?:\s+await)?\s*\(\s*(?:await\s+)?)using(?=\s+[\w$]+\s+of\b)"

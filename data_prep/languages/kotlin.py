@@ -3,12 +3,12 @@
 The grammar does not know bodies of interfaces and objects: they are read as classes.
 """
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased, near, without
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -24,25 +24,25 @@ from data_prep.languages.language import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_UNKNOWN: Final = re.compile(
+_UNKNOWN: Final = compiled_later(
     rb"(?m)^([ \t]*(?:(?:public|private|internal|protected|sealed|expect|actual|external|data|inner"
     rb"|@\w+(?:\([^()\n]*\))?)"
     rb"[ \t]+)*)(fun[ \t]+interface|interface|object)(?=[ \t]+[A-Za-z_`])"
 )
-_SOFT: Final = re.compile(
+_SOFT: Final = compiled_later(
     rb"(?m)(?:^|[{;(]|->)[ \t]*(abstract|crossinline|dynamic|external|final|infix|inline|internal|lateinit|noinline"
     rb"|open|override|private|protected|public|sealed|suspend|tailrec|vararg)(?=[ \t]*(?:[-+*/]?=(?!=)|\.\w|\[))"
 )
-_CONSTRUCTOR: Final = re.compile(
+_CONSTRUCTOR: Final = compiled_later(
     rb"\bclass[ \t]+\w+(?:\s*<[^{}();]{0,500}>)?(?P<between>\s*\n\s*(?:@\w+(?:\([^()\n]*\))?\s+)*"
     rb"(?:(?:actual|expect|internal|private|protected|public)\s+)*constructor[ \t]*\()"
 )
-_CALL: Final = re.compile(
+_CALL: Final = compiled_later(
     rb"(?m)^[ \t]*(?P<blank>[ \t])(?:get[ \t]*(?:\{|\([ \t]*[^\s)])|set[ \t]*\((?!\s*\w+\s*(?::[^()\n]*)?\)\s*[{=]))"
 )
 """What is no accessor of the property in the line before."""
-_AT_END: Final = re.compile(rb"\$(?=\w+\"{3}\Z)")
-_LAST: Final = re.compile(rb"(?m)[^\s{;,>]( )\}")
+_AT_END: Final = compiled_later(rb"\$(?=\w+\"{3}\Z)")
+_LAST: Final = compiled_later(rb"(?m)[^\s{;,>]( )\}")
 _BODIES: Final = words("function_body class_body enum_class_body block")
 _ANNOTATED: Final = words("annotated_expression")
 _TYPES: Final = words("class_declaration object_declaration companion_object")

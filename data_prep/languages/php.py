@@ -1,15 +1,15 @@
 """PHP: functions and methods with a body; classes, interfaces, traits and enums; constants."""
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import IN_TYPE, Declaration, Language, body_of, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_OF_TOOLS: Final = re.compile(r"(?m)^#+ ?|^(?:phpcs:|phpstan-|psalm-|@codingStandards).*$\n?")
+_OF_TOOLS: Final = compiled_later(r"(?m)^#+ ?|^(?:phpcs:|phpstan-|psalm-|@codingStandards).*$\n?")
 """Marks of comments, and what a linter passes over."""
 
 _TYPES: Final = words("class_declaration interface_declaration trait_declaration enum_declaration")

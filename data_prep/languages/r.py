@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, Language, Quote, node_text, part_of, words
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 TokenKind = Literal["string", "name", "comment", "operator", "bracket"]
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = compiled_later(
     r"(?P<comment>#[^\n]*)|(?P<raw>(?<![\w.])[rR][\"']-*[(\[{])|(?P<string>[\"'])|(?P<name>`)"
     r"|(?P<operator>%[^%\n]*%)|(?P<bracket>[()\[\]{}])"
 )
@@ -74,11 +75,11 @@ _OF_TYPE: Final = words("methods set")
 _IMPORTS: Final = words("library require import")
 _DEEPEST: Final = 4
 """Lists in lists in which a function is named by its place."""
-_MARKUP: Final = re.compile(
+_MARKUP: Final = compiled_later(
     r"\\[a-zA-Z]+(?:\[[^\]\n]{0,200}\])?\{([^{}\n]{0,500})\}|(?<![\w)\]])\[`?([\w.:]+(?:\(\))?)`?\](?!\()"
 )
-_MARK: Final = re.compile(r"(?m)^['*] ?|^[-=#]{3,}[ \t]*|[ \t]*[-=#]{4,}[ \t]*$")
-_TAG: Final = re.compile(r"(?m)^@(?:title|description|details)\b")
+_MARK: Final = compiled_later(r"(?m)^['*] ?|^[-=#]{3,}[ \t]*|[ \t]*[-=#]{4,}[ \t]*$")
+_TAG: Final = compiled_later(r"(?m)^@(?:title|description|details)\b")
 """What begins a paragraph of documentation."""
 
 

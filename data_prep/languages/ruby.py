@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, Language, name_of, names_in, node_text, part_of, resolved, words
 
 if TYPE_CHECKING:
@@ -12,12 +13,12 @@ if TYPE_CHECKING:
 
 _CONSTANTS, _PATTERNS = words("constant"), words("left_assignment_list destructured_left_assignment rest_assignment")
 _STRUCTS: Final = frozenset(("Struct.new", "Data.define", "Class.new", "Module.new"))
-_OF_TOOLS: Final = re.compile(
+_OF_TOOLS: Final = compiled_later(
     r"(?m)^(?:(?:rubocop|steep|reek|standard|typed|frozen_string_literal|encoding|coding|warn_indent) ?:.*|-\*-.*"
     r"|:(?:nodoc|doc|startdoc|stopdoc|notnew|yields?|args?):.*|:(?=[ (]).*|@rbs\b.*|@!.*)$\n?"
 )
 """Lines for tools: what a linter passes over, magic comments, marks of RDoc, types of RBS, directives of YARD."""
-_CALLS: Final = re.compile(r"(?m)^:?call-seq:.*(?:\n[^\S\n]*\S.*)*")
+_CALLS: Final = compiled_later(r"(?m)^:?call-seq:.*(?:\n[^\S\n]*\S.*)*")
 """The ways to call a method, in RDoc: all lines up to a blank one."""
 _METHODS: Final = words("method singleton_method")
 _GIVEN: Final = frozenset(b"it _1 _2 _3 _4 _5 _6 _7 _8 _9".split())
@@ -38,7 +39,7 @@ _NAMES: Final = """
  (match_pattern pattern: (identifier) @bound) (call method: (super) @other) (identifier) @read (super) @read]
 """
 """Names that are bound to something, those of methods, and all."""
-_VISIBLE: Final = re.compile(r"\A\s*(?:Public|Internal|Private|Deprecated): +")
+_VISIBLE: Final = compiled_later(r"\A\s*(?:Public|Internal|Private|Deprecated): +")
 """What TomDoc begins with."""
 
 

@@ -1,11 +1,11 @@
 """Swift: functions, initializers, subscripts and computed properties; types and protocols; global constants."""
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -21,7 +21,7 @@ from data_prep.languages.language import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NOTHING: Final = re.compile(rb"(?:[(,=]|\?\?|\breturn)\s*(?P<value>\(\))(?!\s*(?:->|throws|rethrows|async|\{))")
+_NOTHING: Final = compiled_later(rb"(?:[(,=]|\?\?|\breturn)\s*(?P<value>\(\))(?!\s*(?:->|throws|rethrows|async|\{))")
 _NAMES, _PATTERNS = words("simple_identifier"), words("pattern")
 _NAMELESS: Final = {
     "init_declaration": "init",

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, name_of, node_text, words
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _CALLED: Final = (
 _BEFORE: Final = rb"(?m)^[ \t,\[]*(?P<start>(?:\w+\.)?(?:" + _CALLED + rb")(?:\.\w+)*"
 _GIVEN: Final = rb"[ \t]*\(?\s*(?P<name>" + _STRING + rb")"
 _SAID: Final = rb"(?P<said>(?:(?:it|they|" + _STRING + rb")[ \t]+(?:should|must|can)[ \t]+)?(?:" + _STRING + rb"))"
-_HEAD: Final = re.compile(_BEFORE + _GIVEN + rb"|" + _SAID + rb"[ \t]+in\b)")
+_HEAD: Final = compiled_later(_BEFORE + _GIVEN + rb"|" + _SAID + rb"[ \t]+in\b)")
 _ROUTE: Final = re.compile(
     rb"(?m)^[ \t]*(?P<start>(?P<of>(?:[\w$]+(?:\.|->|::|:))*)(?:Map)?"
     rb"(?P<verb>(?i:get|post|put|patch|delete|head|options|any))"
@@ -41,7 +42,7 @@ _FUNCTIONS: Final = words(
     "function_definition closure_expression do"
 )
 _AROUND: Final = words("argument annotated_lambda")
-_BLOCK: Final = re.compile(rb"[{$]|=>|->|\b(?:do|function|fn|fun)\b")
+_BLOCK: Final = compiled_later(rb"[{$]|=>|->|\b(?:do|function|fn|fun)\b")
 """What begins a test's code."""
 _NEAR: Final = 1000
 """Bytes behind a test's name in which it begins."""
@@ -49,7 +50,7 @@ _ANY_CALLS: Final = words(
     "call call_expression function_call function_call_expression member_call_expression infix_expression infix apply "
     "function_definition invocation_expression scoped_call_expression"
 )
-_ESCAPED: Final = re.compile(r"\\(?=['\"`])")
+_ESCAPED: Final = compiled_later(r"\\(?=['\"`])")
 
 
 def cases(root: "Node", data: bytes, *, routes: bool) -> Iterator[tuple["Node", Declaration]]:

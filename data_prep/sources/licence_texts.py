@@ -6,12 +6,14 @@ that line breaks, comment marks and punctuation do not matter.
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from data_prep.languages.identifiers import kept_if_short
 
-_Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
-"""A string that a text must contain for a pattern to be tried; the pattern; the licence that it indicates."""
+_Rule = tuple[str, str, str | Callable[[re.Match[str]], str]]
+"""Strings of which a text must contain one for a pattern to be tried; the pattern; the licence that it indicates."""
+_compiled: Final = cache(re.compile)  # when it is first tried: all of them take long, and most texts need few
 
 _WORD: Final = re.compile(r"[a-z]+|\d+(?:\.\d+)*\+?")
 _SAME: Final = {
@@ -109,7 +111,8 @@ def _stated(words: str) -> list[tuple[int, str]]:
     """Where each licence is stated first, and which it is ("": not recognised), in the order of the text."""
     found: dict[str, int] = {}
     for needed, phrase, identifier in _RULES:
-        match = phrase.search(words) if needed in words else None
+        is_tried = any(each in words for each in needed.split("|"))
+        match = _compiled(phrase).search(words) if is_tried else None
         if match is not None:
             licence = identifier.format(*match.groups()) if isinstance(identifier, str) else identifier(match)
             found[licence] = min(match.start(), found.get(licence, match.start()))
@@ -170,7 +173,7 @@ def _gnu(kind: str, short: str, versions: str) -> _Rule:
         number = number if "." in number else f"{number}.0"
         return f"{short.upper()}-{number}-{'or-later' if is_later else 'only'}"
 
-    return "", re.compile(rf"\b(?:{'|'.join(forms)})"), said
+    return "gnu|gpl", rf"\b(?:{'|'.join(forms)})", said
 
 
 def _rule(needed: str, phrase: str, identifier: str | Callable[[re.Match[str]], str]) -> _Rule:
@@ -178,7 +181,7 @@ def _rule(needed: str, phrase: str, identifier: str | Callable[[re.Match[str]], 
 
     ``needed`` stands in every such phrase: a text without it is passed over quickly.
     """
-    return needed, re.compile(rf"\b(?:{phrase})(?![\w.])"), identifier
+    return needed, rf"\b(?:{phrase})(?![\w.])", identifier
 
 
 _RULES: Final[tuple[_Rule, ...]] = (

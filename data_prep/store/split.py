@@ -122,9 +122,10 @@ class Split:
     @classmethod
     def of(cls, name: str, pairs: Sequence[Pair]) -> "Split":
         """A split in memory; its lexicon has exactly its words, sorted."""
-        lexicon = sorted(set(chain.from_iterable(pair.words(field) for pair in pairs for field in WORD_FIELDS)))
+        lists = {field: [pair.words(field) for pair in pairs] for field in WORD_FIELDS}
+        lexicon = sorted(set(chain.from_iterable(chain.from_iterable(lists.values()))))
         place = {word: number for number, word in enumerate(lexicon)}
-        words = {field: numbered([pair.words(field) for pair in pairs], place) for field in WORD_FIELDS}
+        words = {field: numbered(each, place) for field, each in lists.items()}
         return cls(name, lexicon, words, Texts.of(map(text_of, pairs)))
 
     def __len__(self) -> int:

@@ -249,7 +249,8 @@ class WordTokenizer:
     def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as ids, each field truncated to its configured length."""
         lexicon, words = _as_read(split, self.config)
-        tables = {side: self.vocabularies.of(side).ids(lexicon) for side in SIDES}
+        read = (side for side in SIDES if side not in words or len(words[side].values))
+        tables = {side: self.vocabularies.of(side).ids(lexicon) for side in read}
         fields = {}
         for field in WORD_FIELDS:
             cut = words[field].cut(getattr(self.config, f"{field}_length"))

@@ -4,7 +4,6 @@ Stored ones are read from a run's configuration file before its dataclasses are 
 """
 
 import ast
-import difflib
 import inspect
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -135,6 +134,8 @@ def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> User
 
 def _nearest(name: str, known: Sequence[str]) -> str:
     """The known name that is really close to ``name``, by its field in the same section, else in any; "" if none is."""
+    import difflib
+
     section, _, field = _parts(name)
     for places in ([each for each in known if _parts(each)[0] == section], known):
         by_field = {_parts(each)[2]: each for each in reversed(places)}

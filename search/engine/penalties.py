@@ -75,10 +75,12 @@ class Penalties:
     @cached_property
     def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:
         """Stems by which a question means what is old -> the rows that are."""
-        old, numbers = self._index.old, range(len(self._index.files))
-        return {meant: self._spread([old.get(file) == meant for file in numbers]) for meant in {*old.values()}}
+        found: dict[frozenset[str], Bool[np.ndarray, " files"]] = {}
+        for file, meant in self._index.old.items():
+            found.setdefault(meant, np.zeros(len(self._index.files), np.bool_))[file] = True
+        return {meant: self._spread(files) for meant, files in found.items()}
 
-    def _spread(self, of_files: Sequence[bool]) -> Bool[np.ndarray, " rows"]:
+    def _spread(self, of_files: Sequence[bool] | Bool[np.ndarray, " files"]) -> Bool[np.ndarray, " rows"]:
         """What is so of each file, for each of its rows."""
         return np.repeat(np.array(of_files, np.bool_), np.diff(self._index.file_edges))
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from data_prep.errors import UserError
+from data_prep.languages.identifiers import compiled_later
 
 _MARKS: Final = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -21,8 +22,8 @@ _MARKS: Final = (
     (b"\xfe\xff", "utf-16-be"),
 )
 """Byte order marks; those of UTF-32 before those of UTF-16, with which they begin."""
-_DECLARED: Final = re.compile(rb"\A(?:[^\n]*\n)?[^\n]{0,200}?(?:coding|charset)[:=][ \t]*[\"']?([-\w.]{2,40})")
-_SAFE: Final = re.compile(
+_DECLARED: Final = compiled_later(rb"\A(?:[^\n]*\n)?[^\n]{0,200}?(?:coding|charset)[:=][ \t]*[\"']?([-\w.]{2,40})")
+_SAFE: Final = compiled_later(
     r"(?:latin|iso)[-_]?(?:8859[-_])?\d{1,2}(?:[-_]\d{1,2})?|(?:windows[-_]?|cp)\d{3,4}|koi8[-_][rut]|mac[-_]?\w{3,8}"
     r"|(?:shift|s)[-_]?jis(?:[-_]\w{1,8})?|euc[-_]?(?:jp|kr|cn)|gb(?:k|2312|18030)|big5(?:[-_]?hkscs)?",
     re.IGNORECASE,
@@ -35,11 +36,11 @@ _GUESSED: Final = 64 << 10
 """Bytes above ASCII, with what is between them, from which an encoding is guessed."""
 _ASCII: Final = 0.2
 """The share of ASCII in sources of UTF-16 or UTF-32 without a mark."""
-_NO_TEXT: Final = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ue000-\uf8ff\ufff0-\uffff]")
+_NO_TEXT: Final = compiled_later(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ue000-\uf8ff\ufff0-\uffff]")
 """Characters that no source has, but other data read as text."""
-_HIGH: Final = re.compile(rb"[\x80-\xff](?:[\x00-\x7f]?[\x80-\xff])*[\x40-\x7e]?")
-_ABOVE_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
-_RUN: Final = re.compile(rb"[\x80-\xff]+")
+_HIGH: Final = compiled_later(rb"[\x80-\xff](?:[\x00-\x7f]?[\x80-\xff])*[\x40-\x7e]?")
+_ABOVE_ASCII: Final = compiled_later(r"[^\x00-\x7f]+")
+_RUN: Final = compiled_later(rb"[\x80-\xff]+")
 _CYRILLIC: Final = "абвгдежзийклмнопрстуфхцчшщъыьэюяёєіїґў"
 _COMMON: Final = {
     "cp1251": _CYRILLIC,
@@ -67,7 +68,7 @@ _LATIN: Final = {
 _SIGNS: Final = frozenset("’“”„–—…€©®°«»·§µ±²³×")
 _CAPITAL: Final = 0.6
 """How much a capital says."""
-_ESCAPES: Final = re.compile(rb"\x1b\$[@B]")
+_ESCAPES: Final = compiled_later(rb"\x1b\$[@B]")
 """What begins Japanese letters in ISO-2022-JP, whose bytes are ASCII."""
 _OF_TWO_BYTES: Final = ("euc_kr", "gb18030", "shift_jis", "euc_jp", "big5")  # of equally likely ones the first
 

@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from data_prep.languages.identifiers import split_identifier
+from data_prep.languages.identifiers import compiled_later, split_identifier
 from data_prep.records import Method
 from search.files.words import GATHERING, stem_of
 
@@ -28,9 +28,9 @@ _VERSION: Final = re.compile(r"(.*?)[._-]?v(\d{1,3})(?:(alpha|beta|rc)(\d{0,3}))
 _TRANSLATIONS: Final = re.compile(r"locales?|i18n|l10n|translations?", re.IGNORECASE)
 _TRANSLATION: Final = re.compile(r"(?!en(?:[_-]|\Z))[a-z]{2}(?:[_-][A-Za-z]{2,4})?")
 """Folders of translations, and what is in them: ``pt``, ``zh-TW``, ``sr_Latn``."""
-_TOLD: Final = re.compile(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGNORECASE | re.MULTILINE)
+_TOLD: Final = compiled_later(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGNORECASE | re.MULTILINE)
 """How documentation says that something is deprecated."""
-_MARKED: Final = re.compile(r"[@\[(,{-][ \t]*:?(?:deprecated|obsolete)\b", re.IGNORECASE)
+_MARKED: Final = compiled_later(r"[@\[(,{-][ \t]*:?(?:deprecated|obsolete)\b", re.IGNORECASE)
 """How a declaration is marked: ``@Deprecated``, ``#[deprecated]``, ``[Obsolete]``, ``available(*, deprecated)``."""
 MOST_CATALOGUES: Final = 200
 """Catalogues of messages that are read of a folder."""
@@ -44,7 +44,7 @@ _IN: Final = (
     rf"(?:{_TONGUE}/(?:[\w-]+/)*[^/.]+|(?:[\w-]+/)*(?:[\w-]+[._-])?{_TONGUE})"
 )
 _TEXTS: Final = "(?:messages|errors|labels|strings|i18n|translations?|validation)"
-_CATALOGUE: Final = re.compile(
+_CATALOGUE: Final = compiled_later(
     rf"{_IN}\.(?:json|ya?ml|arb|ftl|properties)$"
     r"|(?:^|/)(?:(?:[\w-]+[._-])?en(?:[-_][a-z]{2})?\.(?:json|ya?ml|arb)"
     rf"|(?:\w+[._-])?{_TEXTS}(?:[._-]{_TONGUE})?\.(?:json|ya?ml|xlf)"
@@ -54,8 +54,8 @@ _CATALOGUE: Final = re.compile(
     re.IGNORECASE,
 )
 _CODE: Final = (".php", ".ts", ".js", ".mjs")
-_OF_CODE: Final = re.compile(rf"{_IN}\.\w+$", re.IGNORECASE)
-_TOLD_TONGUE: Final = re.compile(rf"(?:^|(?<=/)|[._-])({_TONGUE})(?=[/.])", re.IGNORECASE)
+_OF_CODE: Final = compiled_later(rf"{_IN}\.\w+$", re.IGNORECASE)
+_TOLD_TONGUE: Final = compiled_later(rf"(?:^|(?<=/)|[._-])({_TONGUE})(?=[/.])", re.IGNORECASE)
 _ENGLISH: Final = ("en", "en-US", "en_US", "en-GB", "en_GB")
 
 

@@ -7,14 +7,14 @@ import fnmatch
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import PurePosixPath
-from pkgutil import resolve_name
 from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
-from data_prep.languages.language import Language
+from data_prep.languages.language import Language, resolved
 from data_prep.languages.registry import LANGUAGES as SOURCES
 from data_prep.languages.registry import language_called, language_of, language_of_name, language_of_script, languages
 from data_prep.records import Method, Pair, SourceFile
@@ -125,7 +125,7 @@ def read_file(file: SourceFile) -> Units:
     place = LANGUAGES.get(suffix := PurePosixPath(file.path).suffix) or DOCUMENTS.get(suffix)
     if place is None:
         place = language_of_file(file.path, file.data).reader
-    read: Callable[[SourceFile], Units] = resolve_name(place)
+    read: Callable[[SourceFile], Units] = resolved(place)
     return read(file)
 
 
@@ -202,13 +202,18 @@ def language_of_file(path: str, data: bytes) -> Language:
         UserError: it has neither.
     """
     suffix = PurePosixPath(path).suffix
-    sharing = [each for each in languages() if suffix in each.shared_suffixes]
+    sharing = _sharing(suffix)
     start = data[:_START].decode("utf-8", "replace") if sharing else ""
     found = next((each for each in sharing if re.search(each.is_shared, start)), None)
     found = found or language_of(path) or language_of_name(path) or language_of_script(data)
     if found is None:
         raise UserError(f"{path} is of no language whose functions are read")
     return found
+
+
+@lru_cache
+def _sharing(suffix: str) -> Sequence[Language]:
+    return [each for each in languages() if suffix in each.shared_suffixes]
 
 
 def language_inside(path: str, data: bytes) -> str:

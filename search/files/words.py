@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 import Stemmer
 
-from data_prep.languages.identifiers import LONGEST_WORD, kept_if_short, split_identifier
+from data_prep.languages.identifiers import LONGEST_WORD, compiled_later, kept_if_short, split_identifier
 from data_prep.languages.registry import languages
 from data_prep.store.arrays import Ragged, edges
 from data_prep.store.split import numbered
@@ -36,7 +36,7 @@ _UNBROKEN: Final = (
     "\ua000-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Ranges of letters that are cut into pairs."""
-_PART: Final = re.compile(f"([{_UNBROKEN}]+)|[^{_UNBROKEN}]+")
+_PART: Final = compiled_later(f"([{_UNBROKEN}]+)|[^{_UNBROKEN}]+")
 _STEMMERS: Final = (
     (re.compile("[\u0400-\u052f]"), "russian"),
     (re.compile("[\u0370-\u03ff]"), "greek"),
@@ -224,10 +224,10 @@ def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     *folders, name = path.split("/")
     stem = folders[-1] if folders and name in GATHERING else name.lstrip(".").rpartition(".")[0] or name
-    of_name = stems_of(_plain(stem))
-    return of_name, tuple(stem for folder in folders for stem in stems_of(_plain(folder)))
+    return _stems_of_part(stem), tuple(stem for folder in folders for stem in _stems_of_part(folder))
 
 
-def _plain(part: str) -> str:
-    """A part of a path as one identifier."""
-    return "_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD)
+@lru_cache(maxsize=1 << 12)
+def _stems_of_part(part: str) -> tuple[str, ...]:
+    """The stems of a part of a path, read as one identifier."""
+    return stems_of("_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD))

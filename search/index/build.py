@@ -18,6 +18,7 @@ from typing import Final, TypeVar
 
 from data_prep.errors import UserError
 from data_prep.files.writing import sole_holder
+from data_prep.languages.identifiers import compiled_later
 from data_prep.sources.own_git import GitError
 from data_prep.store.split import joined_texts
 from data_prep.worker_pool import Guard, map_ordered
@@ -48,12 +49,12 @@ _TASKS: Final = 4
 _GUARD: Final = Guard(Task.divided, Part.joined, lambda task: read_part(replace(task, parsed=False)), copied=True)
 _NAMED_FOLDERS: Final = 1000
 """Folders that were not looked into and that an index names."""
-_HTTPS: Final = re.compile(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
-_SSH: Final = re.compile(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
-_SCP: Final = re.compile(r"(?:[^/@:]*@)?([^/@:]+\.[^/@:]+):([^/].*)")
+_HTTPS: Final = compiled_later(r"https://(?:[^/@]*@)?([^/@]+)/(.+)", re.IGNORECASE)
+_SSH: Final = compiled_later(r"ssh://(?:[^/@]*@)?([^/@:]+)(?::\d+)?/(.+)", re.IGNORECASE)
+_SCP: Final = compiled_later(r"(?:[^/@:]*@)?([^/@:]+\.[^/@:]+):([^/].*)")
 """``git@host:owner/name.git``; a host without a dot is taken for an alias in the user's ssh settings."""
-_HOST: Final = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?", re.IGNORECASE)
-_PLACE: Final = re.compile(r"[\w.+~-]+(?:/[\w.+~-]+)+", re.ASCII)
+_HOST: Final = compiled_later(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?", re.IGNORECASE)
+_PLACE: Final = compiled_later(r"[\w.+~-]+(?:/[\w.+~-]+)+", re.ASCII)
 """``owner/name``, on some hosts with groups in between."""
 
 

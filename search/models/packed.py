@@ -117,7 +117,7 @@ class PackedModel:
         self.scorer = QueryScorer(config, packed.weights, tables)
 
 
-def packed_model(folder: Path) -> PackedModel:
+def packed_model(folder: Path = DEFAULT_MODEL) -> PackedModel:
     """The model in ``folder``, kept until one of its files is written to; raises what :class:`PackedModel` does."""
     return _kept(folder, tuple(each.stat().st_mtime_ns for each in sorted(folder.iterdir())))
 
