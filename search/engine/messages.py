@@ -24,7 +24,7 @@ _DIGIT: Final = re.compile(r"\d")
 _PLACEHOLDER: Final = re.compile(r"[\"'`%{$<~]|\\\(|\d")
 """What is where a program puts something in: the end of a string, or a sign in it; or a number, as printed."""
 _JOINT: Final = re.compile(
-    r"(?:(?<=[^\"'`\s])|(?<=\s))([\"'`])\s*(?:\+\+?|\.\.?|&|<>|<<|\\)?\s*[frbuFR]{0,2}\$?\1(?!\1)"
+    r"(?:(?<=[^\"'`\s])|(?<=\s))([\"'`])\s*(?:(?:\+\+?|\.\.?|&|<>|<<|\\)\s*)?[frbu]{0,2}\$?\1(?!\1)"
 )
 """What is between the parts of a string that is written in several."""
 _ENDED: Final = (":", "]")
@@ -52,10 +52,7 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
     """
     text = _JOINT.sub("", text[:_COMPARED].lower())
     counted = [_DIGIT.search(word) is None for word in typed]
-    plain = [
-        counts and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
-        for counts, word in zip(counted, typed, strict=True)
-    ]
+    plain = [counts and _stands(word, text) for counts, word in zip(counted, typed, strict=True)]
     best, end, start = 0.0, 0, 0
     for begin in range(len(typed)):
         start, end = begin if begin and typed[begin - 1].endswith(_ENDED) else start, max(end, begin)
@@ -66,6 +63,17 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
             others = sum(counted[start : places[0]]) + sum(counted[places[-1] + 1 :])
             best = max(best, len(places) / (len(places) + others))
     return best
+
+
+def _stands(word: str, text: str) -> bool:
+    """Whether a text has a word that is no part of a longer one."""
+    place = text.find(word)
+    while place >= 0:
+        around = text[max(0, place - 1) : place], text[place + len(word) : place + len(word) + 1]
+        if not any(each.isalnum() or each == "_" for each in around):
+            return True
+        place = text.find(word, place + 1)
+    return False
 
 
 def _has(text: str, run: Sequence[str], plain: Sequence[bool]) -> bool:
