@@ -96,7 +96,7 @@ def query_facts(
         files=_files(split),
         code_words=split.words["tokens"].lengths.tolist(),
         texts=_numbered([tuple(split.words["query"][row].tolist()) for row in rows]),
-        nearest=[] if train is None else nearest_tokens(split, train),
+        nearest=nearest_tokens(split, train) if train is not None and len(train) else [],
         read=[*read],
     )
 

@@ -81,6 +81,12 @@ def test_the_nearest_training_method_is_that_of_a_loop():
     assert nearest_tokens(test, train)[4:] == [1.0] * 4
 
 
+def test_a_data_set_that_has_a_test_alone_has_no_nearest_training_methods():
+    split = jdk_split()
+    facts = query_facts(split, dataset="csn_tabcs", origin="", train=split.take(np.arange(0)))
+    assert [*facts.nearest] == []
+
+
 def test_queries_of_the_same_words_have_one_number():
     place = {"origin": "a", "path": "b", "start_line": 1, "end_line": 2, "type_name": "C", "kind": "method"}
     method = Method(**place, name="m", source="", documentation="", fields={})
