@@ -222,9 +222,8 @@ def folded(
         found.setdefault(key_of(rows[seen], name), []).append(int(order[seen]))
         names.add(name)
         seen += 1
-    rest = () if names.isdisjoint(map(called, rows[seen:])) else rows[seen:]
-    for later, name in enumerate(map(called, rest), start=seen):
-        if name in names and (key := key_of(rows[later], name)) in found:
+    for later in [place for place, name in enumerate(map(called, rows[seen:]), start=seen) if name in names]:
+        if (key := key_of(rows[later], called(rows[later]))) in found:
             found[key].append(int(order[later]))
     return [_with_best_place(index, candidates, group) for group in found.values()]
 

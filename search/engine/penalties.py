@@ -136,7 +136,9 @@ def definitions_first(
     if not (declared := bodiless.nonzero()[0].tolist()):
         return scores
     called = [names[row] for row in rows.tolist()]
-    best = {called[place]: place for place in np.argsort(scores).tolist() if not bodiless[place]}
+    wanted = {called[place] for place in declared}
+    others = np.array([place for place, name in enumerate(called) if name in wanted and not bodiless[place]], np.int64)
+    best = {called[place]: place for place in others[np.argsort(scores[others])].tolist()}
     scores = scores.copy()
     for place in declared:
         other = best.get(called[place], place)

@@ -12,8 +12,9 @@ its lines have letter by letter, blanks too: so a message is told from names tha
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import chain, dropwhile
 from typing import Final
 
@@ -34,19 +35,14 @@ LONGEST: Final = 64
 _UNIT: Final = 10.0
 """The weight of the words of a passage that counts as 1, in a project of _LARGE files or more; in others less."""
 _LARGE: Final = 64
-_GAP: Final = 0.3
-"""What a placeholder takes away, in mean weights of a word."""
-_FILES: Final = 40
-"""Files that are looked into, those that have most of the words."""
+_GAP: Final = 0.3  # what a placeholder takes away, in mean weights of a word
+_FILES: Final = 40  # that are looked into, those that have most of the words
 _PASSAGES: Final = 40
-_SHARE: Final = 1 / 3
-"""Share of the words that a file has at least."""
-_LEAST: Final = 0.01
-"""What a passage weighs that counts."""
+_SHARE: Final = 1 / 3  # of the words that a file has at least
+_LEAST: Final = 0.01  # what a passage weighs that counts
 _SMALL: Final = 0.1
 """The share of the best one's weight from which on a passage counts."""
-_SELDOM: Final = 8
-"""Files that may have all words of a question that has fewer than FEWEST."""
+_SELDOM: Final = 8  # files that may have all words of a question that has fewer than FEWEST
 _MESSAGE: Final = 0.75
 """Share of a question from which on a passage may be the message that it quotes."""
 _RAISED: Final = 1.5
@@ -55,18 +51,14 @@ _TYPED: Final = 4.0
 """What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
 _PARTS: Final = 10  # of a route, that are looked at
 _VALUES: Final = (":", "{", "<", "[", "$")  # what begins those that stand for values
-_READ: Final = 20_000
-"""Places of words in quotes that are looked at."""
-_CONSTANT: Final = re.compile(r"\b[A-Z][A-Z\d]+\b")
-"""A name of one word that may be looked for alone."""
-_USES: Final = 5
-"""Functions that may name a message."""
+_READ: Final = 20_000  # places of words in quotes that are looked at
+_CONSTANT: Final = re.compile(r"\b[A-Z][A-Z\d]+\b")  # a name of one word that may be looked for alone
+_USES: Final = 5  # functions that may name a message
 _VERBATIM: Final = 5.0
 """What a question weighs that code has letter by letter, as it has a message; a part of it by the third power."""
 AS_TYPED: Final = 3.0
 """What code weighs that has most of a question letter by letter, so that no catalogue is looked into."""
-_COMPARED: Final = 5
-"""Passages that are read for this, the best ones."""
+_COMPARED: Final = 5  # passages that are read for this, the best ones
 _NONE: Final = np.empty(0, np.int32)
 _SHIFT: Final = 32
 _FILE: Final = np.int64(1 << _SHIFT)  # between the places of one file and those of the next
@@ -99,6 +91,13 @@ class Phrases:
             comments: whether comments are looked into.
             typed: the question.
         """
+        return self._rows(tuple(words), comments, typed)
+
+    @cached_property
+    def _rows(self) -> Callable[[tuple[str, ...], bool, str], Mapping[int, float]]:
+        return lru_cache(maxsize=16)(self._rows_of)  # asked for twice for an answer
+
+    def _rows_of(self, words: Sequence[str], comments: bool, typed: str) -> Mapping[int, float]:
         found: dict[int, float] = {}
         plain = without_error(ROUTE_WITH_VERB.sub("", typed.strip()))
         is_literal = bool(plain) and not re.search(r"\s", plain)

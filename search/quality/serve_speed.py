@@ -189,24 +189,25 @@ def _ask_until(port: int, end: float, asked: Sequence[Body]) -> list[tuple[bool,
         for body in cycle(asked):
             if found and time.monotonic() >= end:
                 break
-            started = time.perf_counter()
-            own = ask(connection, body.content)
-            found.append((body.in_context, time.perf_counter() - started, own))
+            found.append((body.in_context, *ask(connection, body.content)))
     return found
 
 
-def ask(connection: http.client.HTTPConnection, content: bytes) -> float:
-    """Ask, read the answer, and return the seconds that the search itself took, as it says.
+def ask(connection: http.client.HTTPConnection, content: bytes) -> tuple[float, float]:
+    """Ask, and return the seconds until the last byte of the answer, and those of the search itself, as it says.
 
     Raises:
         UserError: there was no answer, or one without results.
     """
     try:
+        started = time.perf_counter()
         connection.request("POST", "/api/search", content, {"content-type": "application/json"})
         answer = connection.getresponse()
-        told = json.loads(answer.read())
+        read = answer.read()
+        seconds = time.perf_counter() - started
+        told = json.loads(read)
         if answer.status == 200 and told["results"]:
-            return float(told["took_ms"]) / 1000
+            return seconds, float(told["took_ms"]) / 1000
         trouble = f"{answer.status}: {told.get('error', 'no results')}"
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
         trouble = f"{type(error).__name__}: {error}"
