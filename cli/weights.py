@@ -101,6 +101,7 @@ def export_run(arguments: Sequence[str]) -> None:
     if options.model:
         add_own_model(options.model)
     from data_prep.files.writing import atomic_folder
+    from experiments.gencodesearchnet.scorers import TRAINING, Training, learned_languages
     from experiments.recipes.config import Configuration
     from experiments.recipes.run_folder import RunFolder, load_run
     from modeling.transformers.bi_encoder import TransformerRanker, export_model
@@ -113,8 +114,10 @@ def export_run(arguments: Sequence[str]) -> None:
             raise UserError(f"--base_share is for a model of a pretrained encoder, not {plan.model_name}")
         model.move_to_base(options.base_share)
     settings = {"model_name": plan.model_name, "model": asdict(plan.model), "words": asdict(plan.words)}
+    learned = Training(plan.dataset, learned_languages(str(run)), options.base_share)
     with atomic_folder(out) as new:
         export_model(model, tokenizer, settings, new)
+        (new / TRAINING).write_text(json.dumps(asdict(learned)))
         names = ", ".join(sorted(each.name for each in new.iterdir()))
     console.say(f"{out}: {names}")
 

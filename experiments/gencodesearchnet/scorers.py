@@ -14,6 +14,7 @@ from baselines.prompted_model import PromptedModel, PromptedModelConfig, TextKin
 from data_prep.config import OfLanguages, data_set
 from data_prep.errors import UserError
 from data_prep.files.access import named_path, read_whole
+from data_prep.files.json_text import load_record
 from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sets import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
@@ -40,6 +41,9 @@ PROMPTED: Final = "prompted:"
 MIXED: Final = "+"
 """Separator of the names of two scorers to be fused."""
 
+TRAINING: Final = "training.json"
+"""The file of an exported model that says what it has learned from."""
+
 _BM25: Final = {
     "bm25": Bm25Config(reads="text", k1=2.0, b=1.0, common_words=False),
     "bm25_plain": Bm25Config(reads="text", stem=False, repeated=True),
@@ -52,6 +56,15 @@ RankerOf = Callable[[Subset], Ranker]
 Loader = Callable[[Path], tuple[NeuralRanker, PairTokenizer]]
 Rows = Int64[np.ndarray, " block"]
 Found = Float32[np.ndarray, "block candidates"]
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What a model has learned from, as :data:`TRAINING` says it."""
+
+    dataset: str
+    languages: Sequence[str]  # titles
+    base_share: float  # of the weights that are those of its base, untrained
 
 
 class Chance(Ranker):
@@ -178,18 +191,32 @@ def _is_run(folder: Path) -> bool:
 
 
 def learned_languages(name: str) -> list[str]:
-    """The languages of the pairs that the runs in a model's name learned from, as titles; none for other models.
+    """The languages of the pairs that the models in a name learned from, as titles; none for models of others.
+
+    They are those of a run, of a folder that ``export`` made of one, and of such a folder as the base of a run.
 
     Raises:
-        UserError: a run or the list of its repositories cannot be read.
+        UserError: a run, the list of its repositories or what a folder says of its training cannot be read.
     """
-    folders = [folder for each in name.split(MIXED) if _is_run(folder := named_path(each))]
-    found: set[str] = set()
-    for plan in (Configuration.load(RunFolder(folder).config) for folder in folders):
-        others = (data_set(other, config_of_other(plan.data, other, path)) for other, path in plan.data.extra_sets)
-        for each in (data_set(plan.dataset, plan.data), *others):
-            found.update(each.languages if isinstance(each, OfLanguages) else ("java",))
-    return [each.title for each in languages() if each.name in found]
+    found = {title for each in name.split(MIXED) for title in _learned(named_path(each))}
+    return [each.title for each in languages() if each.title in found]
+
+
+def _learned(folder: Path) -> Iterator[str]:
+    if (record := folder / TRAINING).is_file():
+        yield from load_record(Training, record, "what a model has learned from").languages
+    if not _is_run(folder):
+        return
+    plan = Configuration.load(RunFolder(folder).config)
+    others = (data_set(other, config_of_other(plan.data, other, path)) for other, path in plan.data.extra_sets)
+    names = {
+        name
+        for each in (data_set(plan.dataset, plan.data), *others)
+        for name in (each.languages if isinstance(each, OfLanguages) else ("java",))
+    }
+    yield from (each.title for each in languages() if each.name in names)
+    if base := getattr(plan.model, "base", ""):
+        yield from _learned(named_path(base))
 
 
 def folder_name(model: str) -> str:

@@ -1,6 +1,7 @@
 """What a run has learnt, given to other programs: its vectors, and the model as a folder."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import torch
 from safetensors.torch import load_file
 
 from cli.main import main
+from data_prep.errors import UserError
+from experiments.gencodesearchnet.scorers import learned_languages
 from experiments.recipes.run_folder import load_run
 from modeling.transformers.bi_encoder import pretrained_weights
 from tests.tiny_models import library, tiny_bert, tiny_roberta
@@ -115,7 +118,7 @@ def test_a_minilm_run_is_a_folder_that_sentence_transformers_opens(minilm, place
     assert {each.relative_to(out).as_posix() for each in out.rglob("*") if each.is_file()} == {
         *("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "modules.json"),
         *("sentence_bert_config.json", "config_sentence_transformers.json", "1_Pooling/config.json"),
-        "2_Normalize/config.json",
+        *("2_Normalize/config.json", "training.json"),
     }
     assert str(place) not in "".join(each.read_text() for each in out.rglob("*.json"))
     model = library("sentence_transformers").SentenceTransformer(str(out), device="cpu", local_files_only=True)
@@ -140,10 +143,30 @@ def test_the_weights_of_the_base_are_mixed_in(minilm):
         torch.testing.assert_close(found[0.25][name], 0.75 * found[0][name] + 0.25 * weight)
 
 
+def test_an_exported_model_says_what_it_and_a_run_from_it_have_learned_from(minilm):
+    out = minilm.with_name("learned")
+    assert main(["export", str(minilm), f"--out={out}", "--base_share=0.5"]) == 0
+    told = json.loads((out / "training.json").read_text())
+    assert told == {"dataset": "folder", "languages": ["Java"], "base_share": 0.5}
+    assert learned_languages(f"bm25+{out}") == ["Java"]
+    (out / "training.json").write_text(json.dumps(told | {"languages": ["Go", "R"]}))
+    then = minilm.with_name("then")
+    shutil.copytree(minilm, then)
+    plan = json.loads((then / "config.json").read_text())
+    plan["model"]["base"] = str(out)
+    (then / "config.json").write_text(json.dumps(plan))
+    assert learned_languages(str(then)) == ["Java", "Go", "R"]
+    (out / "training.json").write_text("[]")
+    with pytest.raises(UserError, match=r"training\.json"):
+        learned_languages(str(out))
+
+
 def test_other_models_are_safetensors_and_json(unif, place):
     out = place / "plain"
     assert main(["export", str(unif), f"--out={out}"]) == 0
-    assert sorted(each.name for each in out.iterdir()) == ["config.json", "model.safetensors", "vocabulary.json"]
+    assert sorted(each.name for each in out.iterdir()) == [
+        *("config.json", "model.safetensors", "training.json", "vocabulary.json")
+    ]
     ranker, _ = load_run(unif)
     weights = load_file(out / "model.safetensors")
     assert all(torch.equal(weights[name], weight) for name, weight in ranker.state_dict().items())
