@@ -32,12 +32,11 @@ from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 if TYPE_CHECKING:
     from search.files.tree import Found
 
-FORMAT: Final = "galm index 13"
+FORMAT: Final = "galm index 14"
 """Incremented when the layout, or what is read of a file, changes."""
 _OF_FILE: Final = tuple(each.name for each in fields(IndexedFile))
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
-
 _LONGEST_HEAD: Final = 4096  # bytes
 _ALIGNED: Final = 64
 """What follows the first line begins at a multiple of this, so that its arrays can be mapped."""
@@ -93,6 +92,7 @@ def save_index(index: Index, path: Path) -> None:
             "unread": dict(index.unread),
             "not_entered": list(index.not_entered),
             "repositories": dict(index.repositories),
+            "old": [(file, sorted(meant)) for file, meant in index.old.items()],
         },
         "lexicon": list(index.split.lexicon),
         "names": list(index.names),
@@ -277,6 +277,7 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     counts = {kind: arrays[f"files-{kind}"] for kind in KINDS}
     line_ends = lists("files-lines", "files-lines-offsets", len(files), most)
     defined = [each.split() for each in words("files-names")]
+    old = {int(file): frozenset(checked_words(meant)) for file, meant in manifest["old"]}
     fits = (
         (len(files), sum(file.units for file in files), len(defined)) == (head.files, head.rows, head.files)
         and min((file.units for file in files), default=0) >= 0
@@ -285,14 +286,15 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
         and int(counts["text"].sum(dtype=np.int64) + counts["comments"].sum(dtype=np.int64)) == len(places)
         and places.min(initial=0) >= 0
         and kinds.max(initial=0) < len(UNIT_KINDS)
+        and all(0 <= file < len(files) for file in old)
     )
     origin = checked_record(Origin, manifest["origin"]) if manifest["origin"] else None
     if not fits:
         raise UserError(f"its parts do not fit together, or are not of {head.rows:,} rows")
     split = Split("index", lexicon, by_field, Texts(data, offsets, np.arange(head.rows)))
     file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined, places, line_ends)
-    unread = {str(kind): int(count) for kind, count in manifest["unread"].items()}
-    inside = {str(path): submodule is True for path, submodule in manifest.get("repositories", {}).items()}
-    about = head.documents, head.everything, unread, checked_words(manifest["not_entered"]), inside
+    unread = {str(kind): int(count) for kind, count in dict(manifest["unread"]).items()}
+    inside = {str(path): submodule is True for path, submodule in dict(manifest["repositories"]).items()}
+    about = head.documents, head.everything, unread, checked_words(manifest["not_entered"]), inside, old
     lexical, callers = by_terms("lexical", head.rows), by_terms("callers", len(files))
     return Index(files, split, names, asks, kinds, deprecated, lexical, callers, file_index, origin, *about)
