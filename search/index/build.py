@@ -26,9 +26,9 @@ from experiments.terminal.console import progress
 from search.files.generations import old_words
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes, known_suffixes
-from search.files.tree import Checkout, Found, checkout_of, found_files
+from search.files.stamps import Found, Seen
+from search.files.tree import Checkout, checkout_of, found_files
 from search.files.unread import Unread
-from search.files.walk import Seen
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.freshness import TreeRecord, differing, read_record, save_record
 from search.index.index_file import (

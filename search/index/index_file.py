@@ -30,7 +30,7 @@ from search.index.code_index import UNIT_KINDS, Index, IndexedFile, Origin
 from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 
 if TYPE_CHECKING:
-    from search.files.tree import Found
+    from search.files.stamps import Found
 
 FORMAT: Final = "galm index 14"
 """Incremented when the layout, or what is read of a file, changes."""

@@ -23,7 +23,8 @@ from search.engine.question import asked_words
 from search.files.encodings import text_of
 from search.files.generations import is_deprecated, kind_of_catalogue
 from search.files.languages import Unit, Units, language_inside, language_name, read_file, unparsed
-from search.files.tree import Found, blob_names, is_test, read_source
+from search.files.stamps import Found
+from search.files.tree import blob_names, is_test, read_source
 from search.files.words import FileWords, file_words, stems, terms_of
 from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index, IndexedFile
 from search.retrieval.word_index import K1, WEIGHTS, B, Bm25Index, FileIndex, gains, idf
