@@ -24,7 +24,7 @@ from data_prep.files.access import ABSENT, make_own_folder, reading, reason
 from data_prep.files.json_text import checked_record, checked_words, parse_json
 from data_prep.files.writing import write_atomically
 from data_prep.records import WORD_FIELDS
-from data_prep.store.arrays import Ragged, checked_edges
+from data_prep.store.arrays import Ragged, checked_edges, tensors
 from data_prep.store.split import Split, Texts
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile, Origin
 from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
@@ -40,8 +40,6 @@ _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 _LONGEST_HEAD: Final = 4096  # bytes
 _ALIGNED: Final = 64
 """What follows the first line begins at a multiple of this, so that its arrays can be mapped."""
-_LENGTH: Final = 8
-_TYPES: Final = {"U8": "u1", "U16": "<u2", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
 _VERSION: Final = re.compile(rb"galm index \d{1,9}(?= )")
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
@@ -182,7 +180,7 @@ def open_index(path: Path, *, mapped: bool = False) -> Index:
     """
     head, content = _opened(path, "mapped" if mapped else "read")
     try:
-        return _built(_arrays(content), head)
+        return _built(tensors(content)[0], head)
     except (ValueError, KeyError, TypeError) as error:
         raise UnusableIndexError(f"the index {path} cannot be read ({error}): remove it, and {_AGAIN}") from error
 
@@ -230,23 +228,6 @@ def _sum(head: Head, content: bytes | memoryview) -> str:
     summed = xxhash.xxh3_128(about)
     summed.update(content)
     return str(summed.hexdigest())
-
-
-def _arrays(content: memoryview) -> dict[str, np.ndarray]:
-    """The arrays of safetensors content, as read-only views of it, where :func:`safetensors.numpy.load` would copy.
-
-    The layout is 8 bytes with the length of a JSON header, the header with the type, shape and place of each array,
-    then the arrays, all of which have one dimension.
-
-    Raises:
-        ValueError, KeyError, TypeError: the content has another layout.
-    """
-    start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
-    found = {}
-    for name, entry in parse_json(bytes(content[_LENGTH:start])).items():
-        (count,), (place, _) = entry["shape"], entry["data_offsets"]
-        found[name] = np.frombuffer(content, _TYPES[entry["dtype"]], count, start + place)
-    return found
 
 
 def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:

@@ -114,7 +114,7 @@ def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
     except UserError as error:
         raise unusable(folder, str(error)) from error
     model = without_weights(plan, tokenizer)
-    weights = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    weights = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}  # torch writes to them
     model.load_state_dict(weights, assign=True)  # replaces the model's own tensors, which are never allocated
     return model.eval(), tokenizer
 
