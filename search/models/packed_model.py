@@ -108,13 +108,13 @@ def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
         tokenizer = class_of(plan.model_name).word_tokenizer(packed.tokenizer.vocabularies, plan.words)
         shapes = {name: tuple(weight.shape) for name, weight in weights_of(plan, tokenizer).items()}
         packed.check_shapes(shapes)
-        arrays = {**packed.weights}
+        arrays = {name: each.copy() for name, each in packed.weights.items()}  # which may be written to
         for name in packed.tables:
             arrays[name] = packed.table(name, shapes[name]).rows(np.arange(shapes[name][0]))
     except UserError as error:
         raise unusable(folder, str(error)) from error
     model = without_weights(plan, tokenizer)
-    weights = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}  # torch writes to them
+    weights = {name: torch.from_numpy(array) for name, array in arrays.items()}
     model.load_state_dict(weights, assign=True)  # replaces the model's own tensors, which are never allocated
     return model.eval(), tokenizer
 
