@@ -84,7 +84,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "DIR [--queries=FILE.json]",
         "measure the search on your documented methods or queries",
         "search.quality.command:quality",
-        "search.options:QualityOptions",
+        "search.quality.options:QualityOptions",
     ),
     "indexes": Command(
         "[--remove=DIR|gone]",

@@ -181,8 +181,8 @@ def _functions(files: Sequence[str]) -> "Split":
     from data_prep.installation import processors
     from data_prep.store.split import joined
     from search.files.languages import indexed_suffixes, known_suffixes
-    from search.files.tree import Found, checkout_of, found_files
-    from search.files.walk import modified_at
+    from search.files.stamps import Found, modified_at
+    from search.files.tree import checkout_of, found_files
     from search.index.build import watched
     from search.index.code_index import UNIT_KINDS
     from search.making import complain_about

@@ -8,21 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.access import named_path, raise_if_passing, read_regular
-from data_prep.sources.own_git import GitError
+from data_prep.files.access import named_path
 from experiments.terminal import console
 from experiments.terminal.options import parsed
-from search.files.tree import blob_names, checkout_of
-from search.files.walk import modified_at
-from search.index.code_index import Index, IndexedFile
 from search.options import RelatedOptions, SearchOptions
 
 if TYPE_CHECKING:
     from search.engine.engine import Engine
     from search.opening import Source
 
-_LARGEST: Final = 64 << 20
-"""Bytes of a file whose content is compared with that of a commit."""
 _TRIES: Final = 4
 """Times that a question is asked again whose answer may be in what is being read, each half a second later."""
 _OF_FOLDER: Final = ("folder", "dir", "directory", "root", "in", "project", "repo", "repository")
@@ -233,7 +227,11 @@ def ready(
         engine = Engine(found, reranker_maker(model, for_many=False)(found), retriever=retriever)
     check_answers(engine.index, options.path, languages)
     root = source.root if source else None
-    return engine, root, languages, changed_files(engine.index, root) if options.changed else None
+    if not options.changed:
+        return engine, root, languages, None
+    from search.changed import changed_files
+
+    return engine, root, languages, changed_files(engine.index, root)
 
 
 def freshness_of(source: "Source | None") -> dict[str, Any]:
@@ -241,59 +239,3 @@ def freshness_of(source: "Source | None") -> dict[str, Any]:
     if source and source.freshness.line:
         console.complain(source.freshness.line)
     return source.freshness.told if source else {}
-
-
-def changed_files(index: Index, root: Path | None) -> frozenset[str]:
-    """The paths of the indexed files whose content the commit has not, as they are now.
-
-    Nothing that the repository names is run: its objects are read by a git of our own settings.
-
-    Args:
-        index: of the folder.
-        root: the folder; None: not known, or those of several repositories.
-
-    Raises:
-        UserError: none is changed, the folder is in no git checkout, or that cannot be read.
-    """
-    from search.index.joint_index import JointIndex  # which takes a while to import
-
-    if isinstance(index, JointIndex):
-        parts = [(each.repository.name, _changed(each.index, each.repository.folder)) for each in index.members]
-        found = frozenset(f"{name}/{path}" for name, paths in parts for path in paths)
-    elif root is None:
-        raise UserError("--changed needs the indexed folder: ask in it, or leave out --index")
-    else:
-        found = _changed(index, root)
-    if not found:
-        raise UserError(f"--changed: git calls none of the {len(index.files):,} files changed")
-    return found
-
-
-def _changed(index: Index, root: Path) -> frozenset[str]:
-    """The paths inside of one folder."""
-    troubles: list[str] = []
-    checkout = checkout_of(root, lambda _, trouble: troubles.append(trouble))
-    if checkout is None:
-        raise UserError(f"--changed compares with git: {troubles[0] if troubles else f'{root} is in no git checkout'}")
-    try:
-        commit = checkout.repository.head()
-        committed = checkout.repository.blobs(commit, checkout.prefix) if commit else {}
-    except GitError as error:
-        raise UserError(f"--changed compares with git, which cannot read the commit of {root}: {error}") from error
-    return frozenset(
-        file.path
-        for file in index.files
-        if committed.get(os.fsencode(file.path), "-") not in _blobs(root, file).split()
-    )
-
-
-def _blobs(root: Path, file: IndexedFile) -> str:
-    """The hashes of a file as it is now: those of the index, if it has not changed since."""
-    try:
-        status = os.lstat(root / file.path)
-        if file.blobs and (status.st_size, modified_at(status)) == (file.size, file.modified):
-            return file.blobs
-        return blob_names(read_regular(root / file.path, _LARGEST)[0])
-    except OSError as error:
-        raise_if_passing(error)
-        return ""

@@ -21,7 +21,6 @@ from search.engine.preview import Line, file_lines, signature, unit_lines
 from search.engine.question import asked_words, parted
 from search.engine.show import aligned, as_json, explained, licence_of
 from search.engine.signals import Hit
-from search.files.unread import in_words
 from search.index.code_index import Index, rows_of_files, text_at
 from search.options import RelatedOptions, SearchOptions
 
@@ -181,6 +180,8 @@ def found_line(view: View, count: int, seconds: float) -> str:
 
 def unread_line(index: Index) -> str:
     """What of the folder is not read, by kind; "" if there is nothing, or it is not known."""
+    from search.files.unread import in_words  # which no sure answer says
+
     told = in_words(index.unread, _KINDS)
     return f"not read: {told}" if told else ""
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _FLOW: Final = words("return shift break continue exit true false : then else elif fi do done esac")
 _SEVERAL: Final = words("declaration_command variable_assignments")
 _AT: Final = "@test"
-_TEST: Final = re.compile(rb"(?m)^(?P<indent>[ \t]*)@test[ \t]+(?P<name>\S(?:[^\n]*[^ \t\n])?)[ \t]+\{")
+_TEST: Final = compiled_later(rb"(?m)^(?P<indent>[ \t]*)@test[ \t]+(?P<name>\S(?:[^\n]*[^ \t\n])?)[ \t]+\{")
 _OF_SHELL: Final = b" \t\"'$`\\(){}<>|&;#*?!~=[]"
 _UNSEEN: Final = bytes(range(1, 9)) + bytes(range(14, 14 + len(_OF_SHELL) - 8))
 _HIDDEN: Final = bytes.maketrans(_OF_SHELL, _UNSEEN)

@@ -1,8 +1,8 @@
 """Haskell: functions with all equations of a name and the signature before them; types, classes, instances."""
 
-import re
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _RIGHT: Final = words("& >>= <&> >=> >>>")
 _PATTERNS: Final = words("apply parens tuple list infix as irrefutable strict")
 """What a constructor in a pattern may be inside of."""
 
-_SIGNED: Final = re.compile(r"[^\s(),]+")
+_SIGNED: Final = compiled_later(r"[^\s(),]+")
 
 
 def _name(node: "Node") -> str:

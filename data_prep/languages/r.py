@@ -22,7 +22,7 @@ _TOKEN: Final = compiled_later(
     r"(?P<comment>#[^\n]*)|(?P<raw>(?<![\w.])[rR][\"']-*[(\[{])|(?P<string>[\"'])|(?P<name>`)"
     r"|(?P<operator>%[^%\n]*%)|(?P<bracket>[()\[\]{}])"
 )
-_CLOSED: Final = {quote: re.compile(rf"(?s)(?:[^{quote}\\]|\\.)*+{quote}") for quote in "\"'`"}
+_CLOSED: Final = {quote: compiled_later(rf"(?s)(?:[^{quote}\\]|\\.)*+{quote}") for quote in "\"'`"}
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 
 

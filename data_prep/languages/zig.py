@@ -1,11 +1,11 @@
 """Zig: functions with a body, types that constants are given, other constants; ``///``."""
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _CONTAINERS: Final = words(
     "struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration"
 )
-_NEXT_NAME: Final = re.compile(rb",(?=\s*(?:const|var)\s)")
+_NEXT_NAME: Final = compiled_later(rb",(?=\s*(?:const|var)\s)")
 
 
 def _apart(easing: Easing) -> None:

@@ -11,6 +11,7 @@ content begins at a multiple of 64 bytes.
 
 import hashlib
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -142,6 +143,31 @@ def checked_edges(offsets: np.ndarray, *, lists: int, total: int) -> Int64[np.nd
     if offsets[0] != 0 or offsets[-1] != total or not (offsets[1:] >= offsets[:-1]).all():
         raise UserError(f"offsets that do not rise from 0 to {total}")
     return offsets
+
+
+_LENGTH: Final = 8
+_TYPES: Final = {"BOOL": "?", "I8": "i1", "U8": "u1", "U16": "<u2", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
+
+
+def tensors(content: bytes | memoryview) -> tuple[dict[str, np.ndarray], Mapping[str, str]]:
+    """The arrays of safetensors content, as read-only views where that library would copy, and the metadata.
+
+    The layout is 8 bytes with the length of a JSON header, the header with the type, shape and place of each array,
+    then the arrays.
+
+    Raises:
+        ValueError, KeyError, TypeError: the content has another layout.
+    """
+    start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
+    header, arrays = dict(parse_json(bytes(content[_LENGTH:start]))), memoryview(content)[start:].toreadonly()
+    about, found = dict(header.pop("__metadata__", {})), {}
+    for name, entry in header.items():
+        kind, shape, (first, end) = np.dtype(_TYPES[entry["dtype"]]), entry["shape"], entry["data_offsets"]
+        part = arrays[first:end]
+        if math.prod(shape) * kind.itemsize != len(part):
+            raise ValueError(f"{name} has {len(part):,} bytes, not those of {shape} numbers")
+        found[name] = np.frombuffer(part, kind).reshape(shape)
+    return found, about
 
 
 _LONGEST_HEAD: Final = 4096

@@ -16,7 +16,6 @@ from search.engine.name_reading import NameReader
 from search.engine.near_words import NearNames, in_known_forms
 from search.engine.phrases import AS_TYPED, Phrases
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
-from search.files.unread import repositories_in_words
 from search.files.words import pieces
 from search.index.code_index import Index
 
@@ -175,8 +174,11 @@ class Judge:
             found = replace(found, name=unknown[0], nearest=list(dict.fromkeys(near))[:_SHOWN])
         if hits.pattern and hits and found.level == "none":  # what was asked for is there
             found = replace(found, level="weak", why=_WHY["weak"])
-        beyond = repositories_in_words(self._index.repositories) if found.level != "strong" else ""
-        return replace(found, beyond=beyond)
+        if found.level == "strong":
+            return found
+        from search.files.unread import repositories_in_words
+
+        return replace(found, beyond=repositories_in_words(self._index.repositories))
 
     def _has_message(self, query: str, row: int) -> bool:
         """Whether code of a row has most of the question letter by letter, whatever was put into it."""

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import re2
 
 from data_prep.errors import one_line, shown
 from data_prep.store.arrays import Bool, Float, Int64, edges
@@ -94,6 +93,8 @@ class Pattern:
         Raises:
             QueryError: it is none, or would take too long.
         """
+        import re2  # which no other question needs
+
         if len(typed) > LONGEST_QUERY:
             raise QueryError(f"regex has at most {LONGEST_QUERY:,} characters, this one has {len(typed):,}")
         options = re2.Options()

@@ -13,7 +13,7 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.path_reading import folder_depths
 from search.engine.question import RankingSettings, asks_for_tests
-from search.files.generations import DEPRECATED, is_catalogue
+from search.files.generations import DEPRECATED
 from search.files.words import stem_of
 from search.index.code_index import CONSTANT, TEST, Index
 
@@ -60,7 +60,7 @@ class Penalties:
 
     @cached_property
     def _catalogues(self) -> Bool[np.ndarray, " rows"]:
-        return self._spread([is_catalogue(file.path) and not self._index.documents for file in self._index.files])
+        return self._spread([file.catalogue == "texts" and not self._index.documents for file in self._index.files])
 
     @cached_property
     def _tests(self) -> Bool[np.ndarray, " rows"]:

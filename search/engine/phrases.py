@@ -25,7 +25,6 @@ from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners, Word, linked
 from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb, without_error
 from search.engine.question import asked_words
-from search.files.generations import is_catalogue
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
@@ -118,12 +117,12 @@ class Phrases:
         return found | self._of_message(passages, len(words), found)
 
     def _is_catalogue(self, passage: Passage) -> bool:
-        return is_catalogue(self.index.files[passage.file].path)
+        return self.index.files[passage.file].catalogue == "texts"
 
     def _in_catalogue(self, passage: Passage) -> bool:
         """The same, or whether it is in a source file that is one, outside of functions."""
-        path, row = self.index.files[passage.file].path, self._row(passage)
-        return is_catalogue(path, code=True) and row >= 0 and self.index.kinds[row] in (WHOLE_FILE, CONSTANT)
+        row = self._row(passage) if self.index.files[passage.file].catalogue else -1
+        return row >= 0 and self.index.kinds[row] in (WHOLE_FILE, CONSTANT)
 
     def _of_message(self, passages: Sequence[Passage], words: int, found: Mapping[int, float]) -> dict[int, float]:
         """What else rows weigh if a passage is a message of so many words, which is given to a name.
@@ -133,8 +132,7 @@ class Phrases:
         messages = [each for each in passages if each.share >= _MESSAGE]
         told = next(filter(self._in_catalogue, messages), None) if words >= FEWEST else None
         if told is not None and not any(
-            weight >= AS_TYPED and not is_catalogue(self.index.file(row).path, code=True)
-            for row, weight in found.items()
+            weight >= AS_TYPED and not self.index.file(row).catalogue for row, weight in found.items()
         ):
             weight, line = _VERBATIM * (1 + told.share**3), self.index.whole.line(told.file, told.first)
             keys = keyed(self.index, told.file, line, self._naming)

@@ -125,11 +125,16 @@ def _order(version: re.Match[str]) -> tuple[int, bool, str, int]:
     return int(version[2]), version[3] is None, (version[3] or "").lower(), int(version[4] or 0)
 
 
-def is_catalogue(path: str, *, code: bool = False) -> bool:
-    """Whether a file is a catalogue of messages, by its path; ``code``: also one that is a source file."""
+def kind_of_catalogue(path: str) -> str:
+    """What catalogue of messages a file is, by its path: of "texts", or in "code", a source file; "" if it is none."""
     if path.endswith(_ENDS):
-        return _CATALOGUE.search(path) is not None
-    return code and path.endswith(_CODE) and _OF_CODE.search(path) is not None
+        return "texts" if _CATALOGUE.search(path) else ""
+    return "code" if path.endswith(_CODE) and _OF_CODE.search(path) else ""
+
+
+def is_catalogue(path: str) -> bool:
+    """Whether a file that is no source file is a catalogue of messages."""
+    return kind_of_catalogue(path) == "texts"
 
 
 def first_catalogues(root: Path) -> Callable[[str], bool]:

@@ -7,15 +7,14 @@ are looked up, so that thousands of them cost nothing; what has other wildcards 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from data_prep.files.access import raise_if_passing, read_regular, reason
 from search.files.git_patterns import FOLDER, Kind, Line, Part, parts_of, read_line, regex_of
+from search.files.stamps import How
 
 Tell = Callable[[str, str], None]
 """Called with the path of what is left out, and the reason."""
-How = Literal["itself", "target", "kind"]
-"""What is told of a path: of a link itself, of what it leads to, or only whether there is a file or a folder."""
 
 _MAX_IGNORE_FILE: Final = 1 << 20  # bytes
 _LONGEST_LINE: Final = 4096  # bytes, as long as a path can be

@@ -23,22 +23,15 @@ from data_prep.records import LARGEST_SOURCE
 from data_prep.sources.git_repository import GitRepository, repository_of
 from data_prep.sources.own_git import GitError
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
+from search.files.stamps import Found, Seen, modified_at
 from search.files.unread import Unread
-from search.files.walk import IGNORE_FILE, Seen, Submodules, Waiting, Walk, as_texts, modified_at
+from search.files.walk import IGNORE_FILE, Submodules, Waiting, Walk, as_texts
 
 _TEST: Final = re.compile(
     r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"
     r"|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$|[.-](?:test|spec)s?\.\w+$",
     re.IGNORECASE,
 )
-
-
-class Found(NamedTuple):
-    """A source file, as it was when found."""
-
-    path: str  # "/"-separated, relative to the root
-    size: int  # bytes
-    modified: int  # nanoseconds, as modified_at says
 
 
 def read_source(root: Path, found: Found) -> bytes:

@@ -23,11 +23,12 @@ from data_prep.sources.own_git import GitError
 from data_prep.store.split import joined_texts
 from data_prep.worker_pool import Guard, map_ordered
 from experiments.terminal.console import progress
+from search.files.generations import old_words
 from search.files.ignore_files import Tell
 from search.files.languages import indexed_suffixes, known_suffixes
-from search.files.tree import Checkout, Found, checkout_of, found_files
+from search.files.stamps import Found, Seen
+from search.files.tree import Checkout, checkout_of, found_files
 from search.files.unread import Unread
-from search.files.walk import Seen
 from search.index.code_index import Index, Origin, with_own_words
 from search.index.freshness import TreeRecord, differing, read_record, save_record
 from search.index.index_file import (
@@ -255,7 +256,8 @@ def _together(
         whole = replace(whole, split=replace(split, texts=joined_texts(split.texts)))
     files = [replace(each, committed=committed.get(each.path, "-") in each.blobs.split()) for each in whole.files]
     rows = whole.split, whole.names, whole.asks, whole.kinds, whole.deprecated
-    return Index(files, *rows, lexical_index(whole.split), callers_index(whole), whole.whole, origin)
+    words = lexical_index(whole.split), callers_index(whole), whole.whole
+    return Index(files, *rows, *words, origin, old=old_words([each.path for each in files]))
 
 
 def origin_of(checkout: Checkout, tell: Tell) -> Origin | None:

@@ -23,7 +23,6 @@ from data_prep.records import LARGEST_SOURCE, UnitKind
 from data_prep.store.arrays import Int64, Ragged, UInt8, edges
 from data_prep.store.split import PairText, Split
 from search.files.encodings import text_of
-from search.files.generations import old_words
 from search.files.languages import WHOLE_ALONE, language_name
 from search.retrieval.word_index import Bm25Index, FileIndex
 
@@ -81,6 +80,7 @@ class IndexedFile:
     blobs: str = ""  # hashes of its content (:func:`search.files.tree.blob_names`), "" if it was not read
     encoding: str = ""  # of its text; "": UTF-8
     script: str = ""  # its language, if its content says so, and not its name
+    catalogue: str = ""  # as :func:`search.files.generations.kind_of_catalogue` says
 
     @property
     def language(self) -> str:
@@ -117,6 +117,8 @@ class Index:
     unread: Mapping[str, int] = field(default_factory=dict)  # kind of files that are not read -> their number
     not_entered: Sequence[str] = ()  # folders that were not looked into, the first of them
     repositories: Mapping[str, bool] = field(default_factory=dict)  # the same of repositories: whether a submodule
+    old: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    """The files that stand behind others, and stems by which a question means them."""
 
     def __len__(self) -> int:
         return len(self.split)
@@ -169,11 +171,6 @@ class Index:
     def source(self, place: int, root: Path | None) -> tuple[Path | None, IndexedFile]:
         """The folder of the file at a place in ``files``, here the ``root``, and the file as it is called there."""
         return root, self.files[place]
-
-    @cached_property
-    def old(self) -> Mapping[int, frozenset[str]]:
-        """The files that stand behind others, and stems by which a question means them."""
-        return old_words([file.path for file in self.files])
 
     @property
     def lexicon(self) -> Iterable[str]:

@@ -20,11 +20,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.access import cache_folder, raise_if_passing
 from data_prep.store.arrays import Int64, read_sealed, write_sealed
-from search.files.ignore_files import How
-from search.files.languages import indexed_suffixes
-from search.files.tree import Found, checkout_of, found_files
-from search.files.unread import Unread
-from search.files.walk import Seen, Stamp, modified_at, unchanged
+from search.files.stamps import Found, How, Seen, Stamp, modified_at, unchanged
 from search.index.index_file import read_head, tree_sha256
 from search.retrieval.exact import given, search_loops
 
@@ -284,6 +280,10 @@ def looked_at(index: Path, root: Path | None = None) -> tuple[Path | None, Fresh
 
 def _walked(record: TreeRecord, index: Path) -> list[str]:
     """The files that another walk finds changed, new or gone; if there are none, what it saw is noted."""
+    from search.files.languages import indexed_suffixes  # what a look at an unchanged folder does not need
+    from search.files.tree import checkout_of, found_files
+    from search.files.unread import Unread
+
     root, told = record.folder, lambda *_: None
     seen, suffixes, chosen = Seen(root), indexed_suffixes(documents=record.documents), Unread(record.everything)
     found = found_files(root, suffixes, told, checkout_of(root, told), chosen, submodules=record.submodules, seen=seen)

@@ -24,25 +24,22 @@ from data_prep.files.access import ABSENT, make_own_folder, reading, reason
 from data_prep.files.json_text import checked_record, checked_words, parse_json
 from data_prep.files.writing import write_atomically
 from data_prep.records import WORD_FIELDS
-from data_prep.store.arrays import Ragged, checked_edges
+from data_prep.store.arrays import Ragged, checked_edges, tensors
 from data_prep.store.split import Split, Texts
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile, Origin
 from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 
 if TYPE_CHECKING:
-    from search.files.tree import Found
+    from search.files.stamps import Found
 
-FORMAT: Final = "galm index 13"
+FORMAT: Final = "galm index 14"
 """Incremented when the layout, or what is read of a file, changes."""
 _OF_FILE: Final = tuple(each.name for each in fields(IndexedFile))
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")
 """The fields of an index: no ranker of the search reads statement trees."""
-
 _LONGEST_HEAD: Final = 4096  # bytes
 _ALIGNED: Final = 64
 """What follows the first line begins at a multiple of this, so that its arrays can be mapped."""
-_LENGTH: Final = 8
-_TYPES: Final = {"U8": "u1", "U16": "<u2", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
 _VERSION: Final = re.compile(rb"galm index \d{1,9}(?= )")
 _AGAIN: Final = "make it again by `bash run.sh index DIR`"
 
@@ -93,6 +90,7 @@ def save_index(index: Index, path: Path) -> None:
             "unread": dict(index.unread),
             "not_entered": list(index.not_entered),
             "repositories": dict(index.repositories),
+            "old": [(file, sorted(meant)) for file, meant in index.old.items()],
         },
         "lexicon": list(index.split.lexicon),
         "names": list(index.names),
@@ -182,7 +180,7 @@ def open_index(path: Path, *, mapped: bool = False) -> Index:
     """
     head, content = _opened(path, "mapped" if mapped else "read")
     try:
-        return _built(_arrays(content), head)
+        return _built(tensors(content)[0], head)
     except (ValueError, KeyError, TypeError) as error:
         raise UnusableIndexError(f"the index {path} cannot be read ({error}): remove it, and {_AGAIN}") from error
 
@@ -232,23 +230,6 @@ def _sum(head: Head, content: bytes | memoryview) -> str:
     return str(summed.hexdigest())
 
 
-def _arrays(content: memoryview) -> dict[str, np.ndarray]:
-    """The arrays of safetensors content, as read-only views of it, where :func:`safetensors.numpy.load` would copy.
-
-    The layout is 8 bytes with the length of a JSON header, the header with the type, shape and place of each array,
-    then the arrays, all of which have one dimension.
-
-    Raises:
-        ValueError, KeyError, TypeError: the content has another layout.
-    """
-    start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
-    found = {}
-    for name, entry in parse_json(bytes(content[_LENGTH:start])).items():
-        (count,), (place, _) = entry["shape"], entry["data_offsets"]
-        found[name] = np.frombuffer(content, _TYPES[entry["dtype"]], count, start + place)
-    return found
-
-
 def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     """The index in ``arrays``: whoever wrote the file also wrote its checksums, so that positions are checked."""
 
@@ -277,6 +258,7 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
     counts = {kind: arrays[f"files-{kind}"] for kind in KINDS}
     line_ends = lists("files-lines", "files-lines-offsets", len(files), most)
     defined = [each.split() for each in words("files-names")]
+    old = {int(file): frozenset(checked_words(meant)) for file, meant in manifest["old"]}
     fits = (
         (len(files), sum(file.units for file in files), len(defined)) == (head.files, head.rows, head.files)
         and min((file.units for file in files), default=0) >= 0
@@ -285,14 +267,15 @@ def _built(arrays: Mapping[str, np.ndarray], head: Head) -> Index:
         and int(counts["text"].sum(dtype=np.int64) + counts["comments"].sum(dtype=np.int64)) == len(places)
         and places.min(initial=0) >= 0
         and kinds.max(initial=0) < len(UNIT_KINDS)
+        and all(0 <= file < len(files) for file in old)
     )
     origin = checked_record(Origin, manifest["origin"]) if manifest["origin"] else None
     if not fits:
         raise UserError(f"its parts do not fit together, or are not of {head.rows:,} rows")
     split = Split("index", lexicon, by_field, Texts(data, offsets, np.arange(head.rows)))
     file_index = FileIndex(file_terms, whole.offsets, whole.values, counts, defined, places, line_ends)
-    unread = {str(kind): int(count) for kind, count in manifest["unread"].items()}
-    inside = {str(path): submodule is True for path, submodule in manifest.get("repositories", {}).items()}
-    about = head.documents, head.everything, unread, checked_words(manifest["not_entered"]), inside
+    unread = {str(kind): int(count) for kind, count in dict(manifest["unread"]).items()}
+    inside = {str(path): submodule is True for path, submodule in dict(manifest["repositories"]).items()}
+    about = head.documents, head.everything, unread, checked_words(manifest["not_entered"]), inside, old
     lexical, callers = by_terms("lexical", head.rows), by_terms("callers", len(files))
     return Index(files, split, names, asks, kinds, deprecated, lexical, callers, file_index, origin, *about)

@@ -225,6 +225,7 @@ class JointIndex(Index):
     def over(cls, members: Sequence["Member"]) -> "JointIndex":
         """One index of all ``members``; the paths of their files begin with their names."""
         parts = [each.index for each in members]
+        starts = Numbering([len(each.files) for each in parts]).starts
         return cls(
             files=[
                 replace(file, path=f"{each.repository.name}/{file.path}")
@@ -240,6 +241,11 @@ class JointIndex(Index):
             callers=JointBm25.over([each.callers for each in parts]),
             whole=JointFiles.over([each.whole for each in parts]),
             origin=None,
+            old={
+                start + place: meant
+                for start, each in zip(starts, parts, strict=True)
+                for place, meant in each.old.items()
+            },
             members=members,
         )
 

@@ -21,9 +21,10 @@ from data_prep.store.split import Split, joined
 from data_prep.worker_process import FILE, limited
 from search.engine.question import asked_words
 from search.files.encodings import text_of
-from search.files.generations import is_deprecated
+from search.files.generations import is_deprecated, kind_of_catalogue
 from search.files.languages import Unit, Units, language_inside, language_name, read_file, unparsed
-from search.files.tree import Found, blob_names, is_test, read_source
+from search.files.stamps import Found
+from search.files.tree import blob_names, is_test, read_source
 from search.files.words import FileWords, file_words, stems, terms_of
 from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index, IndexedFile
 from search.retrieval.word_index import K1, WEIGHTS, B, Bm25Index, FileIndex, gains, idf
@@ -144,7 +145,8 @@ def _read(task: Task, found: Found, licences: "Licences") -> tuple[IndexedFile, 
         read, words = Units((), getattr(error, "strerror", None) or str(error)), FileWords()
     test, rows = is_test(found.path), len(read.units)
     script = script or (read.language if read.language != language_name(found.path) else "")
-    indexed = IndexedFile(*found, licence, test, False, rows, read.left_out, blobs, encoding, script)
+    catalogue = kind_of_catalogue(found.path)
+    indexed = IndexedFile(*found, licence, test, False, rows, read.left_out, blobs, encoding, script, catalogue)
     return indexed, read.units, words
 
 

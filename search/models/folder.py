@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load
 
 from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, file_sha256, read_whole
 from data_prep.files.json_text import parse_json, sorted_json
-from data_prep.store.arrays import Bool, Float32, Int8, Int64
+from data_prep.store.arrays import Bool, Float32, Int8, Int64, tensors
 from data_prep.store.tokenizing import Vocabularies, Vocabulary, WordsConfig, WordTokenizer
 from experiments.terminal.options import PACKED, fitted, is_packed, options_of, stored_configuration
 
@@ -41,7 +39,6 @@ _STEEPEST: Final = np.finfo(np.float32).max / LARGEST
 PARTS: Final = ("kept", "values", "scales")
 """The arrays that a table is stored as: which rows are not all zeros, these rows in 8 bits, and the scale of each."""
 _WORDS, _WEIGHTS = PACKED
-_HEAD: Final = 8
 _OF_SENTENCES: Final = (".json", ".txt", ".safetensors", ".bin")
 """Suffixes of the files of a model of sentence-transformers."""
 
@@ -266,12 +263,11 @@ def _read(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise UserError(f"{', '.join(missing)} is missing")
     content = read_whole(folder / _WEIGHTS)
     try:
-        arrays: dict[str, np.ndarray] = load(content)
-        header = parse_json(content[_HEAD:][: int.from_bytes(content[:_HEAD], "little")])
-        about = parse_json(header.get("__metadata__", {}).get(ABOUT, "{}"))
+        arrays, told = tensors(content)
+        about = parse_json(told.get(ABOUT, "{}"))
         form, rest = about.get("format"), {name: value for name, value in about.items() if name != "sha256"}
         whole = form == FORMAT_VERSION and about["sha256"] == _sha256(rest, arrays)
-    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise UserError(f"{_WEIGHTS} cannot be read ({' '.join(str(error).split())})") from error
     if form != FORMAT_VERSION:
         raise UserError(f"{_WEIGHTS} is of format {form}, this program reads format {FORMAT_VERSION}")

@@ -108,7 +108,7 @@ def load_packed(folder: Path) -> tuple[NeuralRanker, WordTokenizer]:
         tokenizer = class_of(plan.model_name).word_tokenizer(packed.tokenizer.vocabularies, plan.words)
         shapes = {name: tuple(weight.shape) for name, weight in weights_of(plan, tokenizer).items()}
         packed.check_shapes(shapes)
-        arrays = {**packed.weights}
+        arrays = {name: each.copy() for name, each in packed.weights.items()}  # which may be written to
         for name in packed.tables:
             arrays[name] = packed.table(name, shapes[name]).rows(np.arange(shapes[name][0]))
     except UserError as error:

@@ -23,7 +23,6 @@ from search.index.index_file import open_index, save_index
 from search.making import build_vectors, checked_run, complain_about
 from search.models.packed import check_model, reranker_maker
 from search.opening import opened
-from search.options import QualityOptions
 from search.quality.certainty_fit import Part, answers, certainty_lines, measure_certainty
 from search.quality.measure import (
     Measured,
@@ -35,6 +34,7 @@ from search.quality.measure import (
     with_comments,
     without_documentation,
 )
+from search.quality.options import QualityOptions
 from search.quality.query_file import QueryFile, read_query_file, read_query_files
 from search.quality.questions import questions_of, with_contexts
 from search.quality.trace_questions import frame_lines, measure_traces, of_traces

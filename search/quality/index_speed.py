@@ -26,7 +26,8 @@ from evaluation.speed import Form, Measured, Seconds, SpeedOptions, asking, comp
 from experiments.recipes.config import REPOSITORY
 from search.engine.engine import Engine
 from search.files.languages import LANGUAGES, language_name, read_file
-from search.files.tree import Found, found_files
+from search.files.stamps import Found
+from search.files.tree import found_files
 from search.index.build import refresh, watched
 from search.index.code_index import rows_of_files
 from search.index.index_file import open_index, read_head

@@ -28,10 +28,8 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.access import OWN, named_path
 from data_prep.store.arrays import Float, Float32, Int32, Int64, UInt8, read_sealed, write_sealed
-from search.retrieval.exact import SLACK, VectorIndex, extra
+from search.retrieval.exact import SLACK, WORTH_IT, VectorIndex, extra
 
-WORTH_IT: Final = 250_000
-"""Minimum number of rows for clusters: below, scanning every row takes less time than the model that reranks."""
 FORMAT: Final = "galm vector clusters 2"
 _PROBED: Final = 16  # one of this many clusters is probed
 _TRAINED_ON: Final = 64  # rows per cluster that k-means is trained on

@@ -30,6 +30,8 @@ HELD: Final = 1 << 29
 """Bytes of rounded vectors that :class:`ExactVectors` holds in memory."""
 SLACK: Final = 1e-4
 """Tolerance for float32 sums in a different order: candidates may score this much below the last wanted row."""
+WORTH_IT: Final = 250_000
+"""Minimum number of rows for clusters: below, scanning every row takes less time than the model that reranks."""
 _GROUPS: Final = 8
 """Groups of rows for each wanted row: the more, the fewer rows are scored anew."""
 _BLOCK: Final = 16_384
@@ -281,14 +283,14 @@ def vector_index(vectors: Float[np.ndarray, "rows dim"], name: str, path: Path, 
     Raises:
         UserError: ``how`` is something else, or its extra is not installed.
     """
-    from search.retrieval.approximate import WORTH_IT, clusters_path, installed, kept_faiss
-
-    if how == "faiss" or (how == "" and len(vectors) >= WORTH_IT and installed()):
-        return kept_faiss(vectors, name, clusters_path(path))
-    if how in ("", "exact"):
+    if how == "exact" or (how == "" and len(vectors) < WORTH_IT):
         return ExactVectors(vectors)
-    from search.retrieval.approximate import MilvusVectors, is_milvus
+    from search.retrieval.approximate import MilvusVectors, clusters_path, installed, is_milvus, kept_faiss
 
+    if how == "faiss" or (how == "" and installed()):
+        return kept_faiss(vectors, name, clusters_path(path))
+    if how == "":
+        return ExactVectors(vectors)
     if is_milvus(how):
         return MilvusVectors(vectors, how)
     raise UserError(

@@ -17,7 +17,7 @@ from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
-from search.files.walk import modified_at
+from search.files.stamps import modified_at
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record

@@ -20,7 +20,7 @@ from experiments.terminal import console
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
 from search.cli import answered, freshness_of, ready
-from search.files.walk import modified_at
+from search.files.stamps import modified_at
 from search.index.frame_locator import named_places
 from search.making import named_folder
 from search.options import RelatedOptions, SearchOptions

@@ -1,11 +1,14 @@
-"""Ragged lists are the lists they were made of."""
+"""Ragged lists are the lists they were made of; arrays of safetensors are what that library reads."""
+
+import json
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import load, save
 
-from data_prep.store.arrays import Ragged, edges
+from data_prep.store.arrays import Ragged, edges, tensors
 
 LISTS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), max_size=8)
 
@@ -75,3 +78,59 @@ def test_lists_of_a_file_that_are_none_are_refused(values, offsets):
 def test_lists_of_other_types_are_refused(values, offsets):
     with pytest.raises(ValueError, match=r"expected .* of int"):
         Ragged.checked(np.array([1], values), np.array([0, 1], offsets), lists=1, below=2)
+
+
+ARRAYS = {
+    "bools": np.array([[True, False, True]]),
+    "bytes": np.arange(6, dtype=np.uint8).reshape(1, 2, 3),
+    "signed": np.array([-128, 127], np.int8),
+    "counts": np.array([65_535], np.uint16),
+    "numbers": np.array([[1], [-2]], np.int32),
+    "long": np.array([2**62]),
+    "weights": np.linspace(0, 1, 6, dtype=np.float32).reshape(3, 2),
+    "none": np.empty((0, 4), np.float32),
+    "one": np.array(2.5, np.float32),
+}
+
+
+def test_tensors_are_what_safetensors_reads() -> None:
+    content = save(ARRAYS, {"about": "text"})
+    found, about = tensors(content)
+    assert about == {"about": "text"}
+    assert {*found} == {*ARRAYS}
+    for name, wanted in load(content).items():
+        assert (found[name].dtype, found[name].shape) == (wanted.dtype, wanted.shape)
+        assert np.array_equal(found[name], wanted)
+        assert not found[name].flags.writeable
+
+
+def made_up(header: object) -> bytes:
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(16)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        5,
+        [1],
+        {"a": {}},
+        {"a": {"dtype": "F8", "shape": [4], "data_offsets": [0, 4]}},
+        {"a": {"dtype": "F32", "shape": [5], "data_offsets": [0, 16]}},
+        {"a": {"dtype": "F32", "shape": [5], "data_offsets": [0, 20]}},
+        {"a": {"dtype": "F32", "shape": [-2, -2], "data_offsets": [0, 16]}},
+        {"a": {"dtype": "F32", "shape": [10**30], "data_offsets": [0, 4 * 10**30]}},
+        {"a": {"dtype": "F32", "shape": ["4"], "data_offsets": [0, 16]}},
+        {"a": {"dtype": "F32", "shape": [4], "data_offsets": [0]}},
+        {"a": {"dtype": "F32", "shape": [4], "data_offsets": 16}},
+    ],
+)
+def test_other_layouts_are_refused(header: object) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        tensors(made_up(header))
+
+
+@pytest.mark.parametrize("content", [b"", bytes(7), b"\xff" * 8, save(ARRAYS)[:-1]])
+def test_content_that_is_cut_is_refused(content: bytes) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        tensors(content)

@@ -3,7 +3,7 @@
 import pytest
 
 import neural_code_search as ncs
-from search.files.generations import first_catalogues, is_catalogue
+from search.files.generations import first_catalogues, is_catalogue, kind_of_catalogue
 
 FILL = {
     f"src/m{number}.py": f"def load_{number}(order):\n    return order\n\n\ndef limit_{number}(x):\n    return x\n"
@@ -151,7 +151,7 @@ def test_of_translations_the_english_one_is_read(tmp_path):
     assert [name for name in (*read, *left) if tells(name)] == [*read]
     others = ("token.json", "package.json", "en/a.json", "src/main.properties", "values/colors.xml", "i18n/readme.yaml")
     assert not any(map(is_catalogue, others))
-    assert is_catalogue("lang/en/a.php", code=True)
+    assert kind_of_catalogue("lang/en/a.php") == "code"
     assert not is_catalogue("lang/en/a.php")
 
 

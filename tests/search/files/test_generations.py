@@ -32,6 +32,18 @@ def test_paths_that_are_old(paths: list[str], old: list[str]):
     assert [paths[number] for number in sorted(old_words(paths))] == old
 
 
+def test_an_index_has_which_of_its_files_are_old_after_each_change(tmp_path):
+    root, place = tmp_path / "code", tmp_path / "index"
+    (root / "v1").mkdir(parents=True)
+    (root / "v1" / "a.py").write_text("def a():\n    return 1\n")
+    refresh(root, place, processes=0, tell=print)
+    assert open_index(place).old == {}
+    (root / "v2").mkdir()
+    (root / "v2" / "a.py").write_text("def a():\n    return 2\n")
+    refresh(root, place, processes=0, tell=print)
+    assert open_index(place).old == {0: {"1"}}
+
+
 @pytest.mark.parametrize(
     ("path", "source"),
     [

@@ -8,7 +8,8 @@ import pytest
 from repositories import commit, run_git, write
 
 from data_prep.records import LARGEST_SOURCE
-from search.files.tree import Found, checkout_of, found_files, read_source
+from search.files.stamps import Found
+from search.files.tree import checkout_of, found_files, read_source
 
 FILES = {"b/Z.java": "class Z {}", "a/A.java": "class A {}", "a-b/C.java": "", "a/b/D.java": "1", "a/notes.txt": "none"}
 JAVA = ["a-b/C.java", "a/A.java", "a/b/D.java", "b/Z.java"]

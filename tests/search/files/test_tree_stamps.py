@@ -12,9 +12,9 @@ import pytest
 from repositories import run_git, write
 
 from modeling.c_library import load_c
-from search.files import walk
+from search.files import stamps
+from search.files.stamps import Seen
 from search.files.tree import checkout_of, found_files
-from search.files.walk import Seen
 from search.index import freshness
 from search.index.freshness import StoredTree, TreeRecord, read_record, record_path, save_record
 from search.retrieval.exact import ROUNDED
@@ -138,7 +138,7 @@ KINDS = [name for name, each in vars(Edits).items() if callable(each) and name n
 @pytest.mark.parametrize("git", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_after_random_edits_the_stamps_agree_with_a_walk(tmp_path, seed, git, monkeypatch):
-    monkeypatch.setattr(walk, "TICK", TICK)  # so that unchanged trees are recognised soon
+    monkeypatch.setattr(stamps, "TICK", TICK)  # so that unchanged trees are recognised soon
     root = write(tmp_path / "tree", START)
     kinds = KINDS if git else [each for each in KINDS if each not in ("add", "nested")]
     if git:
@@ -166,12 +166,12 @@ def test_after_random_edits_the_stamps_agree_with_a_walk(tmp_path, seed, git, mo
 def test_what_was_seen_within_a_tick_of_its_change_is_not_trusted(tmp_path, monkeypatch):
     root = write(tmp_path / "tree", START)
     assert changed_files(record_of(root)) is None
-    monkeypatch.setattr(walk.time, "time_ns", lambda: root.stat().st_ctime_ns + 10**9)
+    monkeypatch.setattr(stamps.time, "time_ns", lambda: root.stat().st_ctime_ns + 10**9)
     assert changed_files(record_of(root)) == []
 
 
 def test_a_checkout_above_that_begins_or_ends_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setattr(walk, "TICK", 0)
+    monkeypatch.setattr(stamps, "TICK", 0)
     root = write(tmp_path / "top/tree", START)
     record = record_of(root)
     run_git(tmp_path / "top", "init", "-q")
@@ -186,7 +186,7 @@ def test_a_checkout_above_that_begins_or_ends_is_noticed(tmp_path, monkeypatch):
 
 
 def test_a_tracked_file_in_an_ignored_folder_is_noticed_when_it_comes_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(walk, "TICK", 0)
+    monkeypatch.setattr(stamps, "TICK", 0)
     root = write(tmp_path / "tree", START)
     run_git(root, "init", "-q")
     run_git(root, "add", "-f", "out/g.py")

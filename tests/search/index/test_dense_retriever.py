@@ -594,7 +594,8 @@ def test_vectors_of_the_same_model_by_name_but_of_another_width_are_refused(enco
 def test_damaged_clusters_are_made_anew(tree, run, monkeypatch):
     if not find_spec("faiss"):
         pytest.skip("faiss is not installed: bash run.sh install vectors")
-    monkeypatch.setattr("search.retrieval.approximate.WORTH_IT", 10)
+    for module in ("approximate", "exact"):
+        monkeypatch.setattr(f"search.retrieval.{module}.WORTH_IT", 10)
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     path = indexed(tree, str(run))
     clusters = clusters_path(vectors_path(path))

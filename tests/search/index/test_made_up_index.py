@@ -57,6 +57,10 @@ def with_file(**other):
     return with_json("manifest", lambda told: told | {"files": [told["files"][0] | other, *told["files"][1:]]})
 
 
+def with_manifest(**other):
+    return with_json("manifest", lambda told: told | other)
+
+
 def with_origin(**other):
     return with_json("manifest", lambda told: told | {"origin": told["origin"] | other})
 
@@ -85,6 +89,11 @@ MADE_UP = {
     "a path that is none": with_file(path=None),
     "a field of its own": with_file(other=1),
     "a word that is none": with_json("lexicon", lambda words: [None, *words[1:]]),
+    "kinds of files that are not read as a list": with_manifest(unread=[1]),
+    "repositories that are a number": with_manifest(repositories=1),
+    "an old file that is not there": with_manifest(old=[[10**6, ["v1"]]]),
+    "old files without words": with_manifest(old=[0]),
+    "old files by words that are none": with_manifest(old=[[0, [None]]]),
     "too few words": with_json("lexicon", lambda words: words[:3]),
     "terms that are no list": with_json("lexical-terms", lambda _: {"a": 1}),
     "too few terms": with_json("lexical-terms", lambda words: words[1:]),

@@ -147,7 +147,8 @@ def test_the_speed_is_measured_over_as_many_posts_as_asked_for(monkeypatch, tmp_
 
 def test_the_clusters_of_many_posts_are_stored_beside_their_vectors(monkeypatch, tmp_path):
     pytest.importorskip("faiss")
-    monkeypatch.setattr("search.retrieval.approximate.WORTH_IT", 3)
+    for module in ("approximate", "exact"):
+        monkeypatch.setattr(f"search.retrieval.{module}.WORTH_IT", 3)
     monkeypatch.setattr(speed, "LightConfig", lambda: LightConfig(dim=16, buckets=16))
     monkeypatch.setattr(FaissVectors, "_built", lambda index, _, build=FaissVectors._built: build(index, 1))
     posts = prepare_posts(PostsConfig((str(small_dump(tmp_path)),), root=str(tmp_path / "data")), command="", say=print)

@@ -5,7 +5,7 @@ from repositories import commit, run_git, write
 from serving import index_of
 
 from data_prep.errors import UserError
-from search.cli import changed_files
+from search.changed import changed_files
 from search.index.index_file import open_index
 
 FILES = {name: f"def {name[0]}():\n    return 1\n" for name in ("a.py", "b.py", "sub/c.py")}
