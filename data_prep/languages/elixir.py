@@ -179,6 +179,7 @@ LANGUAGE: Final = Language(
     doubt=0.25,
     body_mark="",
     closing=r"(?:end\b|[\])}])",
+    stray="end",
     grammar="tree_sitter_elixir:language",
     functions=words("call"),
     types=words("call"),

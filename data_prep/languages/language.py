@@ -164,9 +164,7 @@ def named(node: "Node") -> Declaration:
 
 def is_docstring(node: "Node") -> bool:
     """Whether a node is a statement that consists of a string."""
-    if node.type != "expression_statement":
-        return False
-    return [child.type for child in node.named_children] == ["string"]
+    return node.type == "expression_statement" and [child.type for child in node.named_children] == ["string"]
 
 
 def words(text: str) -> frozenset[str]:
@@ -213,6 +211,8 @@ class Language:
     """What begins the body of a declaration; "": the line's end. Several: the first of them, wherever it is."""
     closing: str = r"[\])}]"
     """Regular expression of what begins the last line of a declaration, as its first; "": nothing, as in Python."""
+    filler: str = ""  # what stands in a block that has nothing, if that may not be empty
+    stray: str = ""  # what ends a block, if its grammar takes one too many for a name
 
     # its grammar
     grammar: str  # "module:function"; the module's distribution is named like it, if it is none of this folder

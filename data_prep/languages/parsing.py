@@ -14,14 +14,7 @@ from tree_sitter import Parser, Query, QueryCursor
 from data_prep.errors import UserError
 from data_prep.languages.comments import Comments, first_sentence, plain_comment
 from data_prep.languages.fields import bodiless, code_fields, merged, type_fields, types_around, without_comments
-from data_prep.languages.language import (
-    Declaration,
-    FoundFunction,
-    Language,
-    ParsedSource,
-    is_docstring,
-    node_text,
-)
+from data_prep.languages.language import Declaration, FoundFunction, Language, ParsedSource, is_docstring, node_text
 from data_prep.languages.own_tree import Node, Tree, captures_of_broken
 from data_prep.languages.text_names import cases, handler
 
@@ -107,8 +100,7 @@ def parse(language: Language, data: bytes, path: str, *, whole: bool = False) ->
     if whole and other.root_node.has_error:
         raise UserError("does not parse")
     found = [_parsed(language, tree, data, path)]
-    if eased != data:
-        found.append(_parsed(language, other, eased, path, data))
+    found += [_parsed(language, other, eased, path, data)] if eased != data else []
     return max(found, key=lambda each: (len(each.functions), -each.left_out, not each.broken_line))
 
 
@@ -148,8 +140,19 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
         handlers=cache(lambda: _handlers(language, data, captures, comments)),
         cases=tests,
         damaged=cache(lambda: damaged() if root.has_error else []),
-        broken_line=line_of(captures.get("error", ())) if root.has_error else 0,
+        broken_line=line_of(captures.get("error", ())) if root.has_error else stray_line(language, tree),
     )
+
+
+def stray_line(language: Language, tree: Tree) -> int:
+    """The first line with what ends a block and has none, from 1; 0: there is none, or the grammar tells it."""
+    found = language.stray and QueryCursor(_stray(language)).captures(tree.root_node).get("stray")
+    return line_of(found) if found else 0
+
+
+@lru_cache
+def _stray(language: Language) -> Query:
+    return Query(loaded_grammar(language.grammar), f'((identifier) @stray (#eq? @stray "{language.stray}"))')
 
 
 def line_of(errors: Sequence[Node]) -> int:

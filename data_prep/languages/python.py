@@ -62,6 +62,7 @@ LANGUAGE: Final = Language(
     typical=r"^\s*(?:def|class|elif|except|with|for|if|while|else)\b.*:\s*(?:#.*)?$|\bself\.|\bNone\b",
     body_mark=":",
     closing="",
+    filler="pass",
     grammar="tree_sitter_python:language",
     functions=words("function_definition"),
     types=words("class_definition"),

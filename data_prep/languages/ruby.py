@@ -166,6 +166,7 @@ LANGUAGE: Final = Language(
     doubt=0.25,
     body_mark="",
     closing=r"(?:end\b|[\])}])",
+    stray="end",
     grammar="tree_sitter_ruby:language",
     functions=_METHODS,
     types=words("class module singleton_class assignment"),

@@ -77,6 +77,7 @@ LANGUAGE: Final = Language(
     typical=r"\b(?:pub fn|comptime|orelse|errdefer|usize|anytype|@import)\b|@\w+\("
     r"|\bconst \w+(?:: [\w\[\]]+)? = |\.\{|!void|\btry \w",
     doubt=0.25,
+    filler="comptime {}",
     grammar="tree_sitter_zig:language",
     eased=partial(eased, (_apart,)),
     cases=False,  # they stand in the files of what they test, and hide it

@@ -9,29 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from data_prep.traces.trace import (
-    MESSAGE_LINES,
-    NEXT_RECORD,
-    STRONG,
-    TOP,
-    Frame,
-    Reading,
-    Relation,
-    TracedError,
-    begins,
-    number,
-)
+from data_prep.traces.stated import MESSAGE_LINES, NAME, NEXT_RECORD, NOT_TOLD, STATED
+from data_prep.traces.trace import TOP, Frame, Reading, Relation, TracedError, begins, number
 
 Groups = Mapping[str, str]
 """The named groups of a frame, "" for those that did not match, and ``call``, what the line before it says."""
 NEVER: Final = re.compile(r"(?!)")
-_NAME: Final = re.compile(r"Error|Exception|Throwable|Failure|Panic|panic|fatal error|runtime")
-_STATED: Final = re.compile(
-    rf"(?<![\w.$/\\'\"(-])(?P<error>(?:[\w$]+\.)*(?:[A-Z][\w$]*)?{STRONG})(?: \[\w+\])?(?:: ?(?P<message>.*)|\s*$)"
-)
-"""An error behind what a logger or a console prints before it."""
-_NOT_TOLD: Final = re.compile(r"\s*(?:(?:>\s*)?\d+\s*[|│]|[|│]|❯|[-=_⎯─~^]{3,}|[\])}]*\s*$)")
-"""Lines behind a message that are none of it: code frames, rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +105,7 @@ class _Reader:
         self._reversed = False  # whether the outermost frame is the first
         self._left_out = 0
         self._call = ""  # the function that a place may follow
+        self._line = self._said = ""  # the last line that is no frame, and the one before it
         self._full = False  # whether no line goes on with the message
         self._next: Relation = ""  # of the next error, where that is a line of its own
         self._grouped = False  # whether errors are those of a group
@@ -135,6 +119,7 @@ class _Reader:
             if (found := pattern.fullmatch(line)) and (
                 frame := form.frame({"call": self._call, **found.groupdict(default="")})
             ):
+                self._state_said()
                 if self._call and not self._frames and self._told and self._told[-1].startswith(self._call):
                     self._told.pop()  # the line that names the function is none of the message
                 self._frames.append(frame)
@@ -146,6 +131,12 @@ class _Reader:
             self._frames[-1] = replace(last, name=named.name if named else "", code=found["code"].strip())
             return True
         return False
+
+    def _state_said(self) -> None:
+        """Begin an error without a name, whose message is above the function of the first frame."""
+        is_first = self._call and not (self._head or self._frames or self._errors)
+        if is_first and self._said[:1].strip() and not NEXT_RECORD.match(self._said):
+            self._begin("", self._said, "")
 
     def is_count(self, line: str) -> bool:
         """Add frames that are only counted."""
@@ -164,7 +155,7 @@ class _Reader:
             return True
         if found := form.error.fullmatch(line):
             return self._state(found, form.relations.get(found.groupdict("").get("relation", "").strip(), ""))
-        if self._told_begun or not (found := _STATED.search(line)):
+        if self._told_begun or not (found := STATED.search(line)):
             return False
         before = line[: found.start()].strip()
         return self._state(found, next((said for sign, said in form.relations.items() if before.endswith(sign)), ""))
@@ -221,7 +212,7 @@ class _Reader:
     def _told_begun(self) -> bool:
         """Whether an error is stated, and its frames have not begun."""
         begun = self._head is not None and not self._frames
-        return begun and (self._place is not None or bool(_NAME.search(self._head.error if self._head else "")))
+        return begun and (self._place is not None or bool(NAME.search(self._head.error if self._head else "")))
 
     def _state(self, found: re.Match[str], relation: Relation) -> bool:
         """Begin an error; what is not as certainly one as that before it is a part of its message."""
@@ -229,7 +220,7 @@ class _Reader:
         if error in self._form.kinds:
             error, message = self._form.kinds[error], f"{error}: {message}"
         begun = self._told_begun or (self._head and not self._head.error and self._told)
-        if begun and not (relation or self._next or _NAME.search(error)):
+        if begun and not (relation or self._next or NAME.search(error)):
             return False
         self._begin(error, message, relation or self._next or ("grouped" if self._grouped else ""))
         return True
@@ -251,16 +242,18 @@ class _Reader:
     def text(self, line: str) -> None:
         """Another line: it names a function, or, behind a head, it goes on with the message."""
         self._is_last = False
+        self._said, self._line = self._line, line
         if found := self._form.call.fullmatch(line):
             self._call = found["name"]
         elif self._frames and self._form.call is not NEVER and line[:1].strip() and not NEXT_RECORD.match(line):
             self._begin("", line, "")  # the message of the next error
+            return
         if line.strip() and not line.strip("^~ "):
             del self._told[-1:]  # the code that is underlined
             return
         ended = self._full or self._frames or self._left_out
         goes_on = self._head and not ended and len(self._told) < MESSAGE_LINES
-        if goes_on and not _NOT_TOLD.match(line) and not self._looks.search(line):
+        if goes_on and not NOT_TOLD.match(line) and not self._looks.search(line):
             self._told.append(line.strip())
 
     def reading(self) -> Reading | None:

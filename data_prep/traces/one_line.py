@@ -7,6 +7,14 @@ from typing import Final
 
 _CALL: Final = r"(?:async |new )?[^\s()]{1,300}(?: \[as \S{1,100}\])?"
 _ARGUMENTS: Final = r"\((?:[^()]|\([^()]{0,100}\)){0,300}\)"
+_GO_CALL: Final = (
+    r"(?<!created by )(?:created by )?(?!\S{1,300}\.go\s)(?=\S{0,300}\.)[^\s():]{1,300}"
+    r"(?:\(\*?[\w.\[\]]{1,100}\)[^\s():]{1,300})?"
+)
+"""A function as Go's errors print it, without its arguments."""
+_OF_BROWSER: Final = (
+    r"(?<![Gg]lobal )(?<![Mm]odule )(?<![Ee]val )(?:(?:[Gg]lobal|[Mm]odule|[Ee]val) code|[^\s@]{0,300})@"
+)
 _FRAMES: Final = (
     rf"at {_CALL}(?: ?\((?:[^()\s]{{1,300}}:\d+|Native Method|Unknown Source|<anonymous>|native)\)"
     r"|\([^()]{0,300}\)(?: in \S.{0,300}?:line \d+)?(?:\s|$))",
@@ -23,7 +31,8 @@ _FRAMES: Final = (
     r"(?:\S{1,300}\.lua:\d+|\[C\]): in ",
     r"\S{1,300}, called at \S{1,300}:\d",
     r"\S{1,300}\.zig:\d+:\d+: 0x",
-    r"[^\s@]{0,300}@\S{1,300}:\d+:\d+(?:\s|$)",
+    rf"{_OF_BROWSER}(?:\S{{1,300}}:\d+:\d+|\[native code\])(?:\s|$)",
+    rf"{_GO_CALL}\s{{1,80}}\S{{1,300}}\.(?:go|s):\d+(?:\s|$)",
     r"\d{1,4}: \S.{0,300}? at \S{1,300}\.[rR]#\d",
 )
 """What begins a frame of a trace that is all in one line."""
@@ -31,7 +40,7 @@ _BESIDE: Final = (
     r"Caused by: |\[cause\]: |\.\.\. \d+ (?:more|lines)|--- End of |Node\.js v\d|Stack trace:|goroutine \d+ \[|Next "
     r"|stack (?:backtrace|traceback):|thrown in \S+ on line \d|note: (?:run with|Some details) |Thread \d+ crashed"
     r"|exit status \d|\S{1,300}\.(?:go|s):\d+(?: \+0x|\s|$)|The above exception was |During handling of the above "
-    r"|Traceback |CallStack "
+    r"|Traceback |CallStack |\[native code\]|(?:> |(?<!> ))\d{1,5} \| |● |Test Suites: \d"
 )
 """What else begins a line of such a trace."""
 _IN_LINE: Final = re.compile(rf"(?<=\s)(?<!panicked\s)(?<!called\s)(?=\S)(?=(?P<frame>{'|'.join(_FRAMES)})|{_BESIDE})")
@@ -40,9 +49,22 @@ _SIGNS: Final = (
 )  # fmt: skip
 _ERROR_IN_LINE: Final = re.compile(
     r"(File .* in \S+ .*?) (?=(?:\w+\.)*\w+(?:Error|Exception)(?:: |$))|(.*panicked at \S+\.rs:\d+:\d+:) "
+    r"|(\W*● .*?) (?=(?:[A-Z]\w*\.)*\w*(?:Error|Exception): |expect\()"
 )
 _CODE: Final = re.compile(r'(File "[^"]{1,300}", line \d+, in \S+) +(?=\S)')
+_BEHIND: Final = re.compile(r"(\s*at [^()]*\([^()]*:\d+:\d+\)|\s*\S+\.(?:go|s):\d+) (?=[^\s+])")
+"""A frame that other text follows."""
 _SEVERAL: Final = 2
+_ALONE: Final = (
+    r"at (?:async |new )?[^\s()]{1,300}(?: \[as \S{1,100}\])? \([^()\s]{1,300}:\d+:\d+\)",
+    rf"{_OF_BROWSER}[a-z-]{{2,20}}://\S{{1,300}}:\d+:\d+(?!\S)",
+    r"at (?:[\w$]{1,100}\.){1,30}[\w$<>]{1,100}\([\w$]{1,100}\.(?:java|kt|scala|groovy):\d+\)",
+    rf"{_GO_CALL}(?:{_ARGUMENTS})?(?P<gap>\s{{1,80}})(?:[A-Za-z]:)?/\S{{1,300}}\.go:\d+(?: \+0x[0-9a-f]+)?(?!\S)",
+    r'File "[^"]{1,300}", line \d+, in \S+',
+)
+"""Frames that are no other text, even where there is one alone."""
+_LONGEST: Final = 2000  # characters in which a frame is looked for
+_ONE: Final = re.compile(rf"(?<!\S)(?:{'|'.join(_ALONE)})")
 
 
 def apart(line: str) -> Sequence[str]:
@@ -54,10 +76,23 @@ def apart(line: str) -> Sequence[str]:
         return (line,)
     edges = [0, *(found.start() for found in places), len(line)]
     parts = (f"{'  ' if start else ''}{line[start:end].rstrip()}" for start, end in pairwise(edges))
-    lines = (_CODE.sub(r"\1\n    ", _ERROR_IN_LINE.sub(r"\1\2\n", each)) for each in parts)
-    return [part for each in lines for part in each.split("\n")]
+    first, *others = parts
+    return [part for each in (" ".join(first.split()), *others) for part in _inside(each)]
+
+
+def _inside(part: str) -> Sequence[str]:
+    """The lines of a part: an error below what is told of its place, code below its frame, what follows a frame."""
+    part = " ".join(part.split()) if part.lstrip().startswith("●") else part
+    lines = _CODE.sub(r"\1\n    ", _ERROR_IN_LINE.sub(r"\1\2\3\n", part))
+    return _BEHIND.sub(r"\1\n", lines, count=1).split("\n")
 
 
 def with_lines(typed: str) -> str:
-    """A text with the line breaks that a trace in it has lost."""
-    return typed if "\n" in typed else "\n".join(apart(typed))
+    """A text with the line breaks that a trace in it has lost; one of a frame alone ends with one."""
+    lines = [typed] if "\n" in typed else apart(typed)
+    if len(lines) > 1 or "\n" in typed or not (found := _ONE.search(typed[:_LONGEST])):
+        return "\n".join(lines)
+    gap = found.span("gap")
+    frame = found[0] if gap[0] < 0 else f"{typed[found.start() : gap[0]]}\n\t{typed[gap[1] : found.end()]}"
+    before, behind = typed[: found.start()].rstrip(), typed[found.end() :].strip()
+    return "\n".join([*(_inside(before) if before else ()), frame, behind])

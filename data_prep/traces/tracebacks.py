@@ -8,9 +8,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from data_prep.traces.stated import MESSAGE_LINES, NEXT_RECORD
 from data_prep.traces.trace import (
-    MESSAGE_LINES,
-    NEXT_RECORD,
     STRONG,
     TOP,
     Frame,

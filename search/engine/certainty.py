@@ -1,7 +1,7 @@
 """How certain an answer is: whether the files have the question's words and names, and one place has them together."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
@@ -13,10 +13,10 @@ from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
 from search.engine.matching import LineOwners
 from search.engine.name_reading import NameReader
-from search.engine.near_words import NearNames, in_known_forms
+from search.engine.near_words import NearNames, as_typed, in_known_forms, joined
 from search.engine.phrases import AS_TYPED, Phrases
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
-from search.files.words import pieces
+from search.files.words import folded, pieces
 from search.index.code_index import Index
 
 _SHOWN: Final = 5
@@ -27,6 +27,8 @@ _ALL: Final = 0.999
 """The share of a question's words that is all of them, but for rounding."""
 _MEETING: Final = 3
 """Pairs of letters from one that files have to the next: between these at most one letter is of neither."""
+_ONE_WORD: Final = re.compile("[\u30a1-\u30ff]+")
+"""Katakana, in which no letter is a word between two others."""
 _ROUTE: Final = re.compile(r"(?:[A-Za-z]+\s+)?(?:https?://[^\s/]+)?/(?:\S*/)?[a-z_-]{3,}\S*", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<=[a-z_-]{3})/\d+(?=/|\?|\Z|\s)")
 _RANKING: Final = RankingSettings()
@@ -98,6 +100,7 @@ class Judge:
         self._stems_in = lru_cache(maxsize=16)(self._stems_of)
         self._known = lru_cache(maxsize=16)(self._known_of)
         self._formed = lru_cache(maxsize=16)(self._form_of)
+        self._surely_formed = lru_cache(maxsize=16)(lambda text: self._form_of(text, self._near_words.near))
         self._exists = lru_cache(maxsize=256)(self._has_name)
 
     def has(self, stem: str) -> bool:
@@ -121,7 +124,8 @@ class Judge:
             parts = [part for part in pieces(word) if part in found]
             known = [number for number, part in enumerate(parts) if self.has(found[part])] if len(parts) > 2 else []
             for first, then in pairwise(known):
-                if then - first <= _MEETING:
+                one_word = all(map(_ONE_WORD.fullmatch, parts[first + 1 : then]))
+                if then - first <= (_MEETING - 1 if one_word else _MEETING):
                     found = {part: stem for part, stem in found.items() if part not in parts[first + 1 : then]}
         return found
 
@@ -139,13 +143,13 @@ class Judge:
         text = self._formed(asked.text)
         return asked if text == asked.text else replace(asked, text=text)
 
-    def _form_of(self, text: str) -> str:
+    def _form_of(self, text: str, near: Callable[[str], Sequence[str]] | None = None) -> str:
         if _ROUTE.fullmatch(text.strip()):
             return _NUMBER.sub("", text)
         whole, asked = self._index.whole, stemmed(asked_words(text)).values()
         if is_named(text) or (text.isascii() and (len(asked) == 1 or any(map(self.has, asked)))):
             return text
-        return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has)
+        return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has, near)
 
     def known(self, words: Sequence[str], model: object) -> Sequence[str]:
         """The words of a query that a model is asked with: those that a file has, or that it knows.
@@ -163,10 +167,12 @@ class Judge:
 
     def certainty(self, query: str, hits: Hits, *, quoted: bool = False) -> Certainty:
         """How certain it is that ``hits``, the first for ``query``, answer it; ``quoted``: only what has its text."""
-        query = query if query.isascii() else self._formed(query)  # of English another form is another word
-        found = self._certainty(query, hits)
+        typed, query = query, query if query.isascii() else self._surely_formed(query)  # English has no other forms
+        found = self._certainty(query, hits, typed)
         if found.level != "strong" and found.numbers and self._has_message(query, hits.rows[0]):
             found = replace(found, level="strong", why="")
+        if found.absent and found.level == "strong" and _ONE_WORD.fullmatch(query.strip()):
+            found = replace(found, level="weak", why=_WHY["weak"])
         if quoted and not hits and not found.absent:
             found = Certainty("none", why="no place has these words one after the other")
         if unknown := self._names.paths.mentioned(query).unknown:
@@ -184,27 +190,29 @@ class Judge:
         """Whether code of a row has most of the question letter by letter, whatever was put into it."""
         return self._phrases.rows(asked_words(query), typed=query).get(row, 0.0) >= AS_TYPED
 
-    def _certainty(self, query: str, hits: Hits) -> Certainty:
+    def _certainty(self, query: str, hits: Hits, typed: str) -> Certainty:
         words, whole = asked_words(query), query.strip().removesuffix("()")
         if hits.pattern and not (hits and words):
             return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
         is_path = self._names.paths.ends_as_file(whole)
         stems, names = self._stems(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
-        absent = _joined([_typed(word, query) for word in self.absent(words)])
+        absent = joined([as_typed(word, typed) for word in self.absent(words)])
         unknown = [name for name in names if not self._exists(name)]
         reading = self._names.read(query)
         is_there = reading is not None and not reading.is_near
-        if is_there or self._names.paths.is_file(whole) or (whole in names and whole not in unknown):
+        is_written = whole in names and whole not in unknown and not says_nothing(words)
+        if is_there or is_written or self._names.paths.is_file(whole):
             hidden = not hits or self._is_hidden([*self._names.spelt(whole, _RANKING).own], hits)
             hidden = hidden and not (hits and not is_named(whole) and self._has_words([*stems.values()], hits))
             return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
         nearest, misspelt = self._nearest(unknown, absent)
         if is_path or (whole in unknown and (reading is not None or is_named(whole))):
-            return self._unknown_name(whole, absent, nearest, misspelt, hits, [*stems.values()])
+            name = whole if whole in typed else typed.strip()
+            return self._unknown_name(name, absent, nearest, misspelt, hits, [*stems.values()])
         if len(absent) == len(stems) or not hits:
             why = _NEAREST if hits else "" if absent else _HIDDEN
-            return Certainty("none", absent, nearest, why=why)
-        if says_nothing(words):
+            return Certainty("weak" if hits and misspelt else "none", absent, nearest, misspelt=misspelt, why=why)
+        if says_nothing(words) and not self._names.called(query, _RANKING).own:
             return Certainty("weak", absent, nearest, why="it has only common words")
         terms = [*dict.fromkeys(stems.values())]
         numbers = numbers_of(self._index, terms, hits, absent=bool(absent))
@@ -268,7 +276,7 @@ class Judge:
         found = [self._names.near(name) for name in names]
         misspelt = any(found)
         if not misspelt:
-            found = [self._near_words.near(word) for word in absent]
+            found = [self._near_words.near(folded(word)) for word in absent]
             misspelt = bool(found) and all(found)
         return list(dict.fromkeys(chain.from_iterable(found)))[:_SHOWN], misspelt
 
@@ -279,20 +287,3 @@ class Judge:
     @cached_property
     def _near_words(self) -> NearNames:
         return NearNames(word.lower() for word in self._index.lexicon if word.isalnum())
-
-
-def _joined(words: Sequence[str]) -> list[str]:
-    """Words, of which those that overlap in scripts without blanks are one."""
-    found: list[str] = []
-    for word in words:
-        if found and not word.isascii() and len(word) > 1 and found[-1].endswith(word[:-1]):
-            found[-1] += word[-1]
-        else:
-            found.append(word)
-    return found
-
-
-def _typed(word: str, query: str) -> str:
-    """A word as it is typed in ``query``."""
-    place = query.lower().find(word)
-    return word if place < 0 else query[place : place + len(word)]

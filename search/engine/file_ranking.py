@@ -49,6 +49,13 @@ various via was we were whether while within work working works would you your
 """
 _SELDOM: Final = frozenset(_EXPLAINING.split())
 """Words by which people explain: the files that they mean seldom have them."""
+_TALKING: Final = """
+all am any anyone anything been being can could did doing done explain from had he help her here him his i im is like
+made make makes me mean means mine my need needs one ones other others own please see shall she show something tell
+thing things those too until want wants way ways who whom whose why
+"""
+_SAYS_NOTHING: Final = _SELDOM.union(_TALKING.split())
+"""Words of which alone no question is made, though each may be a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +112,8 @@ def _stemmed(words: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def says_nothing(words: Sequence[str]) -> bool:
-    """Whether a question has only words that say nothing about its subject."""
-    return all(map(is_common, words))
+    """Whether a question has only words that say nothing about its subject, or by which people ask and explain."""
+    return all(is_common(word) or word in _SAYS_NOTHING for word in words)
 
 
 def is_common(word: str) -> bool:

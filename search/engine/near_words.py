@@ -4,6 +4,7 @@ Letters that changed places count once. A word is put in the form that begins mo
 """
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
@@ -123,18 +124,59 @@ _WORD: Final = re.compile(r"(?<![\w.])[^\W\d_]{4,}(?![\w.])")
 _ALIKE: Final = 0.55
 """The share of the longer word that two forms begin with."""
 _SHORTEST: Final = 4
-"""Letters that they begin with, in other alphabets than the Latin one fewer by one."""
+_SURE: Final = 5
+"""Letters that they begin with, and from which on one is surely a form of the other; in other alphabets than the Latin
+one fewer by one."""
+_TYPED: Final = re.compile(r"[\w\u0300-\u036f]+")
+"""A word, whose accents may stand apart."""
 
 
-def in_known_forms(text: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]) -> str:
+def in_known_forms(
+    text: str,
+    terms: Sequence[Sequence[str]],
+    has: Callable[[str], bool],
+    near: Callable[[str], Sequence[str]] | None = None,
+) -> str:
     """A question with the forms of its words that files have.
 
     Args:
         text: the question.
         terms: the stems of the files, sorted, in one or more lists.
         has: whether a file has a stem.
+        near: the words of files near to a word, by which one that may be misspelt is left as it is; None: none is.
     """
-    return _WORD.sub(lambda found: _form(found[0], terms, has), text)
+
+    def form(found: re.Match[str]) -> str:
+        other = _form(found[0], terms, has)
+        word = folded(found[0]).lower()
+        return found[0] if near and other != found[0] and _may_be_misspelt(word, other, near(word)) else other
+
+    return _WORD.sub(form, text)
+
+
+def _may_be_misspelt(word: str, form: str, others: Sequence[str]) -> bool:
+    """Whether a word is hardly another ``form``: what it shares with that is short, or it differs before its end.
+
+    Args:
+        word: in lower case, without accents.
+        form: the stem that it begins like.
+        others: words near to it.
+    """
+    if _shared(word, form) < _SURE - (not word.isascii()):
+        return True
+    same = [other for other in map(str.lower, others) if other.startswith(form)]
+    return any(_differs_inside(word, other) for other in same) and not any(map(word.startswith, same))
+
+
+def _differs_inside(word: str, other: str) -> bool:
+    """Whether two near words differ by more than their endings: these have a letter in common."""
+    same = _shared(word, other)
+    return not {*word[same:]}.isdisjoint(other[same:])
+
+
+def _shared(word: str, other: str) -> int:
+    """The number of letters that two words begin with alike."""
+    return sum(takewhile(bool, map(eq, word, other)))
 
 
 def _form(typed: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]) -> str:
@@ -147,8 +189,28 @@ def _form(typed: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]
     best, alike = typed, _ALIKE
     for each in terms:
         for other in each[bisect_left(each, first) : bisect_left(each, first + "\U0010ffff")]:
-            same = sum(takewhile(bool, map(eq, word, other)))
-            share = same / max(len(own[0]), len(other))
+            share = _shared(word, other) / max(len(own[0]), len(other))
             if share >= alike and has(stem_of(other)):
                 best, alike = other, share
     return best
+
+
+def as_typed(word: str, query: str) -> str:
+    """A word of a question, or of an identifier in it, as it is typed; else as it is."""
+    for found in _TYPED.findall(query):
+        written = unicodedata.normalize("NFC", found)
+        place = (plain := folded(written).lower()).find(word)
+        if place >= 0 and (len(plain) == len(written) or plain == word):
+            return written[place : place + len(word)] if len(plain) == len(written) else written
+    return word
+
+
+def joined(words: Sequence[str]) -> list[str]:
+    """Words, of which those that overlap in scripts without blanks are one."""
+    found: list[str] = []
+    for word in words:
+        if found and not word.isascii() and len(word) > 1 and found[-1].endswith(word[:-1]):
+            found[-1] += word[-1]
+        else:
+            found.append(word)
+    return found

@@ -25,6 +25,7 @@ from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners, Word, linked
 from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb, without_error
 from search.engine.question import asked_words
+from search.engine.tables import Passage, of_entry
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
@@ -61,18 +62,6 @@ _COMPARED: Final = 5  # passages that are read for this, the best ones
 _NONE: Final = np.empty(0, np.int32)
 _SHIFT: Final = 32
 _FILE: Final = np.int64(1 << _SHIFT)  # between the places of one file and those of the next
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Words of a question in their order, in the text of a file."""
-
-    share: float
-    weight: float
-    file: int
-    first: int  # place of the first word (search/files/words.py)
-    last: int
-    commented: bool  # whether the last word is in a comment
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +131,8 @@ class Phrases:
         if best not in messages or words <= FEWEST or best is None:
             return {}
         own = self._row(best)
+        if entry := of_entry(self.index, best, own, found.get(own, best.weight), self._naming):
+            return entry
         raising = self._raising(best, own)
         return {**dict.fromkeys(raising, _RAISED * found.get(own, best.weight)), own: 0.0} if raising else {}
 

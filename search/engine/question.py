@@ -4,6 +4,7 @@ Light to import, for the help: no numpy.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -153,6 +154,7 @@ def parted(typed: str, index: "Index", *, alone: bool = False) -> "Question":
     """As :func:`search.engine.filters.read_question`; most questions have neither filters nor quotes to read."""
     from search.engine.filters import Question, read_question
 
+    typed = typed if typed.isascii() else unicodedata.normalize("NFC", typed)  # accents may stand apart
     return read_question(typed, index, alone=alone) if ":" in typed or '"' in typed else Question(typed)
 
 

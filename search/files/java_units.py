@@ -60,7 +60,7 @@ def read_java(file: SourceFile) -> Units:
 
 
 def _declared_in(parsed: ParsedFile, _: bytes) -> Declared:
-    lines = [(each.start_line, each.end_line) for each in find_declarations(parsed) if each.name]
+    lines = [(each.start_line, each.end_line, "") for each in find_declarations(parsed) if each.name]
     return Declared(len(lines), lines)
 
 

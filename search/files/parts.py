@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Final
 
 from data_prep.languages.language import Language
+from search.files.heads import short_heads
 from search.files.repair import LARGEST, Piece, Repaired, repaired
 
 _MOST_DEEP: Final = 40
@@ -35,7 +36,6 @@ _OPENS: Final = re.compile(rb"(?:[{(\[]|:|=>?|->)\s*(?:(?://|#)[^\n]*)?$")
 _ENDS: Final = re.compile(rb"[;}]\s*(?:(?://|#)[^\n]*)?$")
 """The end of a line that ends a statement."""
 _COMMENT: Final = re.compile(rb"(?:^|\s)(?://|#).*$")
-_HEAD: Final = re.compile(rb"\s*(?:(?:async\s+)?def|class)\s+\w+")
 
 Span = tuple[int, int]
 """The first of some lines, from 0, and the one behind the last."""
@@ -211,8 +211,8 @@ class _Parts:
     def _empty(self, body: Span) -> list[bytes]:
         """The lines of a block with nothing in it."""
         empty = [b""] * (body[1] - body[0])
-        if self._has_colons:
-            empty[0] = b" " * min(self._own_indents(body), default=0) + b"pass"
+        if self._language.filler:
+            empty[0] = b" " * min(self._own_indents(body), default=0) + self._language.filler.encode()
         return empty
 
     def _mended_bones(self, part: Span, bones: Sequence[bytes], bodies: Sequence[Span], around: _Around) -> list[bytes]:
@@ -248,18 +248,19 @@ class _Parts:
         """The same without one of ``some`` lines, or with a brace at the end of one before a block."""
         for line in sorted(some, reverse=True)[:_LEFT_OUT]:
             lines, number = [*bones], line - part[0]
-            if not self._opens(line) and not self._has_colons and line + 1 < part[1] and not bones[number + 1]:
+            is_empty = line + 1 < part[1] and bones[number + 1].strip() == self._language.filler.encode()
+            if not self._opens(line) and not self._has_colons and is_empty:
                 lines[number] += b" {"
                 if self._fits(lines, around):
                     self._added.append(Piece(self._code_end((line, line + 1)), b" {"))
                     return lines
-            begins_block = self._has_colons and line + 1 < part[1] and bones[number + 1].strip() == b"pass"
-            kept, text = _short_head(bones[number]) if begins_block else (b"", b"")
-            lines[number] = kept + text
-            if bones[number].strip() and self._fits(lines, around):
-                self._lines[line] = kept + b" " * (len(self._lines[line]) - len(kept))
-                self._added += [Piece(self._starts[line] + len(kept), text)] if text else []
-                return lines
+            heads = short_heads(bones[number], colon=self._has_colons) if is_empty else [(b"", b"")]
+            for kept, text in heads if bones[number].strip() else ():
+                lines[number] = kept + text
+                if self._fits(lines, around):
+                    self._lines[line] = kept + b" " * (len(self._lines[line]) - len(kept))
+                    self._added += [Piece(self._starts[line] + len(kept), text)] if text else []
+                    return lines
         return []
 
     def _repaired(self, part: Span, lines: Sequence[bytes]) -> Repaired:
@@ -291,10 +292,3 @@ class _Parts:
             self._added.append(Piece(self._starts[line] + (self._indents[line] or 0), b"pass"))
         for line in lines:
             self._lines[line] = b" " * len(self._lines[line])
-
-
-def _short_head(line: bytes) -> tuple[bytes, bytes]:
-    """What begins a block in place of a line of Python that does not parse: what is kept of it, and what is added."""
-    if found := _HEAD.match(line):
-        return found[0], b"():"
-    return line[: len(line) - len(line.lstrip())], b"if 1:"

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.languages.own_tree import captures_of_broken
-from data_prep.languages.parsing import syntax_tree
+from data_prep.languages.parsing import stray_line, syntax_tree
 from search.files.parts import repaired_by_parts
 from search.files.repair import Repaired, repaired
 
@@ -54,7 +54,7 @@ class Declared(NamedTuple):
     """What was found in a text."""
 
     number: int  # of functions and types, which broken text seldom makes up
-    lines: Sequence[tuple[int, int]]  # the first and last ones of these and of constants
+    lines: Sequence[tuple[int, int, str]]  # the first and last ones of these and of constants, and the types around
 
 
 def parseable(data: bytes) -> bytes:
@@ -95,9 +95,11 @@ def best_of(
     grammar = language.grammar_of(path)
     begun = parseable if language.line_comment == "//" else bytes
     of_parts = language.piece_grammar or grammar  # a part need not have the mark that begins code
-    parses = lambda text: (  # noqa: E731
-        not syntax_tree(grammar if b"<?" in text else of_parts, begun(text)).root_node.has_error
-    )
+
+    def parses(text: bytes) -> bool:
+        tree = syntax_tree(grammar if b"<?" in text else of_parts, begun(text))
+        return not tree.root_node.has_error and not stray_line(language, tree)
+
     broken, most = best.broken_line, found_in(best, data)
     eased = language.eased(data)
     plain = _without_errors(eased, grammar) if len(data) > _LARGE else b""
@@ -161,7 +163,7 @@ def declared_in(parsed: ParsedSource, text: bytes) -> Declared:
     """What a ``text`` declares."""
     inside = *parsed.damaged(), *parsed.inner(), *parsed.handlers()
     found = plausible([*parsed.functions, *inside, *parsed.types()], text)
-    lines = [(each.start_line, each.end_line) for each in (*found, *parsed.constants())]
+    lines = [(each.start_line, each.end_line, each.type_name) for each in (*found, *parsed.constants())]
     return Declared(len(found), sorted(lines))
 
 

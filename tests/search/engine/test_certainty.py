@@ -207,6 +207,60 @@ def test_common_words_alone_are_said_to_be_such(engine, query):
     assert "common words" in found.line
 
 
+CHATTING = [
+    "how do I",
+    "How do I do this?",
+    "how can I use it",
+    "what is this",
+    "what does this do",
+    "how does this work",
+    "how to do it",
+    "how to use",
+    "where is the",
+    "where are they used",
+    "who are you",
+    "can you help me",
+    "show me",
+    "please tell me why",
+    "is there a",
+    "do you have any",
+]
+
+
+@pytest.fixture(scope="module")
+def called_by_common_words(tmp_path_factory):
+    root = tmp_path_factory.mktemp("common")
+    files = {
+        "i.swift": "func i() -> Int { return 1 }\n",
+        "do.go": "package a\n\nfunc Do(i int) int { return i }\n\nfunc g() int { return 2 }\n",
+        "use.js": "export function use(me) { return me }\nexport function help(you) { return you }\n",
+        "it.py": "def where(this):\n    return this\n\n\ndef show(what):\n    return what\n\n\nme = any(1)\n",
+        "who.rb": "def you(are)\n  are\nend\n\ndef session(s)\n  work_of(s)\nend\n",
+        "z.ts": "export namespace z { export function infer(a: number) { return a } }\n",
+    }
+    for path, content in files.items():
+        (root / path).write_text(content)
+    refresh(root, root / "index", processes=0, tell=lambda *_: None)
+    return Engine(open_index(root / "index"), None)
+
+
+@pytest.mark.parametrize("query", CHATTING)
+def test_common_words_are_no_names_in_a_sentence(called_by_common_words, query):
+    found = said(called_by_common_words, query)
+    assert found.level != "strong"
+    assert "common words" in found.line or found.level == "none"
+
+
+@pytest.mark.parametrize("query", ["g", "i", "I", "do", "session", "z.infer", "where", "use()", "where is the session"])
+def test_a_name_alone_is_one_however_common(called_by_common_words, query):
+    assert said(called_by_common_words, query).level == "strong"
+
+
+@pytest.mark.parametrize("query", ["this", "what", "are", "any"])
+def test_a_common_word_that_nothing_is_called_is_no_name(called_by_common_words, query):
+    assert said(called_by_common_words, query).level != "strong"
+
+
 def test_a_word_that_others_are_called_by_is_found_where_it_is_only_written(tmp_path):
     files = {"a/mail.py": "class Mail:\n    pass\n", "b/user.py": "def send_mail(to):\n    return to\n"}
     for path, content in files.items():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_prep.traces.trace import read_trace
+from data_prep.traces.trace import read_trace, trace_in
 
 TRACES = {
     "python": """\
@@ -31,6 +31,42 @@ TypeError: Cannot read properties of undefined (reading 'id')
 lookup@http://localhost/server.js:10:9
 handle@http://localhost/server.js:5:3
 @http://localhost/server.js:8:3""",
+    "firefox-handlers": """\
+InternalError: too much recursion
+total/<@http://localhost/cart.js:10:9
+async*handle@http://localhost/server.js:5:3
+EventHandlerNonNull*@http://localhost/server.js:8:3""",
+    "safari": """\
+TypeError: undefined is not an object (evaluating 'cart.items')
+total@http://localhost/cart.js:3:9
+forEach@[native code]
+global code@http://localhost/app.js:20:1
+module code@http://localhost/main.js:2:7""",
+    "jest": """\
+● Cart › adds prices
+
+    TypeError: Cannot read properties of undefined (reading 'id')
+
+      3 |   total() {
+    > 4 |     return this.items.id
+        |                       ^
+      5 |   }
+
+      at Cart.total (src/cart.js:4:23)
+      at Object.<anonymous> (src/cart.test.js:9:26)
+      at Promise.then.completed (node_modules/jest-circus/build/utils.js:298:28)
+
+Test Suites: 1 failed, 1 total""",
+    "jest-expects": """\
+  ● Cart › adds prices
+
+    expect(received).toBe(expected) // Object.is equality
+
+    Expected: 3
+    Received: 4
+
+      at Object.toBe (src/cart.test.js:9:26)
+      at Object.<anonymous> (src/cart.test.js:12:3)""",
     "java": """\
 Exception in thread "main" java.lang.IllegalStateException: no price
 	at com.acme.Cart.total(Cart.java:14)
@@ -49,6 +85,35 @@ main.main()
 created by main.start in goroutine 7
 	/srv/app/start.go:3 +0x4
 exit status 2""",
+    "go-threads": """\
+panic: assignment to entry in nil map [recovered]
+	panic: assignment to entry in nil map
+
+goroutine 18 [running]:
+testing.tRunner.func1.2({0x4f4a20, 0x5fd3e0})
+	/usr/local/go/src/testing/testing.go:1526 +0x24e
+example.com/shop/cart.(*Cart).Add(...)
+	/srv/app/cart/cart.go:14
+created by testing.(*T).Run
+	/usr/local/go/src/testing/testing.go:1629 +0x3ea
+
+goroutine 1 [chan receive, 2 minutes]:
+main.main()
+	/srv/app/main.go:47 +0x1aa
+exit status 2""",
+    "go-pkg-errors": """\
+no price for milk
+example.com/shop/cart.(*Cart).Total
+	/srv/app/cart/cart.go:14
+example.com/shop/cart.Checkout.func1
+	/srv/app/cart/cart.go:20
+main.main
+	/srv/app/main.go:8
+runtime.goexit
+	/usr/local/go/src/runtime/asm_amd64.s:1594
+cannot check out
+main.main
+	/srv/app/main.go:9""",
     "rust": """\
 thread 'main' panicked at src/cart.rs:14:9:
 index out of bounds: the len is 3 but the index is 5
@@ -119,6 +184,69 @@ def test_the_frames_are_those_of_the_lines(name, joined):
     whole = read_trace(TRACES[name])
     assert whole
     assert read_trace(" ".join(joined(TRACES[name]))) == whole
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [
+        ("go-pkg-errors", ["no price for milk", "cannot check out"]),
+        (
+            "go-threads",
+            [
+                "assignment to entry in nil map [recovered] panic: assignment to entry in nil map",
+                "chan receive, 2 minutes",
+            ],
+        ),
+        ("jest", ["Cannot read properties of undefined (reading 'id')"]),
+        ("safari", ["undefined is not an object (evaluating 'cart.items')"]),
+    ],
+)
+def test_the_messages_are_those_that_are_printed(name, messages):
+    whole = read_trace(TRACES[name])
+    assert whole
+    assert [error.message for error in whole.errors] == messages
+    assert not whole.unread
+
+
+FRAMES = {
+    "at Object.<anonymous> (src/a.test.js:3:9)": ("src/a.test.js", 3, ""),
+    "at async Cart.total (src/cart.ts:14:2)": ("src/cart.ts", 14, "Cart.total"),
+    "● Cart › adds at total (src/cart.js:4:23)": ("src/cart.js", 4, "total"),
+    "TypeError: x is undefined at total (/srv/cart.mjs:4:23)": ("/srv/cart.mjs", 4, "total"),
+    "total@http://localhost/cart.js:10:9": ("/cart.js", 10, "total"),
+    "global code@https://host/app.js:20:1": ("/app.js", 20, ""),
+    "at com.acme.Cart.total(Cart.java:14)": ("com/acme/Cart.java", 14, "Cart.total"),
+    "main.(*Cart).Total /srv/app/cart.go:14": ("/srv/app/cart.go", 14, "Cart.Total"),
+    "no price example.com/shop/cart.Checkout \t/srv/app/cart.go:20": ("/srv/app/cart.go", 20, "Checkout"),
+    "main.(*Cart).Add(0x1, 0x2) /srv/app/cart.go:14 +0x1d": ("/srv/app/cart.go", 14, "Cart.Add"),
+    'File "/srv/cart.py", line 14, in total': ("/srv/cart.py", 14, "total"),
+}
+
+
+@pytest.mark.parametrize("typed", FRAMES)
+def test_one_frame_alone_is_a_trace(typed):
+    trace = read_trace(trace_in(typed))
+    assert trace
+    assert [(frame.path, frame.line, frame.name) for frame in trace.frames] == [FRAMES[typed]]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "where is src/a.test.js:3:9 used",
+        "at least one item (see cart.js)",
+        "mail to someone@example.com",
+        "git@github.com:acme/shop.git",
+        "what is at the top",
+        "main.go cart.go:14",
+        "@app.route at line 3",
+        "look at cart.total(price)",
+        "File not found on line 3",
+        "total at src/cart.js",
+    ],
+)
+def test_a_question_is_no_trace(question):
+    assert not trace_in(question)
 
 
 @pytest.mark.parametrize("part", ["at from a ", "# #1 x (a", "1: at x ", "@ @ ", "f((((", "# ", " ", "go: .go:1 "])
