@@ -196,7 +196,8 @@ class Judge:
             return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
         is_path = self._names.paths.ends_as_file(whole)
         stems, names = self._stems(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
-        absent = joined([as_typed(word, typed) for word in self.absent(words)])
+        lost = self.absent(words)
+        absent = joined([as_typed(word, typed) for word in lost]) if lost else []
         unknown = [name for name in names if not self._exists(name)]
         reading = self._names.read(query)
         is_there = reading is not None and not reading.is_near

@@ -131,7 +131,8 @@ class Phrases:
         if best not in messages or words <= FEWEST or best is None:
             return {}
         own = self._row(best)
-        if entry := of_entry(self.index, best, own, found.get(own, best.weight), self._naming):
+        entry = {} if best.commented else of_entry(self.index, best, own, found.get(own, best.weight), self._naming)
+        if entry:
             return entry
         raising = self._raising(best, own)
         return {**dict.fromkeys(raising, _RAISED * found.get(own, best.weight)), own: 0.0} if raising else {}
