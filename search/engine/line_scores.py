@@ -15,6 +15,9 @@ _PARAMETER: Final = 0.5
 """How much the words of a line of parameters count."""
 _COMMENT: Final = 0.5
 """How much those of a comment or of documentation count."""
+_LICENCE: Final = re.compile(r"(?i)\b(?:copyright|licen[cs]e[ds]?|rights reserved|governed by|warrant(?:y|ies)|spdx)\b")
+_LAWYERS: Final = 0.02
+"""How much a comment about the licence counts, which many files begin with."""
 _COMMENTS: Final = ("//", "/*", "*", "#")
 _QUOTES: Final = ('"""', "'''")
 _MOST_WORDS: Final = 0.8
@@ -129,7 +132,8 @@ class ReadText:
         if place not in shares:
             line = self.lines[place]
             comment = place in self._quoted or line.lstrip().startswith(_COMMENTS)
-            share = (_COMMENT if comment else 1.0) * (_PARAMETER if 0 < place <= self._parameters else 1.0)
+            share = (_LAWYERS if _LICENCE.search(line) else _COMMENT) if comment else 1.0
+            share *= _PARAMETER if 0 < place <= self._parameters else 1.0
             shares[place] = 0.0 if sentence and _repeats(_WORD.findall(line), sentence) else share
         return shares[place]
 

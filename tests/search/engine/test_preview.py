@@ -41,6 +41,13 @@ def test_a_parameter_says_less_than_what_is_done_with_it():
     assert shown(source, {"send": 1.0, "redirect": 1.0}).best_line == 10
 
 
+@pytest.mark.parametrize("mark", ["//", "#", " *"])
+def test_a_line_about_the_licence_is_not_the_best_unless_it_is_alone(mark):
+    head = f"{mark} license that can be found in the LICENSE file of its lines\n"
+    assert shown(f"{head}\nread(file)\n", {"file": 1.0, "line": 1.0}, start=1).best_line == 3
+    assert shown(f"\n{head}\n", {"file": 1.0}, start=1).best_line == 2
+
+
 def test_without_a_word_of_the_question_the_first_lines_are_shown():
     for rarity in ({}, {"zebra": 3.0}):
         found = shown(METHOD, rarity)
