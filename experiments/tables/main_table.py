@@ -124,8 +124,8 @@ _TRANSFERRED: Final[dict[str, tuple[str, dict[str, str], int]]] = {
     "galm_plus": (", start 0.2", {"model.init_range": "0.2"}, 3),
     "scotch_light_no_context": ("", {}, 3),
     "galm": ("", {}, 3),
-    "tabcs_no_ast": ("", {}, 1),
-    "unif": ("", {}, 1),
+    "tabcs_no_ast": ("", {}, 3),
+    "unif": ("", {}, 3),
 }
 """Model -> what its row says besides the data, settings, number of seeds. The start is what validation repositories
 prefer: words that training has not seen attend to themselves from the start."""
