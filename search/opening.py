@@ -161,7 +161,7 @@ def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None,
     root, known = looked_at(path, root)
     if root is None or known.trouble or known == CURRENT or not wait:
         return root, known
-    from search.index.updating import brought_up_to_date
+    from search.index.reading_on import brought_up_to_date
 
     return root, brought_up_to_date(path, root, known)
 
