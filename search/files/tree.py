@@ -109,7 +109,7 @@ def found_files(
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
     try:
-        os.stat(f"{root}/.")
+        os.lstat(f"{root}/.")
         os.scandir(root).close()
     except OSError as error:  # as if it were empty, an index of it would lose all its files
         raise_if_passing(error)
