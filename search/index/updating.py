@@ -8,6 +8,7 @@ import atexit
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
 from search.index.read_part import Part, Task, Watch
 from search.index.vector_encoding import maker_of, update_vectors
+from search.index.vectors import loaded_encoder
 
 BUDGET: Final = 0.5
 """Seconds for which an answer waits for what has changed to be read."""
@@ -135,6 +137,14 @@ class Updates:
                 self._thread = None
                 return self._now
             return replace(self._now, reading=(*dict.fromkeys((*self._now.reading, *known.reading)),))
+
+    def prepare(self) -> None:
+        """Start the process that reads, and load what makes vectors; what fails is told when it is needed."""
+        with suppress(UserError, OSError):
+            _calls().call("search.index.read_part:read_part", Task(Path(), []))
+            record = read_record(self._index)
+            if record and record.vectors:
+                loaded_encoder(maker_of(self._index) or "")
 
     def _known(self) -> Freshness:
         if self._now.trouble and time.monotonic() < self._failed + _PAUSE:

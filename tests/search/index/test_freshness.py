@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from search.index import build, updating
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import open_index
 from search.opening import index_place
-from search.serve.live_index import LiveIndex
+from search.serve.live_index import LiveIndex, OpeningIndex
 
 FILES = {"store.py": "def open_the_door():\n    pass\n", "sub/other.py": "def close_the_window():\n    pass\n"}
 ASKED = ("--model=none", "--json")
@@ -179,6 +180,58 @@ def test_a_look_of_a_server_that_finds_nothing_changed_holds_for_a_moment(root, 
     monkeypatch.setattr("search.serve.live_index.LOOKED", 0.0)
     live.catch_up()
     assert live.ready() is None
+
+
+def test_a_server_looks_again_before_it_says_that_little_is_found(root, monkeypatch):
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 60.0)
+    path = index_place(root)
+    updates = updating.Updates(path, root, print)
+    live = LiveIndex(path, lambda _: None, seconds_between_looks=60.0, updates=updates)
+    with running(live) as port:
+        live.catch_up()
+        assert names(ask(port, "/api/search", {"q": "open the door"}).told)[0] == "open_the_door"
+        write(root, {"new.py": "def lock_the_box():\n    pass\n"})
+        assert "lock_the_box" not in names(ask(port, "/api/search", {"q": "open the door"}).told)
+        assert updates.runs == 0  # a strong answer is given at once
+        assert names(ask(port, "/api/search", {"q": "lock the box"}).told)[0] == "lock_the_box"
+        write(root, {"other.py": "def weigh_the_crate():\n    lock_the_box()\n", "app.rb": "def mend\nend\n"})
+        assert ask(port, "/api/usages", {"name": "weigh_the_crate"}).told["definition_count"] == 1
+        live.catch_up()
+        write(root, {"app.go": "package main\n\nfunc Mend() {}\n"})
+        assert ask(port, "/api/file", {"path": "app.go", "line": 1}).status == 200
+
+
+def test_few_changed_files_are_waited_for_before_little_is_found(root, monkeypatch):
+    path, work = index_place(root), updating.bring_up_to_date
+    monkeypatch.setattr(updating, "BUDGET", 0.05)
+
+    def slow(*given: object, **options: object) -> None:
+        time.sleep(0.5)
+        monkeypatch.setattr(updating, "BUDGET", 60.0)
+        work(*given, **options)
+
+    monkeypatch.setattr(updating, "bring_up_to_date", slow)
+    live = LiveIndex(path, lambda _: None, updates=updating.Updates(path, root, print))
+    with running(live) as port:
+        write(root, {"new.py": "def lock_the_box():\n    pass\n"})
+        told = ask(port, "/api/search", {"q": "lock the box"}).told
+        assert (names(told)[0], told["notice"]) == ("lock_the_box", "")
+
+
+def test_what_a_first_change_needs_is_loaded_before_it(root, monkeypatch):
+    path, loaded = index_place(root), threading.Event()
+    updates = updating.Updates(path, root, print)
+    monkeypatch.setattr(updates, "prepare", loaded.set)
+    live = LiveIndex(path, lambda _: None, updates=updates)
+    opening = OpeningIndex(lambda: live, lambda _: None)
+    assert loaded.wait(10)
+    assert opening.ready() is live.ready()
+    monkeypatch.undo()
+    updating._calls.cache_clear()
+    updates.prepare()
+    calls = updating._calls()
+    assert len(calls._pool._workers) == 1
+    assert calls._pool._workers[0].child.poll() is None
 
 
 def test_a_server_says_what_it_still_reads_and_what_fails(root, monkeypatch):
