@@ -262,7 +262,7 @@ def ready(
     Raises:
         UserError: nothing of the index can be a hit, or something cannot be opened.
     """
-    from search.opening import check_answers, opened
+    from search.opening import check_answers, opened_from
 
     languages = frozenset[str]()
     if named := options.language or language:
@@ -280,7 +280,7 @@ def ready(
         from search.engine.engine import Engine
         from search.models.packed import reranker_maker
 
-        found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
+        found, retriever = opened_from(source, nearest)
         engine = Engine(found, reranker_maker(model, for_many=False)(found), retriever=retriever)
     check_answers(engine.index, options.path, languages)
     root = source.root if source else None

@@ -25,7 +25,7 @@ from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
 from search.index.read_part import Part, Task, Watch
 from search.index.vector_encoding import maker_of, update_vectors
-from search.index.vectors import loaded_encoder
+from search.index.vectors import loaded_encoder, vectors_path
 
 BUDGET: Final = 0.5
 """Seconds for which an answer waits for what has changed to be read."""
@@ -142,9 +142,12 @@ class Updates:
         """Start the process that reads, and load what makes vectors; what fails is told when it is needed."""
         with suppress(UserError, OSError):
             _calls().call("search.index.read_part:read_part", Task(Path(), []))
-            record = read_record(self._index)
-            if record and record.vectors:
-                loaded_encoder(maker_of(self._index) or "")
+            if not vectors_path(self._index).exists():
+                return
+            loaded_encoder(maker_of(self._index) or "")
+            with sole_holder(lock_of(self._index), private=True) as alone:
+                if alone:
+                    add_vectors(self._index, self._tell)  # if they are damaged
 
     def _known(self) -> Freshness:
         if self._now.trouble and time.monotonic() < self._failed + _PAUSE:

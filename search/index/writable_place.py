@@ -44,5 +44,6 @@ class IndexPlace:
 
 def is_writable(folder: Path) -> bool:
     """Whether a folder can be written to, or be made."""
-    nearest = next(each for each in (folder, *folder.parents) if each.exists())
+    around = folder, *folder.parents
+    nearest = next(each for each in around if os.path.exists(each))  # noqa: PTH110 - which knows no errors
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)

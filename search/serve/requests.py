@@ -246,7 +246,11 @@ class Turns:
         # what is asked about an index that was answered from is answered from that one, not from a newer one
         now, freshness, told = self.live.ready(), CURRENT, None
         look = self.live.catch_up if not index else lambda: CURRENT
-        work = lambda now: self._told(request, now, answer, (index, row), brief=brief)  # noqa: E731
+
+        async def work(now: Opened) -> dict[str, Any]:
+            check_index(now, index, row)
+            return await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= FEW)
+
         until = time.monotonic() + _PATIENCE
         if now is not None:
             told = await self._sure(partial(work, now))
@@ -259,19 +263,6 @@ class Turns:
                 await asyncio.sleep(_BRIEF)
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
         return json_answer({"index": now.name, "notice": freshness.line or older, **told, **freshness.told})
-
-    async def _told(
-        self,
-        request: Request,
-        now: Opened,
-        answer: Callable[[Opened], dict[str, Any]],
-        asked: tuple[str, int],
-        *,
-        brief: bool,
-    ) -> dict[str, Any]:
-        """What ``answer`` tells of an index, if that is the one that is ``asked`` about."""
-        check_index(now, *asked)
-        return await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= FEW)
 
     async def _sure(self, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any] | None:
         """What ``work`` tells; None if that is little or a refusal, while a file may have been written since."""

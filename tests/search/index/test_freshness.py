@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -15,10 +16,13 @@ from cli.main import main
 from data_prep.files.writing import sole_holder
 from neural_code_search.folder_index import index_folder
 from neural_code_search.folder_index import open_index as open_from_python
+from search import first_index
 from search.index import build, updating
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
-from search.index.index_file import open_index
+from search.index.index_file import UnusableIndexError, open_index
+from search.index.vectors import vectors_path
 from search.opening import index_place
+from search.serve import server as server_module
 from search.serve.live_index import LiveIndex, OpeningIndex
 
 FILES = {"store.py": "def open_the_door():\n    pass\n", "sub/other.py": "def close_the_window():\n    pass\n"}
@@ -298,6 +302,111 @@ def test_an_index_that_cannot_be_used_is_made_again(root, asked, start, rest, wh
     assert names(answer)[0] == "open_the_door"
     assert f"the index of {root} is {what}" in answer["said"]
     assert "not all was read" not in answer["said"]
+
+
+def flip(path: Path) -> None:
+    """Damage a file in its middle."""
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 64] = bytes(each ^ 0xFF for each in data[middle : middle + 64])
+    path.write_bytes(data)
+
+
+def test_an_index_that_is_damaged_in_its_middle_is_made_again(root, asked, tmp_path, capsys):
+    flip(index_place(root))
+    answer = asked("open the door")
+    assert names(answer)[0] == "open_the_door"
+    assert answer["said"].startswith(f"the index of {root} is damaged: it is made again\n")
+    assert asked("open the door")["said"] == ""
+    flip(index_place(root))
+    assert len(open_from_python(root)) == 4
+    assert main(["index", ".", f"--out={tmp_path / 'named'}", "--vectors=none"]) == 0
+    flip(tmp_path / "named")
+    capsys.readouterr()
+    assert main(["search", "open the door", f"--index={tmp_path / 'named'}", *ASKED]) == 2
+    assert "is damaged: make it again" in capsys.readouterr().err
+
+
+def test_vectors_that_are_damaged_are_made_again(root, capsys):
+    assert main(["index", "."]) == 0
+    path = vectors_path(index_place(root))
+    before = path.read_bytes()
+    for damage in (flip, lambda path: path.write_bytes(b"")):
+        damage(path)
+        capsys.readouterr()
+        assert main(["search", "open the door"]) == 0
+        assert capsys.readouterr().err == f"the vectors of the index of {root} are damaged: they are made again\n"
+        assert path.read_bytes() == before
+    flip(path)
+    updating.Updates(index_place(root), root, lambda *_: None).prepare()
+    assert path.read_bytes() == before
+
+
+def test_a_server_makes_a_damaged_index_again(root, capsys, monkeypatch):
+    flip(index_place(root))
+    monkeypatch.setattr(server_module, "server_of", Stopped)
+    main(["serve", str(root), "--port=0", "--model=none"])
+    assert f"the index of {root} is damaged: it is made again" in capsys.readouterr().err
+    assert open_index(index_place(root)).names
+
+
+class Stopped:
+    """A server that ends once a damaged index is made again."""
+
+    def __init__(self, app: object) -> None:
+        self.app, self.should_exit = app, False
+
+    def run(self, **_: object) -> None:
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not self.should_exit:
+            try:
+                open_index(index_place(Path()))
+                return
+            except UnusableIndexError:
+                time.sleep(0.1)
+
+
+@pytest.mark.parametrize("how", ["closed", "full"])
+def test_where_no_index_can_be_kept_a_question_is_answered(tmp_path, asked, monkeypatch, how):
+    root = write(tmp_path / "code", FILES)
+    kept = index_place(root)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    if how == "closed":
+        monkeypatch.setattr(first_index, "is_writable", lambda _: False)
+    else:
+        save = build.save_index
+
+        def full(index: object, path: Path) -> None:
+            if path == kept:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            save(index, path)
+
+        monkeypatch.setattr(build, "save_index", full)
+    answer = asked("open the door", str(root))
+    assert names(answer)[0] == "open_the_door"
+    why = {"closed": "it cannot be written", "full": "No space left on device"}[how]
+    first, then = answer["said"].splitlines()
+    assert first.startswith(f"no index can be kept in {kept.parent} ({why}): it is made for this command alone; ")
+    assert first.endswith("set XDG_CACHE_HOME to a folder of yours")
+    assert then.startswith(f"indexed {root}: ")
+    assert not kept.exists()
+
+
+def test_a_file_in_place_of_the_cache_is_no_place_for_an_index(tmp_path, asked, monkeypatch):
+    root = write(tmp_path / "code", FILES)
+    write(tmp_path, {"cache/galm": "a file"})
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    answer = asked("open the door", str(root))
+    assert names(answer)[0] == "open_the_door"
+    assert answer["said"].startswith("no index can be kept in ")
+
+
+def test_an_answer_from_a_folder_above_says_so(root, asked, monkeypatch):
+    assert asked("open the door")["said"] == ""
+    monkeypatch.chdir(root / "sub")
+    answer = asked("open the door")
+    assert names(answer)[0] == "open_the_door"
+    assert answer["said"] == f"searched: {root}, which has an index (name a folder to search that alone)\n"
 
 
 def test_python_makes_an_index_of_another_version_again(root, caplog):
