@@ -292,7 +292,9 @@ def ready(
 
 
 def freshness_of(source: "Source | None") -> dict[str, Any]:
-    """What may be old of an answer, as JSON says it; it is also printed as a line."""
+    """What may be old of an answer, as JSON says it; it is also printed, as it is if a folder above answers."""
+    if source and source.is_above:
+        console.complain(f"searched: {source.root}, which has an index (name a folder to search that alone)")
     if source and source.freshness.line:
         console.complain(source.freshness.line)
     return source.freshness.told if source else {}

@@ -39,6 +39,8 @@ class Source:
     """Which hits may be old."""
     own: bool = True
     """Whether it is in the cache folder; else its file was named."""
+    is_above: bool = False
+    """Whether it is of a folder above the current one, which nobody has named."""
 
     def tell(self, line: str) -> None:
         """Print a line about vectors that cannot be used, unless they are still being made."""
@@ -72,9 +74,8 @@ def source_of(
         from search.first_index import made
 
         return Source(made(root, path, vectors=vectors), root)
-    if not folder and root in Path(os.path.realpath(named_path("."))).parents:
-        console.complain(f"searched: {root}, which has an index (name a folder to search that alone)")
-    return Source(path, *_current(path, root, wait=wait))
+    is_above = not folder and root in Path(os.path.realpath(named_path("."))).parents
+    return Source(path, *_current(path, root, wait=wait), is_above=is_above)
 
 
 def _place(folder: Path | None, start: Path | None) -> tuple[Path, Path]:
