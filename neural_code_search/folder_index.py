@@ -18,7 +18,7 @@ from search.engine.signals import Stage
 from search.engine.usages import USUAL, find_usages
 from search.index.build import refresh, sole_maker
 from search.index.freshness import read_record
-from search.index.index_file import OtherVersionError
+from search.index.index_file import OtherVersionError, UnusableIndexError
 from search.index.updating import Updates
 from search.index.vector_encoding import maker_of, update_vectors
 from search.models.packed import reranker_maker
@@ -195,7 +195,7 @@ def index_folder(
 
 
 def open_index(path: _Path, *, model: "CodeModel | None" = None) -> CodeIndex:
-    """Open an index; one that another version made of a folder is made again.
+    """Open an index; one of a folder that is damaged or of another version is made again.
 
     Args:
         path: the file of an index, or a folder that :func:`index_folder` or the command line has indexed.
@@ -210,10 +210,11 @@ def open_index(path: _Path, *, model: "CodeModel | None" = None) -> CodeIndex:
         raise UserError(f"there is no index of {named}: make one with index_folder")
     try:
         return CodeIndex(found, model)
-    except OtherVersionError:
+    except UnusableIndexError as error:
         if not named.is_dir():
             raise
-        _log.warning("the index of %s is of another version of this program: it is made again", named)
+        what = "of another version of this program" if isinstance(error, OtherVersionError) else "damaged"
+        _log.warning("the index of %s is %s: it is made again", named, what)
         return index_folder(named, model=model)
 
 

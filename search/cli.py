@@ -2,10 +2,13 @@
 
 import os
 import re
+import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
     from search.engine.engine import Engine
     from search.opening import Source
 
-_TRIES: Final = 4
-"""Times that a question is asked again whose answer may be in what is being read, each half a second later."""
+Found = TypeVar("Found")
+_READING_ON: Final = "answered; reading the changed files for the next question (Ctrl-C: do not wait)"
 _OF_FOLDER: Final = ("folder", "dir", "directory", "root", "in", "project", "repo", "repository")
 """Options that are tried for a folder."""
 _PATH: Final = re.compile(r"\.{1,2}|(?:\.{1,2}|~[^/]*)/.*|.*/", re.DOTALL)
@@ -136,10 +139,10 @@ def search(arguments: Sequence[str]) -> bool:
     return answered(asked, folder, options)
 
 
-def answered(asked: str, folder: Path | None, options: SearchOptions, *, tries: int = _TRIES) -> bool:
+def answered(asked: str, folder: Path | None, options: SearchOptions) -> bool:
     """Answer a question in words, or one at a cursor.
 
-    ``tries``: how often it is asked again if nothing is found before all that has changed is read.
+    What has changed is read completely before it is said that nothing is found, or that no file has a word.
     """
     from search.engine.matching import Pattern
     from search.engine.question import words_of
@@ -157,25 +160,79 @@ def answered(asked: str, folder: Path | None, options: SearchOptions, *, tries: 
     source = source_for(options, folder, cursor.file.parent if cursor else None, vectors=nearest != "none")
     from search.hits import Answer, show_answer  # which is there by now where an index was made
 
-    engine, root, languages, files = ready(options, source, options.model, nearest, cursor.language if cursor else "")
-    started = time.perf_counter()
-    hits = engine.search(
-        question,
-        top=options.top,
-        path=options.path,
-        languages=languages,
-        by_file=options.files or options.by == "file",
-        context=cursor.context if cursor else (),
-        files=files,
-        pattern=pattern and Pattern(options.regex, root),
-    )
-    seconds = time.perf_counter() - started
-    sure = engine.certainty(question, hits)
-    if sure.level == "none" and tries and source and source.freshness.reading:
-        return answered(asked, folder, options, tries=tries - 1)
-    told = freshness_of(source)
-    show_answer(Answer(engine, question, hits, sure, seconds, root, told), options)
-    return sure.level != "none"
+    def answer(source: "Source | None") -> "Answer":
+        language = cursor.language if cursor else ""
+        engine, root, languages, files = ready(options, source, options.model, nearest, language)
+        started = time.perf_counter()
+        hits = engine.search(
+            question,
+            top=options.top,
+            path=options.path,
+            languages=languages,
+            by_file=options.files or options.by == "file",
+            context=cursor.context if cursor else (),
+            files=files,
+            pattern=pattern and Pattern(options.regex, root),
+        )
+        seconds = time.perf_counter() - started
+        return Answer(engine, question, hits, engine.certainty(question, hits), seconds, root)
+
+    is_found = lambda found: found.sure.level != "none" and not (found.sure.absent or found.sure.name)  # noqa: E731
+    found, source = of_all(source, answer, is_found)
+    show_answer(replace(found, more=freshness_of(source)), options)
+    read_on(source)
+    return found.sure.level != "none"
+
+
+def of_all(
+    source: "Source | None", answer: "Callable[[Source | None], Found]", is_found: "Callable[[Found], bool]"
+) -> "tuple[Found, Source | None]":
+    """The answer from an index, and the index; if it does not answer, that after all that has changed is read.
+
+    Args:
+        source: the index; None: there is more than one, which are as they are.
+        answer: answers from it.
+        is_found: whether an answer is one, which more files would not change much.
+
+    Raises:
+        UserError: what ``answer`` raises.
+    """
+    if source is None or source.root is None or not _is_behind(source):
+        return answer(source), source
+    try:
+        if is_found(found := answer(source)):
+            return found, source
+    except UserError:  # such as of a pattern of paths that no file has yet
+        pass
+    from search.index.reading_on import read_rest
+
+    count = f"{len(source.freshness.reading):,} changed" if source.freshness.reading else "changed"
+    console.complain(f"reading {count} file{'s' * (len(source.freshness.reading) != 1)} before an answer")
+    source = replace(source, freshness=read_rest(source.path, source.root))
+    return answer(source), source
+
+
+def _is_behind(source: "Source") -> bool:
+    """Whether files have changed that are being read."""
+    return bool(source.freshness.line) and not source.freshness.trouble
+
+
+def read_on(source: "Source | None") -> None:
+    """Wait for what is read beyond an answer: where a command ends, what it has started may be ended with it."""
+    if source is None or not _is_behind(source):
+        return
+    from search.index.reading_on import finish
+
+    sys.stdout.flush()
+    late = threading.Timer(console.PATIENCE, console.complain, [_READING_ON])
+    late.daemon = True
+    late.start()
+    try:
+        finish(source.path)
+    except KeyboardInterrupt:  # the answer is there
+        console.complain("not waited for")
+    finally:
+        late.cancel()
 
 
 def source_for(
@@ -205,7 +262,7 @@ def ready(
     Raises:
         UserError: nothing of the index can be a hit, or something cannot be opened.
     """
-    from search.opening import check_answers, opened
+    from search.opening import check_answers, opened_from
 
     languages = frozenset[str]()
     if named := options.language or language:
@@ -223,7 +280,7 @@ def ready(
         from search.engine.engine import Engine
         from search.models.packed import reranker_maker
 
-        found, retriever = opened(source.path, nearest, mapped=True, tell=source.tell)
+        found, retriever = opened_from(source, nearest)
         engine = Engine(found, reranker_maker(model, for_many=False)(found), retriever=retriever)
     check_answers(engine.index, options.path, languages)
     root = source.root if source else None
@@ -235,7 +292,9 @@ def ready(
 
 
 def freshness_of(source: "Source | None") -> dict[str, Any]:
-    """What may be old of an answer, as JSON says it; it is also printed as a line."""
+    """What may be old of an answer, as JSON says it; it is also printed, as it is if a folder above answers."""
+    if source and source.is_above:
+        console.complain(f"searched: {source.root}, which has an index (name a folder to search that alone)")
     if source and source.freshness.line:
         console.complain(source.freshness.line)
     return source.freshness.told if source else {}

@@ -248,14 +248,16 @@ class Answer:
     sure: Certainty
     seconds: float
     root: Path | None  # the indexed folder; None: not known
-    more: Mapping[str, Any]  # what JSON says besides
+    more: Mapping[str, Any] | None = None  # what JSON says besides
 
 
 def show_answer(answer: Answer, options: SearchOptions) -> None:
     """Print an answer to a question in words."""
     engine, hits, sure = answer.engine, answer.hits, answer.sure
     if options.json:
-        console.show(as_json(engine, answer.question, hits, answer.seconds, explain=options.explain, more=answer.more))
+        console.show(
+            as_json(engine, answer.question, hits, answer.seconds, explain=options.explain, more=answer.more or {})
+        )
         return
     question = parted(answer.question, engine.index, alone=bool(options.regex)).text
     matched = {hit.row: hit.match_line for hit in hits}

@@ -10,22 +10,18 @@ may contain links, or somebody else's index. So no index in it is written or use
 import hashlib
 import os
 import re
-import threading
-import time
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from data_prep.errors import UserError
 from data_prep.files.access import cache_folder, named_path, own_folder
-from data_prep.installation import processors
 from experiments.terminal import console
-from search.index.code_index import Index, rows_of_files
+from search.index.code_index import Index
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import Head, OtherVersionError, UnusableIndexError, open_index, read_head
-from search.index.vectors import loaded_encoder, near_rows, vectors_path
+from search.index.vectors import DamagedVectorsError, near_rows, vectors_path
 
 if TYPE_CHECKING:
     from search.engine.signals import Retriever
@@ -41,6 +37,10 @@ class Source:
     """The folder; None: not known."""
     freshness: Freshness = CURRENT
     """Which hits may be old."""
+    own: bool = True
+    """Whether it is in the cache folder; else its file was named."""
+    is_above: bool = False
+    """Whether it is of a folder above the current one, which nobody has named."""
 
     def tell(self, line: str) -> None:
         """Print a line about vectors that cannot be used, unless they are still being made."""
@@ -68,12 +68,14 @@ def source_of(
         if folder:
             raise UserError(f"--index names the index: leave out {folder}")
         path = named_index(typed)
-        return Source(path, *_current(path, None, wait=wait))
+        return Source(path, *_current(path, None, wait=wait), own=False)
     root, path = _place(folder, start)
     if _must_be_made(root, path, vectors=vectors):
-        make(root, path, vectors=vectors)
-        return Source(path, root)
-    return Source(path, *_current(path, root, wait=wait))
+        from search.first_index import made
+
+        return Source(made(root, path, vectors=vectors), root)
+    is_above = not folder and root in Path(os.path.realpath(named_path("."))).parents
+    return Source(path, *_current(path, root, wait=wait), is_above=is_above)
 
 
 def _place(folder: Path | None, start: Path | None) -> tuple[Path, Path]:
@@ -102,58 +104,21 @@ def _check_unnamed(root: Path) -> None:
 
 def _must_be_made(root: Path, path: Path, *, vectors: bool) -> bool:
     """Whether there is no index that can be brought up to date; one that cannot be used is told of."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 - which knows no errors
         return True
     try:
         read_head(path)
     except UnusableIndexError as error:
-        what = "of another version of this program" if isinstance(error, OtherVersionError) else "damaged"
-        console.complain(f"the index of {root} is {what}: it is made again")
+        tell_damage(root, error)
         return True
     wanted = vectors and not vectors_path(path).exists()
     return wanted and ((record := read_record(path)) is None or record.vectors)
 
 
-def make(root: Path, path: Path, *, vectors: bool) -> None:
-    """Make the index of a folder, with its progress and one line of what was done on standard error.
-
-    Args:
-        root: the folder.
-        path: the file of the index.
-        vectors: whether it gets vectors.
-
-    Raises:
-        UserError: there is no source file, or the index cannot be made.
-        OSError: it cannot be written.
-    """
-    from search.index.build import refresh, sole_maker
-    from search.index.vector_encoding import maker_of, update_vectors
-
-    check_way(root, path)
-    started, partly = time.perf_counter(), set[str]()
-    tell = lambda where, _: partly.update({where} - {str(path)})  # noqa: E731
-    ahead = threading.Thread(target=_load_ahead, daemon=True, name="loading")
-    with sole_maker(path, console.complain):
-        done = refresh(root, path, processes=processors(), tell=tell, meanwhile=ahead.start)
-        try:
-            if vectors:
-                update_vectors(maker_of(path) or "", path, tell)
-        except UserError as error:
-            console.complain(f"{error}; answered without vectors")
-    said = f"indexed {root}: {rows_of_files(done.rows, done.files)}, {time.perf_counter() - started:.1f} s"
-    more = f"; of {len(partly):,} more not all was read, see bash run.sh index {root}" if partly else ""
-    console.complain(f"{said}{more}")
-
-
-def _load_ahead() -> None:
-    """Load what an answer needs, while other processes read."""
-    from search import hits  # noqa: F401
-    from search.index import vector_encoding  # noqa: F401
-    from search.models.packed import packed_model
-
-    with suppress(UserError, OSError):  # which is told when it is used
-        loaded_encoder("")
-        packed_model()
+def tell_damage(root: Path, error: UserError) -> None:
+    """Print that the index of a folder cannot be used, and is made again."""
+    what = "of another version of this program" if isinstance(error, OtherVersionError) else "damaged"
+    console.complain(f"the index of {root} is {what}: it is made again")
 
 
 def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None, Freshness]:
@@ -161,7 +126,7 @@ def _current(path: Path, root: Path | None, *, wait: bool) -> tuple[Path | None,
     root, known = looked_at(path, root)
     if root is None or known.trouble or known == CURRENT or not wait:
         return root, known
-    from search.index.updating import brought_up_to_date
+    from search.index.reading_on import brought_up_to_date
 
     return root, brought_up_to_date(path, root, known)
 
@@ -202,7 +167,7 @@ def indexed_above(folder: Path) -> tuple[Path, Path] | None:
     A git repository ends the way up: the index of a folder around it is of another tree.
     """
     for each in _way_up(folder):
-        if (place := index_place(each)).is_file():
+        if os.path.isfile(place := index_place(each)):  # noqa: PTH113 - which knows no errors
             return each, place
     return None
 
@@ -249,12 +214,32 @@ def named_index(typed: str) -> Path:
     return path
 
 
+def opened_from(source: Source, how: str) -> "tuple[Index, Retriever | None]":
+    """As :func:`opened`, memory-mapped; what is damaged of an index in the cache is made again."""
+    is_own = source.own and source.root is not None
+    try:
+        return opened(source.path, how, mapped=True, tell=source.tell, mends=is_own)
+    except (UnusableIndexError, DamagedVectorsError) as error:
+        if not is_own or source.root is None:
+            raise
+        from search.first_index import make_again
+
+        make_again(source.root, source.path, error)
+    return opened(source.path, how, mapped=True, tell=source.tell)
+
+
 def opened(
-    path: Path, how: str, *, mapped: bool = False, tell: Callable[[str], None] = console.complain
+    path: Path,
+    how: str,
+    *,
+    mapped: bool = False,
+    tell: Callable[[str], None] = console.complain,
+    mends: bool = False,
 ) -> "tuple[Index, Retriever | None]":
     """An index, memory-mapped if ``mapped``, and a retriever over its vectors; ``how`` is the option ``nearest``.
 
-    Vectors that cannot be used are told, as those that are being made; this is an error only if ``how`` asks for them.
+    Vectors that cannot be used are told, as those that are being made; this is an error only if ``how`` asks for them,
+    or if they are damaged and the caller ``mends`` them.
     """
     found, head = _opened_whole(path, mapped=mapped)
     if how == "none" or (how == "" and not vectors_path(path).exists()):
@@ -262,7 +247,7 @@ def opened(
     try:
         return found, near_rows(path, head.content, len(found), how)
     except (UserError, OSError) as error:
-        if how:
+        if how or (mends and isinstance(error, DamagedVectorsError)):
             raise
         tell(f"{error}; answered without them")
         return found, None

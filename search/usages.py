@@ -6,18 +6,23 @@ The definitions come first, then the lines that use the name, by file.
 import json
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from data_prep.errors import UserError, one_line
 from experiments.terminal import console
 from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, cut
-from search.cli import freshness_of, question_and_folder, ready, source_for
+from search.cli import freshness_of, of_all, question_and_folder, read_on, ready, source_for
 from search.engine.certainty import Certainty, shown_words
 from search.engine.preview import signature
 from search.engine.usages import USUAL, Usages, UsedIn, find_usages
 from search.hits import View
 from search.index.code_index import Index
 from search.options import SearchOptions
+
+if TYPE_CHECKING:
+    from search.engine.engine import Engine
+    from search.opening import Source
 
 LONGEST: Final = 300
 """Characters of a line that are told."""
@@ -189,10 +194,14 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
         raise UserError("expected a name: bash run.sh search --usages Type.method")
     asked, folder, _ = question_and_folder(words)
     source = source_for(options, folder, vectors=options.model != "none")
-    engine, root, languages, files = ready(options, source)
-    started = time.perf_counter()
-    found = find_usages(engine, asked, root, path=options.path, languages=languages, files=files)
-    milliseconds = round(1000 * (time.perf_counter() - started), 2)
+
+    def answer(source: "Source | None") -> "tuple[Engine, Path | None, Usages, float]":
+        engine, root, languages, files = ready(options, source)
+        started = time.perf_counter()
+        found = find_usages(engine, asked, root, path=options.path, languages=languages, files=files)
+        return engine, root, found, round(1000 * (time.perf_counter() - started), 2)
+
+    (engine, root, found, milliseconds), source = of_all(source, answer, lambda told: told[2].is_there)
     more = freshness_of(source)
     if options.json:
         told = {"query": asked, "milliseconds": milliseconds, **as_record(engine.index, found, top or USUAL), **more}
@@ -203,4 +212,5 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
         console.show((as_files if options.files else as_vimgrep)(View.of(engine, "", root), found.first(top or USUAL)))
     else:
         console.complain(said(found))
+    read_on(source)
     return found.is_there

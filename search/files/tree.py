@@ -102,12 +102,18 @@ def found_files(
         seen: is told of all that decides which files are found.
 
     Raises:
-        UserError: ``root`` is missing or not a folder.
+        UserError: ``root`` is missing, not a folder, or may not be read.
     """
     if not root.is_dir():
         raise UserError(
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
+    try:
+        os.lstat(f"{root}/.")
+        os.scandir(root).close()
+    except OSError as error:  # as if it were empty, an index of it would lose all its files
+        raise_if_passing(error)
+        raise UserError(f"{root} cannot be read ({reason(error)}): chmod u+rx {root} lets you") from error
     ends, tell = tuple(suffixes), lru_cache(maxsize=None)(tell)  # without repetitions
     seen, unread = seen or Seen(root), unread if unread is not None else Unread()
     seen.look_for_checkout()

@@ -1,16 +1,12 @@
 """Reading what has changed since an index was made, for half a second before an answer, or beyond.
 
-What takes longer goes on: in a process of its own for a command, which ends with its answer, in a thread for a server.
-Until then answers say which files they may be wrong about.
+What takes longer goes on: in a process of its own for a command (:mod:`search.index.reading_on`), in a thread for a
+server. Until then answers say which files they may be wrong about.
 """
 
 import atexit
-import json
-import os
-import select
 import threading
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,12 +19,13 @@ from data_prep.files.access import reason
 from data_prep.files.writing import sole_holder
 from data_prep.installation import processors
 from data_prep.worker_pool import LimitedCalls
-from data_prep.worker_process import FILE, run_forked
+from data_prep.worker_process import FILE
 from search.index.build import lock_of, refresh
-from search.index.freshness import CURRENT, MOST_NAMED, Freshness, looked_at, read_record
+from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
-from search.index.read_part import Part, Task, read_part
+from search.index.read_part import Part, Task, Watch
 from search.index.vector_encoding import maker_of, update_vectors
+from search.index.vectors import loaded_encoder, vectors_path
 
 BUDGET: Final = 0.5
 """Seconds for which an answer waits for what has changed to be read."""
@@ -49,6 +46,7 @@ def bring_up_to_date(
     *,
     tell: Callable[[str, str], None] = lambda *_: None,
     reads: Callable[[Task], Part] | None = None,
+    watch: Watch | None = None,
 ) -> None:
     """Read what has changed, unless another process does so for longer than an answer waits.
 
@@ -58,6 +56,7 @@ def bring_up_to_date(
         noticed: called with the files that are about to be read or left out.
         tell: called with a path and what is wrong with it.
         reads: as :func:`refresh` takes it.
+        watch: the same.
 
     Raises:
         BlockingIOError: another process does.
@@ -68,97 +67,21 @@ def bring_up_to_date(
     while time.monotonic() < until:
         with sole_holder(lock_of(index), private=True) as alone:
             if alone:
-                count = processors()
-                refresh(root, index, processes=count, tell=tell, noticed=noticed, reads=reads)
-                record = read_record(index)
-                if record and record.vectors:
-                    update_vectors(maker_of(index) or "", index, tell)
+                refresh(root, index, processes=processors(), tell=tell, noticed=noticed, reads=reads, watch=watch)
+                add_vectors(index, tell)
                 return
         time.sleep(_POLL)
     raise BlockingIOError
 
 
-def brought_up_to_date(index: Path, root: Path, known: Freshness) -> Freshness:
-    """What is not read of an index's folder yet; what has changed is read by a child process.
-
-    It is waited for while :data:`BUDGET` lasts, and goes on without its parent.
-
-    Args:
-        index: the file.
-        root: the folder.
-        known: what has changed, as far as it is known.
-    """
-    until = time.monotonic() + BUDGET
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which libraries may have started
-        try:
-            child = _Child(root, index)
-        except OSError as error:
-            return replace(known, trouble=reason(error))
-    return child.waited(known, until)
+def add_vectors(index: Path, tell: Callable[[str, str], None]) -> None:
+    """Make or update the vectors of an index in the file ``index``, unless it is to have none."""
+    record = read_record(index)
+    if record and record.vectors:
+        update_vectors(maker_of(index) or "", index, tell)
 
 
-class _Child:
-    """A process that brings an index up to date, and tells what it does while it is listened to."""
-
-    def __init__(self, root: Path, index: Path) -> None:
-        reading, writing = os.pipe()
-        self._process = os.fork()
-        if self._process == 0:
-            os.close(reading)
-            _work(root, index, writing)
-        os.close(writing)
-        self._file = reading
-
-    def waited(self, known: Freshness, until: float) -> Freshness:
-        """What is not read yet at the time ``until``; ``known``: what is known so far."""
-        from search.engine import engine
-        from search.models import packed  # which the answer needs, while the child works
-
-        del engine, packed
-        said = b""
-        try:
-            while (left := until - time.monotonic()) > 0 and select.select([self._file], [], [], left)[0]:
-                part = os.read(self._file, 1 << 16)
-                said += part
-                if not part:
-                    os.waitpid(self._process, 0)
-                    return Freshness(trouble="the program that reads what has changed was stopped")
-                *lines, said = said.split(b"\n")
-                for line in map(json.loads, lines):
-                    if "done" in line:
-                        os.waitpid(self._process, 0)
-                        return replace(known, trouble=line["done"]) if line["done"] or line["busy"] else CURRENT
-                    known = Freshness(tuple(line["noticed"]), unknown=line["more"])
-                    if known == CURRENT:  # only links to lines of a new commit are made
-                        return known
-        finally:
-            os.close(self._file)
-        return known
-
-
-def _work(root: Path, index: Path, writing: int) -> None:
-    """What the child does; it never returns."""
-
-    def told(**about: object) -> None:
-        with suppress(OSError):  # nobody listens any more
-            os.write(writing, json.dumps(about).encode() + b"\n")
-
-    try:
-        os.setsid()
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nothing, stream)
-        noticed = lambda paths: told(noticed=[*paths[:MOST_NAMED]], more=len(paths) > MOST_NAMED)  # noqa: E731
-        reads = lambda task: run_forked(read_part, task, FILE)  # noqa: E731
-        told(done=_trouble(lambda: bring_up_to_date(root, index, noticed, reads=reads)), busy=False)
-    except BlockingIOError:
-        told(done="", busy=True)
-    finally:
-        os._exit(0)
-
-
-def _trouble(work: Callable[[], None]) -> str:
+def trouble_of(work: Callable[[], None]) -> str:
     """Why ``work`` failed, in one line; "" if it did not."""
     try:
         work()
@@ -215,6 +138,17 @@ class Updates:
                 return self._now
             return replace(self._now, reading=(*dict.fromkeys((*self._now.reading, *known.reading)),))
 
+    def prepare(self) -> None:
+        """Start the process that reads, and load what makes vectors; what fails is told when it is needed."""
+        with suppress(UserError, OSError):
+            _calls().call("search.index.read_part:read_part", Task(Path(), []))
+            if not vectors_path(self._index).exists():
+                return
+            loaded_encoder(maker_of(self._index) or "")
+            with sole_holder(lock_of(self._index), private=True) as alone:
+                if alone:
+                    add_vectors(self._index, self._tell)  # if they are damaged
+
     def _known(self) -> Freshness:
         if self._now.trouble and time.monotonic() < self._failed + _PAUSE:
             return self._now
@@ -234,7 +168,7 @@ class Updates:
         reads = lambda task: _calls().call("search.index.read_part:read_part", task)  # noqa: E731
         work = lambda: bring_up_to_date(root, self._index, noticed, tell=self._tell, reads=reads)  # noqa: E731
         try:
-            trouble = _trouble(work)
+            trouble = trouble_of(work)
             self._now = replace(self._now, trouble=trouble) if trouble else CURRENT
         except BlockingIOError:
             self._now = replace(self._now, unknown=True)

@@ -33,6 +33,10 @@ COUNT: Final = 100
 """Maximum number of rows that vectors add to the shortlist of a query."""
 
 
+class DamagedVectorsError(UserError):
+    """Vectors that are damaged, or of another version; the message says why, and what to do."""
+
+
 @runtime_checkable
 class RowEncoder(Protocol):
     """A bi-encoder for rows and queries."""
@@ -139,8 +143,8 @@ def vectors_of(index: Path, content: str, rows: int) -> StoredVectors:
     return stored
 
 
-def _unusable(path: Path, why: str) -> UserError:
-    return UserError(
+def _unusable(path: Path, why: str) -> "DamagedVectorsError":
+    return DamagedVectorsError(
         f"the vectors cannot be used: {why}; remove {path}, and make them again by `bash run.sh index DIR`"
     )
 

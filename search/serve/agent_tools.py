@@ -31,6 +31,7 @@ from search.serve.agent_answers import (
     with_words,
 )
 from search.serve.fresh_index import Current, FreshIndex
+from search.serve.looking_again import looking_again
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
 from search.snippets.show import as_record
 from search.usages import as_record as usages_record
@@ -61,6 +62,7 @@ class AgentTools:
         """``index``: of the folder that is asked about."""
         self._index = index
 
+    @looking_again
     def search(
         self,
         question: str = "",
@@ -114,6 +116,7 @@ class AgentTools:
         records = [self._record(now, result(now.engine, question, hit, explain=False)) for hit in hits]
         return with_hits(self._head(now, certainty), records, budget * CHARACTERS)
 
+    @looking_again
     def related(self, path: str, line: int = 0, top: int = 10, language: str = "", budget: int = BUDGET) -> Record:
         """Find code that is like the function, method, type or file at a place: copies of it first.
 
@@ -134,6 +137,7 @@ class AgentTools:
         file, line = self._place(now, path, line)
         return self._of_code(now, answer_place(now.engine, file, line, Wanted(top, languages=languages)), budget)
 
+    @looking_again
     def usages(self, name: str, top: int = USUAL, path: str = "", language: str = "", budget: int = BUDGET) -> Record:
         """List who calls or mentions a name: each line with its place and the function around it, by file, tests last.
 
@@ -165,6 +169,7 @@ class AgentTools:
             head | {each: told[each] for each in names if told[each]}, told["files"], found.count, budget * CHARACTERS
         )
 
+    @looking_again
     def read_unit(self, path: str, line: int = 0, budget: int = BUDGET) -> Record:
         """Read the whole function, method, type or file at a place.
 
@@ -184,6 +189,7 @@ class AgentTools:
         del entry["rank"]
         return with_source(self._head(now) | entry, source, budget * CHARACTERS)
 
+    @looking_again
     def explain(self, question: str, path: str, line: int = 0, budget: int = BUDGET) -> Record:
         """Say why a place has its rank for a question: its scores, and the code that each word aligns with.
 

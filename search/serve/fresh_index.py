@@ -1,5 +1,6 @@
 """The index of a folder, made at the first question and updated at later ones, neither of which waits for long."""
 
+import math
 import os
 import threading
 import time
@@ -22,13 +23,13 @@ from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
-from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
 from search.index.vector_encoding import maker_of, update_vectors
+from search.index.writable_place import IndexPlace
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed import reranker_maker, scored_without_torch
 from search.opening import check_way, index_place
-from search.serve.live_index import IndexPlace, LiveIndex, Opened, PartialIndex
+from search.serve.live_index import LiveIndex, Opened, PartialIndex
 
 PATIENCE: Final = 2.5
 """Seconds for which a question waits until files are read that are new or have changed."""
@@ -137,6 +138,14 @@ class FreshIndex:
             return self._of_partial(now)
         return Current(self._opened.engine, self._notice(now))
 
+    def look_again(self, since: float) -> bool:
+        """Whether the last look had begun before the time ``since``: then the next question waits for another one."""
+        now = self._round
+        if now is None or now.begun >= since or now.error or not now.done.wait(PATIENCE):
+            return False
+        now.begun = -math.inf
+        return True
+
     @property
     def path(self) -> Path:
         """The file of the index."""
@@ -175,9 +184,9 @@ class FreshIndex:
 
     def _worth_waiting(self, now: _Round) -> float:
         """The seconds for which a question waits after the first ones, from the begin of the reading."""
-        reading = now.reading
         if self._opened is not None:
             return 0.0
+        reading = now.reading
         if reading.read or not reading.files:
             return _LONGEST if 2 * reading.read >= reading.files else 0.0
         return _FIRST
@@ -236,10 +245,7 @@ class FreshIndex:
         def noticed(paths: Sequence[str]) -> None:
             now.known = Freshness(tuple(paths))
 
-        def reads(task: Task) -> Part:
-            part: Part = self._calls.call("search.index.read_part:read_part", task)
-            return part
-
+        reads = lambda task: self._calls.call("search.index.read_part:read_part", task)  # noqa: E731
         count = processors()
         refresh(self.root, self.path, processes=count, tell=self._tell, noticed=noticed, reads=reads, watch=now.partial)
         self._open()

@@ -1,12 +1,8 @@
 """Indexes that are answered from: reopened when replaced, being opened, or being made of the files read so far."""
 
-import os
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,7 +14,7 @@ from search.files.languages import indexed_suffixes
 from search.files.tree import checkout_of, found_files
 from search.index.build import index_of, watched
 from search.index.code_index import Index
-from search.index.freshness import CURRENT, Freshness, record_path
+from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
 from search.index.read_part import Part, Watch
 from search.index.updating import LOOKED, Updates
@@ -109,6 +105,11 @@ class LiveIndex:
         self._fresh_until = begun + LOOKED if found == CURRENT else 0.0
         return found
 
+    def prepare(self) -> None:
+        """Load what the first change needs, which its question would wait for."""
+        if self._updates is not None:
+            self._updates.prepare()
+
     def _look(self) -> None:
         stamp, vectors_stamp = file_stamp(self.path), file_stamp(vectors_path(self.path))
         try:
@@ -182,6 +183,7 @@ class OpeningIndex:
     def _open(self) -> None:
         try:
             self._live = self._make()
+            self._live.prepare()
         except Exception as error:  # whatever it is, nobody else would hear of it
             self._failed(error)
 
@@ -256,41 +258,3 @@ class PartialIndex(Watch):
         for _ in watched(root, found, 1, self):
             if self.ended or self.read >= _ALONE:
                 return
-
-
-class IndexPlace:
-    """The file of an index."""
-
-    def __init__(self, path: Path) -> None:
-        """``path``: where the commands keep it."""
-        self.path, self.trouble = path, ""
-        self._own: Path | None = None
-
-    def settle(self, tell: Callable[[str, str], None]) -> None:
-        """Keep it in a folder of this process, if it cannot be written where it is; what it has is copied."""
-        folder = self.path.parent
-        if self._own or is_writable(folder):
-            return
-        try:
-            self._own = Path(tempfile.mkdtemp(prefix="galm-"))
-        except OSError:  # it is kept in memory, as far as it is read
-            return
-        mine = self._own / self.path.name
-        for each, copy in ((self.path, mine), (record_path(self.path), record_path(mine))):
-            with suppress(OSError):
-                shutil.copyfile(each, copy)
-        self.path = mine
-        self.trouble = "the index cannot be stored: it is kept until this server ends"
-        tell(str(folder), self.trouble)
-
-    def close(self) -> None:
-        """Remove what was kept for this process."""
-        if self._own:
-            shutil.rmtree(self._own, ignore_errors=True)
-            record_path(self.path).unlink(missing_ok=True)
-
-
-def is_writable(folder: Path) -> bool:
-    """Whether a folder can be written to, or be made."""
-    nearest = next(each for each in (folder, *folder.parents) if each.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)

@@ -3,8 +3,11 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
@@ -22,6 +25,7 @@ from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.index.frame_locator import named_places
 from search.index.freshness import CURRENT, Freshness
 from search.serve.live_index import NothingVisibleError, Opened, OpeningError
+from search.serve.looking_again import is_sure
 
 GONE: Final = 499
 """The status of what nobody waits for any more."""
@@ -29,6 +33,12 @@ MOST_HITS: Final = 100
 """Maximum number of hits in one answer."""
 FEW: Final = 20_000
 """Rows of an index that a question takes some milliseconds of."""
+_FEW_FILES: Final = 32
+"""Changed files that are waited for before it is said that little is found."""
+_PATIENCE: Final = 4.0
+"""Seconds for which they are."""
+_BRIEF: Final = 0.03
+"""Seconds between looks meanwhile."""
 LAST_LINE: Final = 1 << 31
 """More lines than a file has."""
 GROUPS: Final = "visible.groups"
@@ -234,13 +244,35 @@ class Turns:
         from in milliseconds.
         """
         # what is asked about an index that was answered from is answered from that one, not from a newer one
-        now, freshness = self.live.ready(), CURRENT
-        if now is None:
-            now, freshness = await self._looked(request, self.live.catch_up if not index else lambda: CURRENT)
-        check_index(now, index, row)
+        now, freshness, told = self.live.ready(), CURRENT, None
+        look = self.live.catch_up if not index else lambda: CURRENT
+
+        async def work(now: Opened) -> dict[str, Any]:
+            check_index(now, index, row)
+            return await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= FEW)
+
+        until = time.monotonic() + _PATIENCE
+        if now is not None:
+            told = await self._sure(partial(work, now))
+        while now is None or told is None:
+            now, freshness = await self._looked(request, look)
+            may_wait = 0 < len(freshness.reading) <= _FEW_FILES and not freshness.trouble
+            is_last = not may_wait or time.monotonic() > until
+            told = await (work(now) if is_last else self._sure(partial(work, now)))
+            if told is None:
+                await asyncio.sleep(_BRIEF)
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
-        told = await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= FEW)
         return json_answer({"index": now.name, "notice": freshness.line or older, **told, **freshness.told})
+
+    async def _sure(self, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any] | None:
+        """What ``work`` tells; None if that is little or a refusal, while a file may have been written since."""
+        try:
+            told = await work()
+        except HTTPException as error:
+            if error.status_code != HTTPStatus.BAD_REQUEST:
+                raise
+            return None
+        return told if is_sure(told) else None
 
     async def turn(self, request: Request, work: Callable[[], Done], *, brief: bool = False) -> Done:
         """Run ``work`` in a thread, one at a time, unless the client has disconnected.

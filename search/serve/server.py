@@ -17,8 +17,9 @@ from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
+from search.first_index import make_again
 from search.index.code_index import rows_of_files
-from search.index.index_file import read_head
+from search.index.index_file import UnusableIndexError, read_head
 from search.index.updating import Updates
 from search.making import complain_about, named_folder
 from search.models.packed import reranker_maker
@@ -73,8 +74,18 @@ def _of_index(options: ServeOptions, failed: Callable[[Exception], None]) -> ASG
         raise UserError(f"the index {path} is empty: index a folder that has source files")
     reranker_of = reranker_maker(options.model)
     say(f"{rows_of_files(head.rows, head.files)} in {path}")
+
+    def live() -> LiveIndex:
+        try:
+            return LiveIndex(path, reranker_of, updates=Updates(path, root, complain_about))
+        except UnusableIndexError as error:
+            if root is None or not source.own:
+                raise
+            make_again(root, path, error)
+        return LiveIndex(path, reranker_of, updates=Updates(path, root, complain_about))
+
     return web_app(
-        OpeningIndex(lambda: LiveIndex(path, reranker_of, updates=Updates(path, root, complain_about)), failed),
+        OpeningIndex(live, failed),
         _name_of(options),
         judgements=Judgements(judgements_place(path)),
         root=root,

@@ -45,6 +45,11 @@ class CodeAnswer:
     left_out: int = 0  # characters of its middle that were not
     unread: int = 0  # lines that look like frames of a stack trace, but are not read as such
 
+    @property
+    def is_there(self) -> bool:
+        """Whether something was found."""
+        return bool(self.hits) or any(each.row is not None for each in self.frames)
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:

@@ -19,7 +19,7 @@ from data_prep.traces.trace import read_trace
 from experiments.terminal import console
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
-from search.cli import answered, freshness_of, ready
+from search.cli import answered, freshness_of, of_all, read_on, ready
 from search.files.stamps import modified_at
 from search.index.frame_locator import named_places
 from search.making import named_folder
@@ -144,12 +144,14 @@ def _show(
     from search.snippets.answer import Wanted
     from search.snippets.show import as_json, as_text
 
-    engine, root, languages, files = ready(
-        options, source, nearest="none" if options.model == "none" else options.nearest
-    )
-    started = time.perf_counter()
-    told = answer(engine, Wanted(options.top, options.path, languages, files))
-    seconds = time.perf_counter() - started
+    def timed(source: "Source | None") -> "tuple[Engine, Path | None, CodeAnswer, float]":
+        engine, root, languages, files = ready(
+            options, source, nearest="none" if options.model == "none" else options.nearest
+        )
+        started, wanted = time.perf_counter(), Wanted(options.top, options.path, languages, files)
+        return engine, root, answer(engine, wanted), time.perf_counter() - started
+
+    (engine, root, told, seconds), source = of_all(source, timed, lambda found: found[2].is_there)
     more, view = freshness_of(source), View.of(engine, "", root, explain=options.explain)
     if options.json:
         console.show(as_json(engine, told, seconds, more=more))
@@ -157,7 +159,8 @@ def _show(
         show_list(view, [hit.row for hit in told.hits], options)
     else:
         console.show(as_text(view, told, seconds), painted=True)
-    return bool(told.hits) or any(each.row is not None for each in told.frames)
+    read_on(source)
+    return told.is_there
 
 
 def _start(path: Path) -> Path:

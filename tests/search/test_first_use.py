@@ -3,16 +3,14 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from repositories import commit, run_git, write
 from serving import indexed
 
 from cli.main import main
-from search.cli import source_for
 from search.engine.engine import Engine
-from search.index.freshness import Freshness
+from search.index.freshness import CURRENT, looked_at
 from search.index.index_file import open_index
 from search.opening import index_place, indexed_above, tree_top
 
@@ -41,21 +39,34 @@ def test_a_named_folder_is_indexed_by_the_first_question(tmp_path, asked):
     assert asked("open the door", str(root))[2] == ""
 
 
-def test_nothing_is_not_found_before_what_has_changed_is_read(tmp_path, asked, monkeypatch):
+@pytest.mark.parametrize(
+    "question", ["paint_the_fence", "--usages=paint_the_fence", "--path=late/* paint", "paint the"]
+)
+def test_nothing_is_not_found_before_what_has_changed_is_read(tmp_path, asked, monkeypatch, question):
     root = write(tmp_path / "code", FILES)
     asked("open the door", str(root))
-    found, calls = source_for, []
+    monkeypatch.setattr("search.index.updating.BUDGET", 0.01)
+    write(root, {f"late/{number}.py": f"def paint_the_fence{number or ''}():\n    pass\n" for number in range(40)})
+    calls, answers = [], Engine.search
+    monkeypatch.setattr(Engine, "search", lambda *given, **options: calls.append(1) or answers(*given, **options))
+    code = main(["search", *question.split(" ", question.startswith("--path")), str(root), "--model=none"])
+    assert code == 0
+    if "usages" not in question:
+        assert len(calls) == 1 + ("path" not in question)
+    assert looked_at(index_place(root), root)[1] == CURRENT
 
-    def late(*given, **options):
-        calls.append(1)
-        return replace(found(*given, **options), freshness=Freshness(("late.py",) if len(calls) < 3 else ()))
 
-    monkeypatch.setattr("search.cli.source_for", late)
-    code, _, said = asked("paint_the_fence", str(root))
-    assert (code, len(calls)) == (1, 3)
-    assert "may be old" not in said
-    assert asked("open_the_door", str(root))[0] == 0
-    assert len(calls) == 4  # what is found is not asked again
+def test_a_command_reads_on_behind_its_answer(tmp_path, asked, monkeypatch):
+    root = write(tmp_path / "code", FILES)
+    asked("open the door", str(root))
+    write(root, {f"late/{number}.py": f"def paint_the_fence{number}():\n    pass\n" for number in range(40)})
+    monkeypatch.setattr("search.index.updating.BUDGET", 0.01)
+    monkeypatch.setattr("experiments.terminal.console.PATIENCE", 0.0)
+    code, names, said = asked("open the door", str(root))
+    assert (code, names[0]) == (0, "open_the_door")
+    assert "may be old" in said
+    assert said.endswith("answered; reading the changed files for the next question (Ctrl-C: do not wait)\n")
+    assert looked_at(index_place(root), root)[1] == CURRENT
 
 
 def test_a_repository_that_appears_later_is_said_to_be_left_out(tmp_path, asked, monkeypatch):

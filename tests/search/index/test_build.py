@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cli.main import main
 from data_prep.languages.java.declarations import find_methods, parse_java
 from data_prep.worker_process import FILE
 from experiments.recipes.config import REPOSITORY
@@ -51,6 +53,24 @@ def test_the_same_tree_gives_the_same_bytes_however_many_processes_read_it(tree,
         assert (done.files, done.read, done.written) == (12, 12, True)
         contents.append((tmp_path / f"index{processes}").read_bytes())
     assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("call", ["scandir", "lstat"])
+def test_a_folder_that_may_not_be_read_leaves_its_index_as_it_was(tree, tmp_path, monkeypatch, capsys, call):
+    path = tmp_path / "index"
+    made(tree, path)
+    before, found = path.read_bytes(), getattr(os, call)
+
+    def refused(place=".", **options):
+        if str(place) in (str(tree), f"{tree}/."):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+        return found(place, **options)
+
+    monkeypatch.setattr(os, call, refused)
+    assert main(["index", str(tree), f"--out={path}", "--vectors=none"]) == 2
+    said = capsys.readouterr().err
+    assert said == f"galm: {tree} cannot be read (Permission denied): chmod u+rx {tree} lets you\n"
+    assert path.read_bytes() == before
 
 
 def test_nothing_is_read_where_nothing_has_changed(tree, tmp_path, monkeypatch):

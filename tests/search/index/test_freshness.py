@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -14,11 +16,14 @@ from cli.main import main
 from data_prep.files.writing import sole_holder
 from neural_code_search.folder_index import index_folder
 from neural_code_search.folder_index import open_index as open_from_python
+from search import first_index
 from search.index import build, updating
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
-from search.index.index_file import open_index
+from search.index.index_file import UnusableIndexError, open_index
+from search.index.vectors import vectors_path
 from search.opening import index_place
-from search.serve.live_index import LiveIndex
+from search.serve import server as server_module
+from search.serve.live_index import LiveIndex, OpeningIndex
 
 FILES = {"store.py": "def open_the_door():\n    pass\n", "sub/other.py": "def close_the_window():\n    pass\n"}
 ASKED = ("--model=none", "--json")
@@ -181,6 +186,58 @@ def test_a_look_of_a_server_that_finds_nothing_changed_holds_for_a_moment(root, 
     assert live.ready() is None
 
 
+def test_a_server_looks_again_before_it_says_that_little_is_found(root, monkeypatch):
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 60.0)
+    path = index_place(root)
+    updates = updating.Updates(path, root, print)
+    live = LiveIndex(path, lambda _: None, seconds_between_looks=60.0, updates=updates)
+    with running(live) as port:
+        live.catch_up()
+        assert names(ask(port, "/api/search", {"q": "open the door"}).told)[0] == "open_the_door"
+        write(root, {"new.py": "def lock_the_box():\n    pass\n"})
+        assert "lock_the_box" not in names(ask(port, "/api/search", {"q": "open the door"}).told)
+        assert updates.runs == 0  # a strong answer is given at once
+        assert names(ask(port, "/api/search", {"q": "lock the box"}).told)[0] == "lock_the_box"
+        write(root, {"other.py": "def weigh_the_crate():\n    lock_the_box()\n", "app.rb": "def mend\nend\n"})
+        assert ask(port, "/api/usages", {"name": "weigh_the_crate"}).told["definition_count"] == 1
+        live.catch_up()
+        write(root, {"app.go": "package main\n\nfunc Mend() {}\n"})
+        assert ask(port, "/api/file", {"path": "app.go", "line": 1}).status == 200
+
+
+def test_few_changed_files_are_waited_for_before_little_is_found(root, monkeypatch):
+    path, work = index_place(root), updating.bring_up_to_date
+    monkeypatch.setattr(updating, "BUDGET", 0.05)
+
+    def slow(*given: object, **options: object) -> None:
+        time.sleep(0.5)
+        monkeypatch.setattr(updating, "BUDGET", 60.0)
+        work(*given, **options)
+
+    monkeypatch.setattr(updating, "bring_up_to_date", slow)
+    live = LiveIndex(path, lambda _: None, updates=updating.Updates(path, root, print))
+    with running(live) as port:
+        write(root, {"new.py": "def lock_the_box():\n    pass\n"})
+        told = ask(port, "/api/search", {"q": "lock the box"}).told
+        assert (names(told)[0], told["notice"]) == ("lock_the_box", "")
+
+
+def test_what_a_first_change_needs_is_loaded_before_it(root, monkeypatch):
+    path, loaded = index_place(root), threading.Event()
+    updates = updating.Updates(path, root, print)
+    monkeypatch.setattr(updates, "prepare", loaded.set)
+    live = LiveIndex(path, lambda _: None, updates=updates)
+    opening = OpeningIndex(lambda: live, lambda _: None)
+    assert loaded.wait(10)
+    assert opening.ready() is live.ready()
+    monkeypatch.undo()
+    updating._calls.cache_clear()
+    updates.prepare()
+    calls = updating._calls()
+    assert len(calls._pool._workers) == 1
+    assert calls._pool._workers[0].child.poll() is None
+
+
 def test_a_server_says_what_it_still_reads_and_what_fails(root, monkeypatch):
     path = index_place(root)
     updates = updating.Updates(path, root, lambda *_: None)
@@ -245,6 +302,111 @@ def test_an_index_that_cannot_be_used_is_made_again(root, asked, start, rest, wh
     assert names(answer)[0] == "open_the_door"
     assert f"the index of {root} is {what}" in answer["said"]
     assert "not all was read" not in answer["said"]
+
+
+def flip(path: Path) -> None:
+    """Damage a file in its middle."""
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 64] = bytes(each ^ 0xFF for each in data[middle : middle + 64])
+    path.write_bytes(data)
+
+
+def test_an_index_that_is_damaged_in_its_middle_is_made_again(root, asked, tmp_path, capsys):
+    flip(index_place(root))
+    answer = asked("open the door")
+    assert names(answer)[0] == "open_the_door"
+    assert answer["said"].startswith(f"the index of {root} is damaged: it is made again\n")
+    assert asked("open the door")["said"] == ""
+    flip(index_place(root))
+    assert len(open_from_python(root)) == 4
+    assert main(["index", ".", f"--out={tmp_path / 'named'}", "--vectors=none"]) == 0
+    flip(tmp_path / "named")
+    capsys.readouterr()
+    assert main(["search", "open the door", f"--index={tmp_path / 'named'}", *ASKED]) == 2
+    assert "is damaged: make it again" in capsys.readouterr().err
+
+
+def test_vectors_that_are_damaged_are_made_again(root, capsys):
+    assert main(["index", "."]) == 0
+    path = vectors_path(index_place(root))
+    before = path.read_bytes()
+    for damage in (flip, lambda path: path.write_bytes(b"")):
+        damage(path)
+        capsys.readouterr()
+        assert main(["search", "open the door"]) == 0
+        assert capsys.readouterr().err == f"the vectors of the index of {root} are damaged: they are made again\n"
+        assert path.read_bytes() == before
+    flip(path)
+    updating.Updates(index_place(root), root, lambda *_: None).prepare()
+    assert path.read_bytes() == before
+
+
+def test_a_server_makes_a_damaged_index_again(root, capsys, monkeypatch):
+    flip(index_place(root))
+    monkeypatch.setattr(server_module, "server_of", Stopped)
+    main(["serve", str(root), "--port=0", "--model=none"])
+    assert f"the index of {root} is damaged: it is made again" in capsys.readouterr().err
+    assert open_index(index_place(root)).names
+
+
+class Stopped:
+    """A server that ends once a damaged index is made again."""
+
+    def __init__(self, app: object) -> None:
+        self.app, self.should_exit = app, False
+
+    def run(self, **_: object) -> None:
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not self.should_exit:
+            try:
+                open_index(index_place(Path()))
+                return
+            except UnusableIndexError:
+                time.sleep(0.1)
+
+
+@pytest.mark.parametrize("how", ["closed", "full"])
+def test_where_no_index_can_be_kept_a_question_is_answered(tmp_path, asked, monkeypatch, how):
+    root = write(tmp_path / "code", FILES)
+    kept = index_place(root)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    if how == "closed":
+        monkeypatch.setattr(first_index, "is_writable", lambda _: False)
+    else:
+        save = build.save_index
+
+        def full(index: object, path: Path) -> None:
+            if path == kept:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            save(index, path)
+
+        monkeypatch.setattr(build, "save_index", full)
+    answer = asked("open the door", str(root))
+    assert names(answer)[0] == "open_the_door"
+    why = {"closed": "it cannot be written", "full": "No space left on device"}[how]
+    first, then = answer["said"].splitlines()
+    assert first.startswith(f"no index can be kept in {kept.parent} ({why}): it is made for this command alone; ")
+    assert first.endswith("set XDG_CACHE_HOME to a folder of yours")
+    assert then.startswith(f"indexed {root}: ")
+    assert not kept.exists()
+
+
+def test_a_file_in_place_of_the_cache_is_no_place_for_an_index(tmp_path, asked, monkeypatch):
+    root = write(tmp_path / "code", FILES)
+    write(tmp_path, {"cache/galm": "a file"})
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    answer = asked("open the door", str(root))
+    assert names(answer)[0] == "open_the_door"
+    assert answer["said"].startswith("no index can be kept in ")
+
+
+def test_an_answer_from_a_folder_above_says_so(root, asked, monkeypatch):
+    assert asked("open the door")["said"] == ""
+    monkeypatch.chdir(root / "sub")
+    answer = asked("open the door")
+    assert names(answer)[0] == "open_the_door"
+    assert answer["said"] == f"searched: {root}, which has an index (name a folder to search that alone)\n"
 
 
 def test_python_makes_an_index_of_another_version_again(root, caplog):

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 import pytest
 
 from data_prep.errors import UserError
-from search.index import build
+from search.index import build, writable_place
 from search.index.index_file import open_index
 from search.index.read_part import likely_first
-from search.serve import fresh_index, live_index
+from search.serve import fresh_index
 from search.serve.agent_tools import AgentTools
 from tests.search import serving
 from tests.search.serving import settled
@@ -125,6 +125,22 @@ def test_what_changed_meanwhile_is_said_until_it_is_read(root, monkeypatch, fres
     assert "changed" not in found["results"][0]
 
 
+def test_the_folder_is_looked_at_again_before_little_is_found(root, monkeypatch, fresh):
+    monkeypatch.setattr(fresh_index, "LOOKED", 60.0)
+    index = settled(fresh(root))
+    tools = AgentTools(index)
+    (root / "late.py").write_text("def weigh_the_crate():\n    return open_till()\n")
+    assert tools.search("open till")["certainty"]["level"] == "strong"
+    assert "weigh_the_crate" not in index.current().engine.index.names  # a strong answer is given at once
+    assert tools.search("weigh the crate")["results"][0]["name"] == "weigh_the_crate"
+    (root / "later.py").write_text("def mend_the_lid():\n    return 1\n")
+    assert "mend_the_lid" in tools.read_unit("later.py", 1)["source"]
+    (root / "last.py").write_text("def seal_the_tin():\n    return 1\n")
+    assert tools.usages("seal_the_tin")["definitions"]
+    with pytest.raises(UserError, match=r"gone\.py"):
+        tools.read_unit("gone.py", 1)
+
+
 def test_a_file_that_is_gone_is_not_answered_from(root, monkeypatch, fresh):
     monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
     tools = AgentTools(fresh(root))
@@ -137,7 +153,7 @@ def test_an_index_that_cannot_be_stored_is_kept_while_the_server_runs(root, monk
     told = []
     index = fresh(root, "none", lambda _, line: told.append(line))
     kept = index.path
-    monkeypatch.setattr(live_index, "is_writable", lambda _: False)
+    monkeypatch.setattr(writable_place, "is_writable", lambda _: False)
     monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
     tools = AgentTools(index)
     for _ in range(2):
@@ -152,7 +168,7 @@ def test_an_index_that_exists_in_a_read_only_folder_is_used(root, monkeypatch, f
     index = fresh(root)
     index.current()
     settled(index)
-    monkeypatch.setattr(live_index, "is_writable", lambda _: False)
+    monkeypatch.setattr(writable_place, "is_writable", lambda _: False)
     again, read = fresh(root), []
     monkeypatch.setattr(build, "watched", lambda *_: read.append(1) or iter(()))
     assert AgentTools(again).search("open the till")["results"]

@@ -229,7 +229,7 @@ def test_a_place_is_found_from_elsewhere(folder, tmp_path, monkeypatch, capsys):
 def test_a_file_that_has_changed_and_is_not_read_in_time_is_told(tmp_path, capsys, monkeypatch):
     path = indexed(tmp_path / "project") / "app/store.py"
     monkeypatch.chdir(tmp_path / "project")
-    monkeypatch.setattr("search.index.updating.brought_up_to_date", lambda _index, _root, known: known)
+    monkeypatch.setattr("search.index.reading_on.brought_up_to_date", lambda _index, _root, known: known)
     capsys.readouterr()
     path.write_text("# more\n" * 3 + path.read_text())
     assert main(["related", "app/store.py:16", "--json"]) == 0
