@@ -203,9 +203,8 @@ class Judge:
         is_there = reading is not None and not reading.is_near
         is_written = whole in names and whole not in unknown and not says_nothing(words)
         if is_there or is_written or self._names.paths.is_file(whole):
-            hidden = not hits or self._is_hidden([*self._names.spelt(whole, _RANKING).own], hits)
-            hidden = hidden and not (hits and not is_named(whole) and self._has_words([*stems.values()], hits))
-            return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
+            beyond = reading.beyond if reading else ""
+            return Certainty("none", why=beyond) if beyond else self._of_name(whole, [*stems.values()], hits)
         nearest, misspelt = self._nearest(unknown, absent)
         if is_path or (whole in unknown and (reading is not None or is_named(whole))):
             name = whole if whole in typed else typed.strip()
@@ -226,6 +225,12 @@ class Judge:
             return Certainty(level, absent, nearest, why=_WHY[level])
         level = LIMITS.level(numbers, misspelt=misspelt)
         return Certainty(level, absent, nearest, misspelt=misspelt, why=_WHY[level], numbers=numbers)
+
+    def _of_name(self, name: str, terms: Sequence[str], hits: Hits) -> Certainty:
+        """Of a question that is the name of something: strong, unless only other files than those asked for have it."""
+        hidden = not hits or self._is_hidden([*self._names.spelt(name, _RANKING).own], hits)
+        hidden = hidden and not (hits and not is_named(name) and self._has_words(terms, hits))
+        return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
 
     def _unknown_name(
         self,

@@ -186,7 +186,8 @@ def _parts(path: str) -> list[str]:
 _LINE: Final = re.compile(
     r":L?(\d{1,9})(?:[:,-].*)?"  # file.py:12, :12:5, :12-20, :12: a message
     r"|\((\d{1,9})(?:[ ]?[,:;-][ ]?\d{1,9})*\)(?:[ ]?:.*)?"  # file.ts(12,5): a message
-    r"|#L?(\d{1,9})(?:C\d{1,9})?(?:-L?\d{1,9}(?:C\d{1,9})?)?:?",  # file.go#L12-L20
+    r"|#L?(\d{1,9})(?:C\d{1,9})?(?:-L?\d{1,9}(?:C\d{1,9})?)?:?"  # file.go#L12-L20
+    r"|\"?,?[ ](?:at |on )?lines? (\d{1,9})(?:(?:[ ]?-[ ]?| to )\d{1,9})?(?:,? col(?:umn)? \d{1,9})?",  # a.rb line 12
     re.ASCII | re.DOTALL,
 )
 _LONGEST_PLACE: Final = 1 << 12
@@ -197,11 +198,11 @@ _PLACES: Final = 4
 def named_places(typed: str) -> list[tuple[str, int]]:
     """The files and lines that a place may mean, the shortest path first; none if it names no line.
 
-    Behind the path is ``:LINE``, ``#LLINE`` or ``(LINE)``, with or without a column, a last line and, behind another
-    colon, text.
+    Behind the path is ``:LINE``, ``#LLINE``, ``(LINE)`` or ``line LINE``, with or without a column and a last line.
+    Behind another colon may be text.
     """
     plain = typed_path(typed)
-    starts = (match.start() for match in re.finditer(r"[:(#]", plain[:_LONGEST_PLACE]))
+    starts = (match.start() for match in re.finditer(r"[:(#]|\"?,? (?=(?:at |on )?lines? \d)", plain[:_LONGEST_PLACE]))
     found = ((plain[:start].rstrip(), _LINE.fullmatch(plain, start)) for start in starts)
     lines = ((path, int(next(filter(None, line.groups())))) for path, line in found if path and line)
     return [*islice(lines, _PLACES)]
