@@ -227,6 +227,7 @@ def ready(
         engine = Engine(found, reranker_maker(model, for_many=False)(found), retriever=retriever)
     check_answers(engine.index, options.path, languages)
     root = source.root if source else None
+    engine.names.paths.folder, engine.names.paths.here = root, named_path(".") if root else None
     if not options.changed:
         return engine, root, languages, None
     from search.changed import changed_files

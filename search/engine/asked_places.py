@@ -1,23 +1,28 @@
 """A question that is a line of a file, such as ``context.go:120`` or ``context.go line 120``: what is at that line.
 
 That is the innermost row there, with the comment above it; a file as a whole, or else the nearest row, where none is.
+And the paths of files as they are typed above the indexed folder.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from search.engine.matching import LineOwners
-from search.engine.path_reading import PathReader
 from search.index.code_index import Index
-from search.index.frame_locator import named_places
+from search.index.frame_locator import named_places, typed_path
+
+if TYPE_CHECKING:
+    from search.engine.path_reading import PathReader
 
 _OF_FILE: Final = re.compile(r"\s*lines?\s+(\d{1,9})\s+(?:of|in)\s+(\S+)\s*", re.IGNORECASE)
 _MESSAGE: Final = re.compile(r"[:\s]\s*(?!(?:at|on|in|lines?)\b)[^\W\d]{2}", re.IGNORECASE)
 """What is behind a line if it has a message, which is asked for too."""
 
 
-def rows_at(index: Index, paths: PathReader, typed: str) -> tuple[Mapping[int, float], str] | None:
+def rows_at(index: Index, paths: "PathReader", typed: str) -> tuple[Mapping[int, float], str] | None:
     """The rows at the line of a file that a question is, and how good each is; None: it is no such line.
 
     Args:
@@ -63,3 +68,24 @@ def _row(index: Index, file: int, line: int) -> int:
         return int(first)
     texts = {row: index.split.text(row) for row in range(first, end)}
     return min(texts, key=lambda row: max(texts[row].start_line - line, line - texts[row].end_line))
+
+
+def path_inside(typed: str, folder: Path, here: Path | None) -> str:
+    """The path inside of a folder of a path that begins above it; "" if it does not lie in it.
+
+    Args:
+        typed: absolute, relative to ``here``, or with the name of the folder in front.
+        folder: absolute.
+        here: absolute; None: what begins with ``./`` or ``../`` lies nowhere.
+    """
+    plain = os.path.expanduser(typed_path(typed)).replace("\\", "/")  # noqa: PTH111 - which knows no error
+    if not plain.startswith(("/", "./", "../")):
+        return plain.removeprefix(f"{folder.name}/") if plain.startswith(f"{folder.name}/") else ""
+    if "\0" in plain or not (here or plain.startswith("/")):
+        return ""
+    whole = os.path.normpath(os.path.join(here or "", plain))  # noqa: PTH118
+    links = os.path.realpath(os.path.dirname(whole)), os.path.basename(whole)  # noqa: PTH119, PTH120
+    for above, each in ((str(folder), whole), (os.path.realpath(folder), os.path.join(*links))):  # noqa: PTH118
+        if each.startswith(f"{above.rstrip('/')}/"):
+            return each[len(above.rstrip("/")) + 1 :]
+    return ""

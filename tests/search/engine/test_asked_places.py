@@ -14,14 +14,21 @@ FILES = {
         "func (c *Context) reset() {\n\tc.index = -1\n}\n"
     ),
     "web/context_test.go": "package web\n\nfunc TestCopy() {\n\tnew(Context).Copy()\n}\n",
-    "lib/_models.py": "class Response:\n    def raised(self):\n        return self\n\n    def closed(self):\n        return",
+    "lib/_models.py": (
+        "class Response:\n    def raised(self):\n        return self\n\n    def closed(self):\n        return 1"
+    ),
+    "tree/twin.go": "package main\n\nfunc inner() {\n\tweb.Run()\n}\n",
+    "twin.go": "package main\n\nfunc outer() {\n\tweb.Run()\n}\n",
+    "main.go": "package main\n\nfunc main() {\n\tweb.Run()\n}\n",
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
     folder = tmp_path_factory.mktemp("places")
-    return Engine(open_index(index_of(write(folder / "tree", FILES), folder / "index")), None)
+    engine = Engine(open_index(index_of(write(folder / "tree", FILES), folder / "index")), None)
+    engine.names.paths.folder, engine.names.paths.here = folder / "tree", folder / "tree" / "web"
+    return engine
 
 
 @pytest.mark.parametrize(
@@ -76,3 +83,47 @@ def test_a_message_behind_a_place_is_asked_for_too(engine):
 def test_no_line_of_a_file_that_is_not_there(engine):
     question = "nowhere.go:13"
     assert engine.certainty(question, engine.search(question)).level != "strong"
+
+
+@pytest.mark.parametrize(
+    ("form", "path"),
+    [
+        ("{folder}/lib/_models.py", "lib/_models.py"),
+        ("{folder}/main.go", "main.go"),
+        ("{folder}/lib/../main.go", "main.go"),
+        ("file://{folder}/main.go", "main.go"),
+        ("../lib/_models.py", "lib/_models.py"),
+        ("../main.go", "main.go"),
+        ("./context.go", "web/context.go"),
+        ("tree/lib/_models.py", "lib/_models.py"),
+        ("tree/main.go", "main.go"),
+        ("tree/twin.go", "tree/twin.go"),
+        ("{folder}/twin.go", "twin.go"),
+        ("/srv/build/lib/_models.py", "lib/_models.py"),
+        (r"C:\build\lib\_models.py", "lib/_models.py"),
+        ("{folder}/main.go:4", "main.go"),
+        ("../web/context.go line 13", "web/context.go"),
+        ("tree/lib/_models.py:2", "lib/_models.py"),
+        ("where is it run in {folder}/main.go", "main.go"),
+        ("where is it run in ../main.go", "main.go"),
+    ],
+)
+def test_a_path_that_begins_above_the_folder(engine, form, path):
+    question = form.format(folder=engine.names.paths.folder)
+    hits = engine.search(question)
+    assert engine.index.file(hits[0].row).path == path
+    said = engine.certainty(question, hits)
+    assert "nothing is called" not in said.line
+    assert said.level == "strong" or " " in question
+
+
+@pytest.mark.parametrize("question", ["/srv/other.go", "../../main.go", "trees/main.go", "{folder}/lib/main.go"])
+def test_a_path_that_leads_elsewhere(engine, question):
+    question = question.format(folder=engine.names.paths.folder)
+    assert engine.certainty(question, engine.search(question)).line.startswith(("weak match: nothing", "nothing found"))
+
+
+def test_a_path_through_a_link_to_the_folder(engine, tmp_path):
+    (tmp_path / "link").symlink_to(engine.names.paths.folder)
+    question = f"{tmp_path}/link/main.go"
+    assert engine.index.file(engine.search(question)[0].row).path == "main.go"
