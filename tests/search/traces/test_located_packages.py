@@ -95,9 +95,9 @@ def test_a_file_that_is_called_as_others_needs_more_than_that(index, frame, expe
 
 
 def test_what_is_in_several_files_alike_is_told(index):
-    trace = read_trace(
-        "thread 'main' panicked at ./src/main.rs:2:5:\nboom\n   1: app::main\n             at ./src/main.rs:2:5\n"
-    )
+    place = "./src/main.rs:2:5"
+    text = f"thread 'main' panicked at {place}:\nboom\n   1: app::main\n             at {place}\n"
+    trace, engine = read_trace(text), Engine(index, None)
     assert {each.several for each in FrameLocator(index).located(trace.frames)} == {3}
     assert trace.frames[-1].package == "app"
     shown = as_text(View.of(engine, "", None), answer_text(engine, text), 0.0)
