@@ -25,6 +25,12 @@ _READING_ON: Final = "answered; reading the changed files for the next question 
 _OF_FOLDER: Final = ("folder", "dir", "directory", "root", "in", "project", "repo", "repository")
 """Options that are tried for a folder."""
 _PATH: Final = re.compile(r"\.{1,2}|(?:\.{1,2}|~[^/]*)/.*|.*/", re.DOTALL)
+_OF_ROUTE: Final = re.compile("get|post|put|patch|delete|head|options|any|trace|connect", re.IGNORECASE)
+"""What stands before a route."""
+_ROUTE: Final = re.compile("(?:route|endpoint|ur[il]|handler|request|api|path)s?", re.IGNORECASE)
+"""What a question has that asks for one."""
+_VALUES: Final = re.compile(r"[{}<>:*?&=$#]")
+"""What a route may have, and a folder seldom."""
 _EXPECTED: Final = 'bash run.sh search "QUESTION" DIR'
 
 
@@ -75,7 +81,9 @@ def question_and_folder(words: Sequence[str], *, alone: bool = False) -> tuple[s
         return last, named_path(words[0]), f"asked {last!r} in {words[0]}"
     from search.engine.filters import begins_with_filter
 
-    if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last)):
+    if closed := _closed_above(last):
+        raise UserError(f"there is no permission to look into {closed}, where the folder {last} would be")
+    if not begins_with_filter(last) and ((plain and len(words) == 2) or _means_folder(last, before)):
         if os.path.isfile(os.path.expanduser(last)):  # noqa: PTH111, PTH113
             raise UserError(f"{last} is a file: {_of_file(os.path.expanduser(last))} asks it alone")  # noqa: PTH111
         raise UserError(f"there is no folder {last}: {_EXPECTED}, and quote a question of several words")
@@ -99,11 +107,45 @@ def _of_file(path: str) -> str:
     return f'bash run.sh search "QUESTION" {folder or "."} --path={name}'
 
 
-def _means_folder(word: str) -> bool:
+def _means_folder(word: str, before: Sequence[str]) -> bool:
+    """Whether a word that is no folder is meant as one: it begins at the top, and is no route of the question."""
     if _PATH.fullmatch(word):
         return True
+    if not word.startswith("/") or _VALUES.search(word):
+        return False
     above = os.path.dirname(word)  # noqa: PTH120 - of a text that need not be a path
-    return word.startswith("/") and above != "/" and os.path.isdir(above)  # noqa: PTH112
+    if above != "/" and os.path.isdir(above):  # noqa: PTH112
+        return True
+    is_route = _OF_ROUTE.fullmatch(before[-1]) or any(map(_ROUTE.fullmatch, before))
+    return not (is_route or _has_index(word))
+
+
+def _has_index(route: str) -> bool:
+    """Whether there is an index that would answer, and it has the words of a route one after the other."""
+    from search.opening import indexed_above
+
+    if not (found := indexed_above(named_path("."))):
+        return False
+    from search.engine.engine import Engine
+    from search.engine.question import asked_words
+    from search.index.index_file import UnusableIndexError, open_index
+
+    try:
+        engine = Engine(open_index(found[1]), None)
+    except UnusableIndexError:
+        return False
+    return bool(engine.search(f'"{route}"', top=1)) if asked_words(route) else False
+
+
+def _closed_above(path: str) -> str:
+    """The folder above a path that may not be looked into; "" if there is none."""
+    whole = os.path.expanduser(path)  # noqa: PTH111 - which knows no error
+    parts = whole.split("/")
+    for end in range(1, len(parts)):
+        above = "/".join(parts[:end])
+        if above and os.path.isdir(above) and not os.access(above, os.X_OK):  # noqa: PTH112
+            return above
+    return ""
 
 
 def search(arguments: Sequence[str]) -> bool:
@@ -284,6 +326,7 @@ def ready(
         engine = Engine(found, reranker_maker(model, for_many=False)(found), retriever=retriever)
     check_answers(engine.index, options.path, languages)
     root = source.root if source else None
+    engine.names.paths.folder, engine.names.paths.here = root, named_path(".") if root else None
     if not options.changed:
         return engine, root, languages, None
     from search.changed import changed_files

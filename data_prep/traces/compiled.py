@@ -41,7 +41,8 @@ def _rust(groups: Groups) -> Frame | None:
         name = f"{name[: found.start()]}{inside if owns else ''}{name[found.end() :]}"
     parts = [part for part in re.split(r"::", name) if re.fullmatch(r"(?:r#)?\w+", part)]
     first = next((place for place, part in enumerate(parts) if part[0].isupper()), len(parts) - 1)
-    return Frame(_path(groups), number(groups["line"]), ".".join(parts[first:]) if parts else "")
+    module = ".".join(parts[:first])
+    return Frame(_path(groups), number(groups["line"]), ".".join(parts[first:]) if parts else "", package=module)
 
 
 RUST: Final = HeadedForm(

@@ -47,8 +47,17 @@ _IN_LINE: Final = re.compile(rf"(?<=\s)(?<!panicked\s)(?<!called\s)(?=\S)(?=(?P<
 _SIGNS: Final = (
     "at ", 'File "', "from ", "#", ".go:", ".rb:", ".exs:", ".ex:", ".lua:", ".zig:", "@", ".R#", ".swift:"
 )  # fmt: skip
+_BUILT_IN: Final = r"(?:Stop\w*Iteration|KeyboardInterrupt|(?:System|Generator)Exit|\w*Warning|\w*ExceptionGroup)"
+_BEFORE: Final = "raise return yield except case in if elif else while and or not is as await from with import del"
+"""Words of code that a type follows, and no error."""
+_PYTHON_ERROR: Final = (
+    r"(?:(?:\w+\.)*\w+(?:Error|Exception)(?:: |$)"
+    rf"|(?<=[\w)\]}}>\"'] ){''.join(rf'(?<!{chr(92)}b{word} )' for word in _BEFORE.split())}"
+    rf"(?:(?:[^\W\d]\w*\.)+_?[A-Z]\w*|{_BUILT_IN})(?:: |$))"
+)
 _ERROR_IN_LINE: Final = re.compile(
-    r"(File .* in \S+ .*?) (?=(?:\w+\.)*\w+(?:Error|Exception)(?:: |$))|(.*panicked at \S+\.rs:\d+:\d+:) "
+    rf'(File "[^"]{{1,300}}", line \d+, in \S+(?: .*?)?) (?={_PYTHON_ERROR})'
+    r"|(.*panicked at \S+\.rs:\d+:\d+:) "
     r"|(\W*● .*?) (?=(?:[A-Z]\w*\.)*\w*(?:Error|Exception): |expect\()"
 )
 _CODE: Final = re.compile(r'(File "[^"]{1,300}", line \d+, in \S+) +(?=\S)')
@@ -95,4 +104,7 @@ def with_lines(typed: str) -> str:
     gap = found.span("gap")
     frame = found[0] if gap[0] < 0 else f"{typed[found.start() : gap[0]]}\n\t{typed[gap[1] : found.end()]}"
     before, behind = typed[: found.start()].rstrip(), typed[found.end() :].strip()
-    return "\n".join([*(_inside(before) if before else ()), frame, behind])
+    told = [behind]
+    if behind and frame.startswith("File "):
+        frame, *told = _inside(f"{frame} {behind}")
+    return "\n".join([*(_inside(before) if before else ()), frame, *told])

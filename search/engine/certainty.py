@@ -29,8 +29,6 @@ _MEETING: Final = 3
 """Pairs of letters from one that files have to the next: between these at most one letter is of neither."""
 _ONE_WORD: Final = re.compile("[\u30a1-\u30ff]+")
 """Katakana, in which no letter is a word between two others."""
-_ROUTE: Final = re.compile(r"(?:[A-Za-z]+\s+)?(?:https?://[^\s/]+)?/(?:\S*/)?[a-z_-]{3,}\S*", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"(?<=[a-z_-]{3})/\d+(?=/|\?|\Z|\s)")
 _RANKING: Final = RankingSettings()
 _HIDDEN: Final = "only other files than those asked for have it"
 _NEAREST: Final = "nearest by meaning"
@@ -138,18 +136,26 @@ class Judge:
         """A question with the forms of its words that files have, unless it is plain English.
 
         That is one without letters of another alphabet or with accents, of which a file has a word: what begins alike
-        in English is mostly another word. A route has its words alone: numbers behind them are values.
+        in English is mostly another word. A route has its words alone, without values (:mod:`search.engine.routes`).
         """
         text = self._formed(asked.text)
         return asked if text == asked.text else replace(asked, text=text)
 
     def _form_of(self, text: str, near: Callable[[str], Sequence[str]] | None = None) -> str:
-        if _ROUTE.fullmatch(text.strip()):
-            return _NUMBER.sub("", text)
+        if route := self._route_in(text):
+            return route
         whole, asked = self._index.whole, stemmed(asked_words(text)).values()
         if is_named(text) or (text.isascii() and (len(asked) == 1 or any(map(self.has, asked)))):
             return text
         return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has, near)
+
+    def _route_in(self, text: str) -> str:
+        """The route that a question is, unless it is the path of a file, or an address that is written in one."""
+        if "/" not in text:
+            return ""
+        from search.engine.routes import route_in
+
+        return route_in(text, self._names, self._phrases)
 
     def known(self, words: Sequence[str], model: object) -> Sequence[str]:
         """The words of a query that a model is asked with: those that a file has, or that it knows.
@@ -167,7 +173,7 @@ class Judge:
 
     def certainty(self, query: str, hits: Hits, *, quoted: bool = False) -> Certainty:
         """How certain it is that ``hits``, the first for ``query``, answer it; ``quoted``: only what has its text."""
-        typed, query = query, query if query.isascii() else self._surely_formed(query)  # English has no other forms
+        typed, query = query, self._route_in(query) or (query if query.isascii() else self._surely_formed(query))
         found = self._certainty(query, hits, typed)
         if found.level != "strong" and found.numbers and self._has_message(query, hits.rows[0]):
             found = replace(found, level="strong", why="")
@@ -203,9 +209,8 @@ class Judge:
         is_there = reading is not None and not reading.is_near
         is_written = whole in names and whole not in unknown and not says_nothing(words)
         if is_there or is_written or self._names.paths.is_file(whole):
-            hidden = not hits or self._is_hidden([*self._names.spelt(whole, _RANKING).own], hits)
-            hidden = hidden and not (hits and not is_named(whole) and self._has_words([*stems.values()], hits))
-            return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
+            beyond = reading.beyond if reading else ""
+            return Certainty("none", why=beyond) if beyond else self._of_name(whole, [*stems.values()], hits)
         nearest, misspelt = self._nearest(unknown, absent)
         if is_path or (whole in unknown and (reading is not None or is_named(whole))):
             name = whole if whole in typed else typed.strip()
@@ -218,14 +223,19 @@ class Judge:
         terms = [*dict.fromkeys(stems.values())]
         numbers = numbers_of(self._index, terms, hits, absent=bool(absent))
         if not (numbers["words"] if len(terms) == 1 else LIMITS.level(numbers) == "strong"):
-            # what the index has no text of, as comments of Java, is seldom needed
-            also = self._owners.holding(hits.rows, terms)
+            also = self._owners.holding(hits.rows, terms)  # what the index has no text of, such as comments of Java
             numbers = numbers_of(self._index, terms, hits, absent=bool(absent), also=also)
         if len(terms) == 1:
             level: Level = "strong" if numbers["words"] else "weak"
             return Certainty(level, absent, nearest, why=_WHY[level])
         level = LIMITS.level(numbers, misspelt=misspelt)
         return Certainty(level, absent, nearest, misspelt=misspelt, why=_WHY[level], numbers=numbers)
+
+    def _of_name(self, name: str, terms: Sequence[str], hits: Hits) -> Certainty:
+        """Of a question that is the name of something: strong, unless only other files than those asked for have it."""
+        hidden = not hits or self._is_hidden([*self._names.spelt(name, _RANKING).own], hits)
+        hidden = hidden and not (hits and not is_named(name) and self._has_words(terms, hits))
+        return Certainty("none", why=_HIDDEN) if hidden else Certainty("strong")
 
     def _unknown_name(
         self,

@@ -49,6 +49,8 @@ _LITERAL: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-
 _WORDS: Final = re.compile(r"[A-Za-z]+(?:[ \t]+[A-Za-z]+){1,4}")
 _IN_WORDS: Final = 3.0
 """Added to the score of what is called by all words of a question in their order: ``load_item`` of ``load item``."""
+_LINE: Final = re.compile(r"[:#(]L?\d|\bline \d", re.IGNORECASE)
+"""What every question has that is a line of a file."""
 _VARIABLE: Final = re.compile(r"\A(?:\$\{?([A-Z_\d]+)\}?|%([A-Z_\d]+)%)\Z")
 """A variable of the environment as shells have it."""
 _OWN, _EXACT, _CODE, _DEFINED, _OUTER, _FUNCTION = 32, 16, 8, 4, 2, 1
@@ -64,6 +66,7 @@ class Reading:
 
     rows: Mapping[int, float] = field(default_factory=dict)  # -> how good a reading each is
     is_near: bool = False  # whether nothing is called so, and these are called nearly so
+    beyond: str = ""  # why these are not at the line that is asked for; "" if they are, or none is
 
 
 class NameReader(Names):
@@ -108,6 +111,8 @@ class NameReader(Names):
         return sorted(exact, key=lambda row: (-exact[row], row))
 
     def _read(self, query: str) -> Reading | None:
+        if _LINE.search(query) and (found := self._at_line(query)):
+            return found
         text, name = _VARIABLE.sub(r"\1\2", query.strip()), dotted_name(query)
         literal = text if _LITERAL.fullmatch(text) else name if is_named(name) else ""
         rows = self._of_path(text) or (self._called(name) if name else {})
@@ -116,6 +121,13 @@ class NameReader(Names):
             return Reading(rows)
         near = self._of_near_path(text) or (self._near(name) if name else {})
         return Reading(near, is_near=True) if near else None
+
+    def _at_line(self, query: str) -> Reading | None:
+        """The rows at a line of a file, if a question is one."""
+        from search.engine.asked_places import rows_at
+
+        found = rows_at(self._index, self.paths, query)
+        return Reading(found[0], beyond=found[1]) if found else None
 
     def _called(self, name: str) -> dict[int, float]:
         """The rows with a dotted name, ignoring case: with all that is before it, or in a module that is called so."""

@@ -14,11 +14,11 @@ Other spellings of a word are looked for in names alone: in texts such words mea
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import compress
+from pathlib import Path
 from typing import Final
 
 from search.engine.near_words import MOST, NearNames
@@ -64,12 +64,16 @@ class PathReader:
     def __init__(self, index: Index) -> None:
         """``index``: of the files."""
         self._index = index
+        self.folder: Path | None = None
+        """The indexed folder; None: not known."""
+        self.here: Path | None = None
+        """The folder that ``./`` and ``../`` begin in; None: none."""
         self.mentioned = lru_cache(maxsize=16)(self._mentioned)
         """The paths in a question that has other words too."""
 
     def files(self, typed: str) -> dict[int, float]:
         """How well files fit: their paths end in a typed one, with a suffix or without, or they gather its folder."""
-        fits = {place: float(fit) for place, fit in self._fits(_plain(typed)).items()}
+        fits = {place: float(fit) for place, fit in self._typed(typed).items()}
         for place in fits:
             path = self._paths[place]
             gathers = path.rpartition("/")[2].split(".")[0] in GATHERING
@@ -78,7 +82,25 @@ class PathReader:
 
     def is_file(self, typed: str) -> bool:
         """Whether the path of a file ends so."""
-        return _EXACT in self._fits(_plain(typed)).values()
+        return _EXACT in self._typed(typed).values()
+
+    def _typed(self, typed: str) -> Mapping[int, int]:
+        """How the files fit that a path means, which may begin above the indexed folder, here or on another machine."""
+        if found := self._from_above(typed) or self._fits(_plain(typed)):
+            return found
+        parts = _plain(typed).split("/") if _ELSEWHERE.match(typed) and self.ends_as_file(typed) else []
+        return next(filter(None, (self._fits("/".join(parts[first:])) for first in range(1, len(parts) - 1))), {})
+
+    def _from_above(self, typed: str) -> Mapping[int, int]:
+        """The file of a path that begins above the indexed folder."""
+        rooted = typed.startswith(("/", ".", "~", "file:"))
+        if not (self.folder and ("/" in typed or "\\" in typed)) or (not rooted and self._fits(_plain(typed))):
+            return {}
+        from search.engine.asked_places import path_inside
+
+        wanted = f"/{path_inside(typed, self.folder, self.here).lower()}"
+        files = (place for place, path in enumerate(self._paths) if path == wanted)
+        return {place: _EXACT for place in files if self._index.files[place].units}
 
     def _fits(self, wanted: str) -> Mapping[int, int]:
         """How the files fit that do."""
@@ -136,6 +158,8 @@ class PathReader:
 
     def _meant(self, typed: str) -> tuple[Sequence[int], bool]:
         """The files that a word means, and whether it is a path of theirs, and no name, module or folder."""
+        if own := self._from_above(typed):
+            return [*own], True
         wanted, is_elsewhere, is_file = _plain(typed), _ELSEWHERE.match(typed) is not None, self.ends_as_file(typed)
         if not is_file and _MODULE.fullmatch(typed):
             wanted = wanted.replace(".", "/")
@@ -268,17 +292,3 @@ def _single(root: str) -> str:
     """``logg`` is ``log``."""
     doubled = len(root) > _SHORTEST and root[-1] == root[-2] and root[-1] in _DOUBLED
     return root[:-1] if doubled else root
-
-
-def folder_depths(paths: Sequence[str]) -> list[int]:
-    """Of each path, the number of folders above it that have more than one entry."""
-    folders, known = [path.rpartition("/")[0] for path in paths], set[str]()
-    for folder in folders:
-        while folder and folder not in known:
-            known.add(folder)
-            folder = folder.rpartition("/")[0]
-    inside = Counter([*folders, *(folder.rpartition("/")[0] for folder in known)])
-    depths = {"": int(inside[""] > 1)}
-    for folder in sorted(known):  # each behind that above
-        depths[folder] = depths[folder.rpartition("/")[0]] + (inside[folder] > 1)
-    return [depths[folder] for folder in folders]

@@ -4,6 +4,7 @@ They gain by passages (:mod:`search.engine.phrases`). Constants, tests, catalogu
 deep in folders lose some of their score. A definition stands before what only declares it.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
@@ -11,7 +12,6 @@ from typing import Final
 import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int64
-from search.engine.path_reading import folder_depths
 from search.engine.question import RankingSettings, asks_for_tests
 from search.files.generations import DEPRECATED
 from search.files.words import stem_of
@@ -145,3 +145,17 @@ def definitions_first(
         if scores[other] <= scores[place]:
             scores[[other, place]] = np.nextafter(scores[place], np.inf), scores[other]
     return scores
+
+
+def folder_depths(paths: Sequence[str]) -> list[int]:
+    """Of each path, the number of folders above it that have more than one entry."""
+    folders, known = [path.rpartition("/")[0] for path in paths], set[str]()
+    for folder in folders:
+        while folder and folder not in known:
+            known.add(folder)
+            folder = folder.rpartition("/")[0]
+    inside = Counter([*folders, *(folder.rpartition("/")[0] for folder in known)])
+    depths = {"": int(inside[""] > 1)}
+    for folder in sorted(known):  # each behind that above
+        depths[folder] = depths[folder.rpartition("/")[0]] + (inside[folder] > 1)
+    return [depths[folder] for folder in folders]

@@ -14,7 +14,7 @@ from search.files.languages import indexed_suffixes
 from search.files.tree import checkout_of, found_files
 from search.index.build import index_of, watched
 from search.index.code_index import Index
-from search.index.freshness import CURRENT, Freshness
+from search.index.freshness import CURRENT, Freshness, read_record
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
 from search.index.read_part import Part, Watch
 from search.index.updating import LOOKED, Updates
@@ -135,7 +135,10 @@ class LiveIndex:
         raise UnusableIndexError(f"the index {self.path} is replaced again and again")
 
     def _engine(self, index: Index, reranker: Reranker | None, head: Head) -> Engine:
-        return Engine(index, reranker, retriever=self._retriever(index, head) if reranker else None)
+        engine = Engine(index, reranker, retriever=self._retriever(index, head) if reranker else None)
+        record = read_record(self.path)
+        engine.names.paths.folder = record.folder if record else None
+        return engine
 
     def _retriever(self, index: Index, head: Head) -> DenseRetriever | None:
         """The retriever over the vectors beside the index; None if there are none that fit it."""

@@ -125,7 +125,9 @@ def _frame_lines(view: View, located: Located, times: int) -> Iterator[str]:
 def _where(located: Located) -> str:
     frame = located.frame
     name = f" {frame.name}" if frame.name else ""
-    return one_line(f"{frame.path}:{frame.line}{name}" if frame.path else name.strip() or "a frame without a place")
+    several = f" (in which of {located.several:,} files is not certain)" if located.several else ""
+    where = f"{frame.path}:{frame.line}{name}{several}" if frame.path else name.strip() or "a frame without a place"
+    return one_line(where)
 
 
 def _scores(hit: CodeHit) -> str:

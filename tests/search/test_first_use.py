@@ -1,6 +1,7 @@
 """The first question indexes by itself, and only the tree that it is about."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -168,6 +169,9 @@ def test_several_words_are_a_question(tmp_path, asked, monkeypatch, words, under
     [
         (["open the door", "nowhere"], "there is no folder nowhere"),
         (["door", "./nowhere"], "there is no folder ./nowhere"),
+        (["door", "/nowhere"], "there is no folder /nowhere"),
+        (["open", "the", "door", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
+        (["door", "/nowhere/v2"], "there is no folder /nowhere/v2"),
         (["open", "the", "door", "store.py/"], "there is no folder store.py/"),
         (["door", "--folder=sub"], 'the folder comes last, bash run.sh search "QUESTION" sub'),
         (["door", "--dir", "sub"], "the folder comes last"),
@@ -182,6 +186,42 @@ def test_what_is_no_folder_or_no_option_is_one_clear_line(tmp_path, asked, monke
     assert code == 2
     assert said in told
     assert told.splitlines()[-1].startswith("galm: ")
+
+
+ROUTE = "@app.get('/gates/open')\ndef gates():\n    return open_the_door()\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["GET", "/users/1"],
+        ["delete", "/users/1"],
+        ["route", "for", "/users/list"],
+        ["/users/list"],
+        ["open", "/users/{id}"],
+        ["open", "/users/:id"],
+        ["door", "/gates/open"],
+        ["door", "/and/or"],
+    ],
+)
+def test_a_route_is_no_folder(tmp_path, asked, monkeypatch, words):
+    root = write(tmp_path / "code", {**FILES, "web.py": ROUTE, "either.py": "def either():\n    return 'and or'\n"})
+    indexed(root)
+    monkeypatch.chdir(root)
+    code, _, said = asked(*words)
+    assert code in (0, 1)
+    assert "no folder" not in said
+
+
+def test_a_folder_that_may_not_be_looked_into(tmp_path, asked, monkeypatch):
+    root = write(tmp_path / "code", FILES)
+    monkeypatch.chdir(root)
+    monkeypatch.setattr("search.cli.os.access", lambda path, _: os.path.basename(path) != "sub")  # noqa: PTH119
+    for folder in ("sub/in", "sub/in/side", f"{root}/sub/in", "./sub/in"):
+        code, _, said = asked("door", folder)
+        assert code == 2
+        assert f"no permission to look into {folder.partition('sub')[0]}sub" in said
+    assert asked("door", "other/in")[0] in (0, 1)
 
 
 def test_a_first_index_that_is_interrupted_leaves_nothing_half_written(tmp_path, monkeypatch):

@@ -252,3 +252,62 @@ def test_a_question_is_no_trace(question):
 @pytest.mark.parametrize("part", ["at from a ", "# #1 x (a", "1: at x ", "@ @ ", "f((((", "# ", " ", "go: .go:1 "])
 def test_a_long_line_is_read_at_once(part):
     assert read_trace(f"# # at at {part * (200_000 // len(part))}") is None
+
+
+FAILED = """\
+Traceback (most recent call last):
+  File "/srv/app.py", line 8, in <module>
+    checkout(cart)
+  File "/srv/cart.py", line 14, in total
+    {code}
+{error}"""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        'httpx.UnsupportedProtocol: Request URL is missing an "http://" or "https://" protocol.',
+        "shop.errors.CartProblem: no cart: total is missing",
+        "requests.exceptions.ConnectTimeout: no answer from shop.Cart: 3 s",
+        "__main__.CartProblem: no cart",
+        "jinja2.exceptions.TemplateNotFound: cart.html",
+        "StopIteration",
+        "StopIteration: 3",
+        "KeyboardInterrupt",
+        "SystemExit: 2",
+        "UserWarning: old",
+        "ExceptionGroup: several (2 sub-exceptions)",
+        "httpx.UnsupportedProtocol",
+        "KeyError: 'food'",
+    ],
+)
+@pytest.mark.parametrize(
+    "code",
+    [
+        "response = transport.handle_request(request)",
+        "return rates[x]",
+        "raise shop.CartProblem",
+        "raise shop.CartProblem from None",
+        "for each in shop.Carts: each.total()",
+        "rates = shop.Rates",
+    ],
+)
+def test_pythons_error_behind_code_has_its_message(code, error):
+    whole = FAILED.format(code=code, error=error)
+    expected = read_trace(whole)
+    assert expected.errors[0].error == error.partition(": ")[0]
+    assert read_trace(" ".join(whole.split())) == expected
+    assert expected.errors[0].frames[-1].code == code
+    one = whole.replace('  File "/srv/app.py", line 8, in <module>\n    checkout(cart)\n', "")
+    assert read_trace(trace_in(" ".join(one.split()))) == read_trace(one)
+
+
+@pytest.mark.parametrize("code", ["raise shop.CartProblem", "rates = shop.Rates", "return shop.Rates"])
+def test_code_that_ends_in_a_type_is_no_error(code):
+    whole = FAILED.format(code="return total()", error="shop.CartProblem: no").replace("checkout(cart)", code)
+    assert read_trace(" ".join(whole.split())) == read_trace(whole)
+
+
+def test_an_error_behind_a_frame_without_code():
+    whole = FAILED.format(code="", error="shop.CartProblem: no cart").replace("    \n", "")
+    assert read_trace(" ".join(whole.split())) == read_trace(whole)

@@ -1,0 +1,75 @@
+"""A route leads to what serves it; of an address the host, port, query and fragment are values, as numbers are."""
+
+import pytest
+from repositories import write
+from serving import index_of
+
+from search.engine.engine import Engine
+from search.index.index_file import open_index
+
+FILES = {
+    "site/urls.py": (
+        "from django.urls import path, re_path\n\nfrom . import views\n\n"
+        'urlpatterns = [\n    path("articles/<int:year>/", views.year_archive),\n'
+        '    path("articles/<int:year>/<int:month>/", views.month_archive),\n'
+        '    path("persons/<uuid:id>", views.shown),\n]\n'
+    ),
+    "site/views.py": (
+        "def year_archive(request, year):\n    return render(request, year)\n\n\n"
+        "def month_archive(request, year, month):\n    return render(request, month)\n\n\n"
+        "def shown(request, id):\n    return render(request, id)\n"
+    ),
+    "api/app.py": (
+        "@app.get('/health')\ndef health():\n    return 'ok'\n\n\n"
+        "@app.get('/users/{user}/orders')\ndef orders_of(user):\n    return shop.orders(user)\n\n\n"
+        "@app.post('/users')\ndef add_user():\n    return shop.add()\n"
+    ),
+    "api/client.py": "BASE = 'http://backend.example.com:90/status'\n\n\ndef status(client):\n    client.get(BASE)\n",
+    **{f"api/module_{n}.py": f"def run_{n}(value):\n    return value + {n}\n" for n in range(9)},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("routes")
+    return Engine(open_index(index_of(write(folder / "tree", FILES), folder / "index")), None)
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "name"),
+    [
+        ("GET /health", "api/app.py", "health"),
+        ("http://localhost:5000/health", "api/app.py", "health"),
+        ("https://shop.example.com/health", "api/app.py", "health"),
+        ("GET http://localhost:5000/health", "api/app.py", "health"),
+        ("http://127.0.0.1:8000/health?verbose=7#top", "api/app.py", "health"),
+        ("http://[::1]:8000/health", "api/app.py", "health"),
+        ("localhost:5000/health", "api/app.py", "health"),
+        ("/health?since=2020-01-01", "api/app.py", "health"),
+        ("http://localhost:5000/users/42/orders", "api/app.py", "orders_of"),
+        ("/users/3f2504e0-4f89-11d3-9a0c-0305e82c3301/orders", "api/app.py", "orders_of"),
+        ("ws://localhost:5000/users/42/orders", "api/app.py", "orders_of"),
+        ("http://backend.example.com:90/status", "api/client.py", "status"),
+        ("/articles/2020/", "site/urls.py", "urlpatterns"),
+        ("articles/2020/", "site/urls.py", "urlpatterns"),
+        ("GET /articles/2020/", "site/urls.py", "urlpatterns"),
+        ("articles/<int:year>/", "site/urls.py", "urlpatterns"),
+        ("/articles/2020/06/", "site/urls.py", "urlpatterns"),
+        ("http://localhost:8000/articles/2020/", "site/urls.py", "urlpatterns"),
+        ("/persons/3f2504e0-4f89-11d3-9a0c-0305e82c3301", "site/urls.py", "urlpatterns"),
+    ],
+)
+def test_a_route(engine, question, path, name):
+    hits = engine.search(question)
+    assert engine.index.file(hits[0].row).path == path
+    assert engine.index.names[hits[0].row] in ("urls", name)
+    said = engine.certainty(question, hits)
+    assert said.level == "strong"
+    assert "no file has" not in said.line
+
+
+def test_a_route_that_is_not_there(engine):
+    question = "http://localhost:5000/invoices/7"
+    said = engine.certainty(question, engine.search(question))
+    assert said.level == "none"
+    assert [*said.absent] == ["invoices"]
