@@ -147,7 +147,7 @@ class SearchApi:
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
             words = now.engine.asked(asked["q"], alone=pattern is not None)[0]
-            results = previewed(now.engine, words, results, self._read, coloured=colours)
+            results = previewed(now.engine, words, results, self._read, coloured=colours, typed=asked["q"])
             self._prepare(now)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
@@ -237,7 +237,7 @@ def _in_context(engine: Engine, query: str, context: str, language: str, top: in
         "model": "context" if words else "base",
         "took_ms": round(1000 * (time.perf_counter() - started), 2),
         "certainty": engine.certainty(query, hits).record,
-        "results": previewed(engine, engine.asked(query)[0], [_attributed(engine, hit) for hit in hits]),
+        "results": previewed(engine, engine.asked(query)[0], [_attributed(engine, hit) for hit in hits], typed=query),
     }
 
 
