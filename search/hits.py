@@ -14,7 +14,7 @@ from data_prep.errors import UserError, one_line
 from data_prep.files.access import named_path
 from experiments.terminal import console
 from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
-from search.engine.certainty import Certainty
+from search.engine.certainty import NEAREST, Certainty
 from search.engine.engine import Engine
 from search.engine.filters import Question
 from search.engine.line_scores import rarities
@@ -159,7 +159,8 @@ def as_text(view: View, question: str, hits: Sequence[Hit], sure: Certainty, sec
     if sure.level != "strong" and (told := unread_line(view.engine.index)):
         lines.append(view.paint(DIM, told))
     if sure.level == "none" and hits:
-        lines.append("nearest by meaning, which need not answer it:")
+        if NEAREST not in sure.line:
+            lines.append(f"{NEAREST}, which need not answer it:")
         hits = hits[:_UNSURE]
     for hit in hits:
         about = _about(view, question, hit) if view.explain else ()
