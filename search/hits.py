@@ -14,9 +14,11 @@ from data_prep.errors import UserError, one_line
 from data_prep.files.access import named_path
 from experiments.terminal import console
 from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, Paint, cut, line_width, painter
-from search.engine.certainty import Certainty
+from search.engine.certainty import NEAREST, Certainty
 from search.engine.engine import Engine
+from search.engine.filters import Question
 from search.engine.line_scores import rarities
+from search.engine.messages import line_of
 from search.engine.preview import Line, file_lines, signature, unit_lines
 from search.engine.question import asked_words, parted
 from search.engine.show import aligned, as_json, explained, licence_of
@@ -74,6 +76,7 @@ class View:
     width: int
     explain: bool
     matched: Mapping[int, int]  # row -> the line that a regular expression matches; 0: none
+    asked: Question  # whose text a line may have
 
     @classmethod
     def of(
@@ -84,6 +87,7 @@ class View:
         *,
         explain: bool = False,
         matched: Mapping[int, int] = MappingProxyType({}),
+        quoted: bool = False,
     ) -> "View":
         """On this terminal or into a pipe.
 
@@ -93,10 +97,12 @@ class View:
             root: the indexed folder; None: not known.
             explain: whether scores, licences and copies are shown too.
             matched: row -> the line that a regular expression matches, which is shown as the best one.
+            quoted: whether the question is a text in quotes.
         """
         index = engine.index
         rarity = rarities(asked_words(question), index.lexical)
-        return cls(engine, Places(index, root), rarity, painter(), line_width(), explain, matched)
+        asked = Question(question, quoted=quoted)
+        return cls(engine, Places(index, root), rarity, painter(), line_width(), explain, matched, asked)
 
     def place(self, row: int, line: int = 0) -> str:
         """The path of a row from where one stands and a line: by default its first."""
@@ -106,11 +112,12 @@ class View:
         """The lines of a row that match the question best."""
         index, matched = self.engine.index, self.matched.get(row, 0)
         whole = self.places.text(row) if matched or index.is_whole_file(row) else ""
+        told, asked = index.text(row), self.asked
+        text = whole or told.source
+        having = matched or line_of(text, asked.text, quoted=asked.quoted, sentence=told.query_text)
         if not index.is_whole_file(row) and not (whole and matched):
-            return unit_lines(index, row, self.rarity)
-        if whole:
-            return file_lines(whole.split("\n"), 1, self.rarity, matched)
-        return file_lines(index.split.text(row).source.split("\n"), 0, self.rarity)  # behind its licence
+            return unit_lines(index, row, self.rarity, 0 if matched else having)
+        return file_lines(text.split("\n"), int(bool(whole)), self.rarity, having)  # without it behind its licence
 
 
 def hit_lines(view: View, rank: int, row: int, copies: Sequence[int], note: str, about: Iterable[str]) -> Iterator[str]:
@@ -152,7 +159,8 @@ def as_text(view: View, question: str, hits: Sequence[Hit], sure: Certainty, sec
     if sure.level != "strong" and (told := unread_line(view.engine.index)):
         lines.append(view.paint(DIM, told))
     if sure.level == "none" and hits:
-        lines.append("nearest by meaning, which need not answer it:")
+        if NEAREST not in sure.line:
+            lines.append(f"{NEAREST}, which need not answer it:")
         hits = hits[:_UNSURE]
     for hit in hits:
         about = _about(view, question, hit) if view.explain else ()
@@ -259,9 +267,10 @@ def show_answer(answer: Answer, options: SearchOptions) -> None:
             as_json(engine, answer.question, hits, answer.seconds, explain=options.explain, more=answer.more or {})
         )
         return
-    question = parted(answer.question, engine.index, alone=bool(options.regex)).text
+    asked = parted(answer.question, engine.index, alone=bool(options.regex))
+    question = asked.text
     matched = {hit.row: hit.match_line for hit in hits}
-    view = View.of(engine, question, answer.root, explain=options.explain, matched=matched)
+    view = View.of(engine, question, answer.root, explain=options.explain, matched=matched, quoted=asked.quoted)
     if options.files or options.vimgrep:
         if sure.level != "strong":
             console.complain(sure.line)

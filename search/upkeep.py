@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -64,6 +65,8 @@ def indexes(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, IndexesOptions)
     if words:
         raise UserError(f"expected options alone, bash run.sh indexes --remove=DIR, not {' '.join(words)}")
+    if "--remove=" in arguments or any(pair == ("--remove", "") for pair in pairwise(arguments)):
+        raise UserError("--remove= is empty: expected a folder, bash run.sh indexes --remove=DIR, or --remove=gone")
     found = [*stored_indexes()]
     if not options.remove:
         _list(found, as_json=options.json)

@@ -85,15 +85,18 @@ def _own_docs(config_type: type) -> dict[str, str]:
     return docs | dict.fromkeys(waiting, "")
 
 
-def split_arguments(arguments: Sequence[str], switches: Collection[str] = ()) -> tuple[list[str], dict[str, str]]:
+def split_arguments(
+    arguments: Sequence[str], switches: Collection[str] = (), known: Collection[str] = ()
+) -> tuple[list[str], dict[str, str]]:
     """Split a command line into words and options, ``--name=value`` or ``--name value``; the last of a name counts.
 
     Args:
         arguments: as typed.
         switches: options that are true or false: ``--name`` alone means true, and never takes the next word.
+        known: all options; none: they are not known yet.
 
     Raises:
-        UserError: an option without its value.
+        UserError: an option without its value, or one that is not known.
     """
     words: list[str] = []
     options: dict[str, str] = {}
@@ -107,6 +110,8 @@ def split_arguments(arguments: Sequence[str], switches: Collection[str] = ()) ->
             raise UserError(f"unknown option {argument}: options are written --section.field=value")
         elif equals or name in switches:
             options[name] = value if equals else "true"
+        elif name and known and name not in known:
+            raise unknown("option", f"--{name}", [f"--{each}" for each in known])
         elif not name or not waiting or waiting[-1].startswith("--"):
             raise UserError(f"{argument} needs a value: write {argument}=VALUE")
         else:
@@ -172,7 +177,7 @@ def parsed(arguments: Sequence[str], kind: type[Options]) -> tuple[list[str], Op
         UserError: an unknown option or an invalid value.
     """
     options = named_options(kind)
-    words, typed = split_arguments(arguments, switches_of(options.values()))
+    words, typed = split_arguments(arguments, switches_of(options.values()), options)
     for name in typed:
         if name not in options:
             raise unknown("option", f"--{name}", [f"--{each}" for each in options])

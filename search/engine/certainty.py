@@ -31,11 +31,13 @@ _ONE_WORD: Final = re.compile("[\u30a1-\u30ff]+")
 """Katakana, in which no letter is a word between two others."""
 _RANKING: Final = RankingSettings()
 _HIDDEN: Final = "only other files than those asked for have it"
-_NEAREST: Final = "nearest by meaning"
+NEAREST: Final = "nearest by meaning"
+"""What hits are that perhaps do not answer."""
+"""What hits are that need not answer."""
 _WHY: Final[Mapping[Level, str]] = {
     "strong": "",
     "weak": "perhaps nothing here answers it",
-    "none": f"no place has its words together; {_NEAREST}",
+    "none": f"no place has its words together; {NEAREST}",
 }
 
 
@@ -64,7 +66,9 @@ class Certainty:
         """One line that says it."""
         said = "nothing found" if self.level == "none" else f"{self.level} match"
         told = []
-        if self.name:
+        if self.level == "strong" and self.absent and not self.name:
+            said += f" without {shown_words(self.absent)}, which no file has"
+        elif self.name:
             told.append(f"nothing is called {shown_words([self.name])}")
         elif self.absent:
             told.append(f"no file has {shown_words(self.absent)}")
@@ -74,7 +78,8 @@ class Certainty:
             told.append(self.why)
         if self.beyond:
             told.append(self.beyond)
-        return f"{said}{': ' if told else ''}{'; '.join(told)}"
+        joint = "; " if "," in said else ": "
+        return f"{said}{joint if told else ''}{'; '.join(told)}"
 
     @property
     def record(self) -> dict[str, Any]:
@@ -216,7 +221,7 @@ class Judge:
             name = whole if whole in typed else typed.strip()
             return self._unknown_name(name, absent, nearest, misspelt, hits, [*stems.values()])
         if len(absent) == len(stems) or not hits:
-            why = _NEAREST if hits else "" if absent else _HIDDEN
+            why = NEAREST if hits else "" if absent else _HIDDEN
             return Certainty("weak" if hits and misspelt else "none", absent, nearest, misspelt=misspelt, why=why)
         if says_nothing(words) and not self._names.called(query, _RANKING).own:
             return Certainty("weak", absent, nearest, why="it has only common words")

@@ -152,6 +152,21 @@ def path_filter(pattern: str) -> Callable[[str], bool]:
     return (lambda path: matches(path) or matches(path.rpartition("/")[2])) if "/" not in pattern else matches
 
 
+def known_path(index: Index, path: str) -> str:
+    """A path as :func:`path_filter` takes it, without a line behind it.
+
+    Raises:
+        UserError: it is too long, or no file matches it.
+    """
+    from search.index.frame_locator import named_places
+
+    files = [file.path for file in index.files]
+    for each in (path, *(name for name, _ in named_places(path))):
+        if not each or not files or any(map(path_filter(each), files)):
+            return each
+    raise UserError(f"path {shown(path)} matches nothing in {_files_of(index)}, such as {files[0]}")
+
+
 def files_of_languages(index: Index, languages: frozenset[str]) -> Bool[np.ndarray, " files"]:
     """Which files are of some languages."""
     return np.fromiter((not each.languages.isdisjoint(languages) for each in index.files), np.bool_, len(index.files))
@@ -236,9 +251,12 @@ def _spread(index: Index, is_meant: Callable[[IndexedFile], bool]) -> Bool[np.nd
 
 def _nothing(index: Index, typed: str) -> str:
     """Why nothing is left."""
-    files = f"the index's {len(index.files):,} files" if len(index.files) != 1 else "the index's one file"
     there = f", such as {index.files[0].path}" if index.files else ""
     if "lang" in typed or "ext:" in typed:
         ends = sorted({PurePosixPath(file.path).suffix for file in index.files})
         there = f", which end in {', '.join(ends[:12])}"
-    return f"{typed} matches nothing in {files}{there}{_IN_QUOTES}"
+    return f"{typed} matches nothing in {_files_of(index)}{there}{_IN_QUOTES}"
+
+
+def _files_of(index: Index) -> str:
+    return f"the index's {len(index.files):,} files" if len(index.files) != 1 else "the index's one file"

@@ -18,7 +18,8 @@ _COMMENT: Final = 0.5
 _LICENCE: Final = re.compile(r"(?i)\b(?:copyright|licen[cs]e[ds]?|rights reserved|governed by|warrant(?:y|ies)|spdx)\b")
 _LAWYERS: Final = 0.02
 """How much a comment about the licence counts, which many files begin with."""
-_COMMENTS: Final = ("//", "/*", "*", "#")
+_COMMENTS: Final = re.compile(r"\s*(?://|/\*|\*|#(?!!?\[))")
+"""What begins the line of a comment, but no attribute."""
 _QUOTES: Final = ('"""', "'''")
 _MOST_WORDS: Final = 0.8
 """Share of the words of a line that a sentence has which the line repeats."""
@@ -131,11 +132,18 @@ class ReadText:
         shares = self._shares.setdefault(sentence, {})
         if place not in shares:
             line = self.lines[place]
-            comment = place in self._quoted or line.lstrip().startswith(_COMMENTS)
+            comment = self._is_comment(place)
             share = (_LAWYERS if _LICENCE.search(line) else _COMMENT) if comment else 1.0
             share *= _PARAMETER if 0 < place <= self._parameters else 1.0
             shares[place] = 0.0 if sentence and _repeats(_WORD.findall(line), sentence) else share
         return shares[place]
+
+    def _is_comment(self, place: int) -> bool:
+        return place in self._quoted or _COMMENTS.match(self.lines[place]) is not None
+
+    def is_code(self, place: int, sentence: str) -> bool:
+        """Whether a line is no comment, nor repeats a sentence that is shown."""
+        return not self._is_comment(place) and self._share(place, sentence) > 0
 
     @cached_property
     def starts(self) -> Sequence[int]:

@@ -7,10 +7,11 @@ has. The verb of a route, as in ``POST /orders``, stands in what is before a fun
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import dropwhile, groupby
+from itertools import dropwhile, groupby, pairwise
 from typing import Final
 
 from data_prep.languages.language import words
+from search.engine.line_scores import read_text
 from search.files.words import path_stems, stem_of
 from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index
 
@@ -18,6 +19,11 @@ FEWEST: Final = 3
 """Words of a run, at least."""
 _COMPARED: Final = 4000
 """Characters of a text that are read."""
+_READ: Final = 100_000
+"""The same where a line is looked for."""
+_HALF: Final = 0.499
+"""The share of a question that a line has at least to be shown for it."""
+_WORD: Final = re.compile(r"[^\W_]+")
 _PUT_IN: Final = 80
 """Characters that may stand in the text for words that a program put in."""
 _DIGIT: Final = re.compile(r"\d")
@@ -63,6 +69,45 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
             others = sum(counted[start : places[0]]) + sum(counted[places[-1] + 1 :])
             best = max(best, len(places) / (len(places) + others))
     return best
+
+
+def line_of(text: str, typed: str, *, quoted: bool = False, sentence: str = "") -> int:
+    """The line of a text, from 1, that has most of a question in its order; 0 if none has half of it.
+
+    Args:
+        text: of a declaration or a file.
+        typed: the question; a message without the name of its error.
+        quoted: whether it is a text in quotes: then the first line that has all of it, or where that begins.
+        sentence: of its documentation, which is shown beside the line.
+    """
+    read = text[:_READ]
+    if quoted:
+        parts = [*map(re.escape, typed.split())], [*map(re.escape, _WORD.findall(typed))]
+        forms = (joint.join(own) for joint, own in zip((r"\s+", r"[\W_]*"), parts, strict=True) if own)
+        found = next(filter(None, (re.search(form, read, re.IGNORECASE) for form in forms)), None)
+        return read.count("\n", 0, found.start()) + 1 if found else 0
+    asked, lower = without_error(typed.strip()).lower().split(), read.lower()
+    if len(asked) < FEWEST or len(lower) != len(read):
+        return 0
+    best, most = 0, _HALF
+    for place in sorted(_lines_with_pairs(lower, asked)):
+        lines = read_text(text, _READ)
+        share = share_as_typed(asked, lines.lines[place]) if lines.is_code(place, sentence) else 0.0
+        if share > most:
+            best, most = place + 1, share
+    return best
+
+
+def _lines_with_pairs(text: str, asked: Sequence[str]) -> set[int]:
+    """The lines of a text, from 0, where two words of a question that follow each other begin."""
+    found: set[int] = set()
+    for pair in {f"{first} {then}" for first, then in pairwise(asked)}:
+        line, begin, place = 0, 0, text.find(pair)
+        while place >= 0:
+            line += text.count("\n", begin, place)
+            found.add(line)
+            begin, place = place, text.find(pair, place + 1)
+    return found
 
 
 def _stands(word: str, text: str) -> bool:

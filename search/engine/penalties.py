@@ -23,11 +23,20 @@ _CATALOGUE: Final = 20.0
 """Subtracted from the score of a catalogue of messages, which answers only what has the words of one."""
 
 
+_EXPECTED: Final = 0.25
+"""What a test weighs that has a message which other code has too, over one that has it alone."""
+
+
 def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
     """Rows of test files, and of tests and modules of tests inside of others."""
     inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
     of_files = np.array([file.test for file in index.files], np.bool_)
     return inside | (index.kinds == TEST) | np.repeat(of_files, np.diff(index.file_edges))
+
+
+def is_test(index: Index, row: int) -> bool:
+    """Whether a row is one of :func:`rows_of_tests`."""
+    return index.file(row).test or index.kinds[row] == TEST or ".tests." in f".{index.names[row]}"
 
 
 class Penalties:
@@ -94,6 +103,21 @@ def given_to(rows: Int64[np.ndarray, " found"], given: Mapping[int, float]) -> F
         there = rows.take(places, mode="clip") == own
         found[places[there]] = values[there]
     return found
+
+
+def raised_first(found: Mapping[int, float], tests: Sequence[int], raising: Mapping[int, float]) -> dict[int, float]:
+    """What rows weigh instead, so that what raises a message stands before the tests that expect it.
+
+    Args:
+        found: what rows weigh by passages.
+        tests: those that have the message letter by letter.
+        raising: other code that has it, and what that weighs at least; none: nothing is changed.
+    """
+    if not raising:
+        return {}
+    best = max(found[row] for row in tests)
+    others = {row: max(found.get(row, 0.0), weight, best) for row, weight in raising.items()}
+    return others | {row: _EXPECTED * found[row] for row in tests}
 
 
 def gains_of_passages(

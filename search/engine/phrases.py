@@ -12,10 +12,10 @@ its lines have letter by letter, blanks too: so a message is told from names tha
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, dropwhile
+from itertools import chain, dropwhile, islice
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,8 @@ from data_prep.store.arrays import Bool, Int32, Int64, edges
 from search.engine.file_ranking import is_common
 from search.engine.matching import LineOwners, Word, linked
 from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb, without_error
-from search.engine.question import asked_words
+from search.engine.penalties import is_test, raised_first
+from search.engine.question import asked_words, asks_for_tests
 from search.engine.tables import Passage, of_entry
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
@@ -101,9 +102,19 @@ class Phrases:
                 weight = each.weight * (_TYPED if is_literal else 1.0)
                 weight += _VERBATIM * self._verbatim(as_typed, each, row) ** 3 if read else 0.0
                 found[row] = max(found.get(row, 0.0), weight)
+        if not asks_for_tests(words):
+            tests = [row for row, weight in found.items() if weight >= AS_TYPED and is_test(self.index, row)]
+            shares = self._shares(passages, as_typed) if tests else ()
+            found |= raised_first(found, tests, {row: _VERBATIM * part**3 for row, part in shares if part >= _MESSAGE})
         if verb := ROUTE_WITH_VERB.match(typed.strip()):
             found = with_verb(self.index, verb[1], found)
         return found | self._of_message(passages, len(words), found)
+
+    def _shares(self, passages: Sequence[Passage], typed: Sequence[str]) -> Iterator[tuple[int, float]]:
+        """Rows that are no tests, and the share of a question's words that passages of theirs have as typed."""
+        rows = ((self._row(each), each) for each in passages if each.share > _SHARE and not each.commented)
+        others = ((row, each) for row, each in rows if row >= 0 and not is_test(self.index, row))
+        yield from ((row, self._verbatim(typed, each, row)) for row, each in islice(others, _COMPARED))
 
     def _is_catalogue(self, passage: Passage) -> bool:
         return self.index.files[passage.file].catalogue == "texts"

@@ -204,19 +204,27 @@ class Line:
     match: int = 0  # where in the text the first word of the question is; 0 if there is none
 
 
-def unit_lines(index: Index, row: int, rarity: Mapping[str, float]) -> list[Line]:
+def unit_lines(index: Index, row: int, rarity: Mapping[str, float], matched: int = 0) -> list[Line]:
     """Lines of a function, type or constant around the one that matches best, without its head if it has a body.
+
+    What is before the head, as attributes are, is shown if it matches better than the body.
 
     Args:
         index: of the row.
         row: the unit.
         rarity: stem of each word of the question -> how much it says (:func:`search.engine.line_scores.rarities`).
+        matched: the number of the line, from 1 in the unit, that is the best whatever it says; 0: none.
     """
     text = index.text(row)
     own = text.source.split("\n")
     scores = line_scores(text.source, rarity, text.query_text)
     count = _body_lines(text.source, text.path)
+    if 0 < matched <= len(own):
+        scores[matched - 1] = 1.0 + max(scores)
     first = len(own) - count if count else 0
+    before = len(own) - _without_annotations(text.source, text.path).count("\n") - 1
+    if 0 < matched <= first or max(scores[:before], default=0.0) > max(scores[first:], default=0.0):
+        first = 0
     if first == 0:
         other = next(filter(str.strip, own[1:]), "")
         own[0] = other[: indentation(text.source, text.path, index.names[row])] + own[0]

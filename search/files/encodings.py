@@ -80,6 +80,17 @@ class Text(NamedTuple):
     encoding: str  # what it was in; "": UTF-8, which ASCII is too
 
 
+_CONTROLS: Final = compiled_later(r"[\x01-\x07\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufffd]|\x00+")
+"""What no text has; a terminal's sequences are none of it, and runs of NUL bytes, as logs have them, are hardly any."""
+_MOST_CONTROLS: Final = 0.05
+"""Their share of a text, at most."""
+
+
+def is_text(text: str) -> bool:
+    """Whether what was decoded, in whatever way, seems to be text."""
+    return len(_CONTROLS.findall(text)) <= _MOST_CONTROLS * len(text.replace("\0", ""))
+
+
 def text_of(data: bytes) -> Text:
     """A file as UTF-8; bytes that its encoding does not have are replaced, and carriage returns that alone end lines.
 

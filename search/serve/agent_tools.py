@@ -10,6 +10,7 @@ from data_prep.errors import UserError, one_line, shown
 from data_prep.traces.trace import trace_in
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.filters import known_path
 from search.engine.matching import Pattern
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
@@ -106,7 +107,7 @@ class AgentTools:
             )
         pattern = Pattern(regex, self._index.root) if regex else None
         now = self._index.current(question or snippet[:LONGEST_QUERY])
-        languages, path = _languages(now.engine, language), pattern_of(self._index.root, path)
+        languages, path = _languages(now.engine, language), self._pattern(now, path)
         if snippet.strip():
             return self._of_code(now, answer_text(now.engine, snippet, Wanted(top, path, languages)), budget)
         hits = now.engine.search(
@@ -157,7 +158,7 @@ class AgentTools:
         _check(**{"usages.top": top}, name=name, path=path, language=language, budget=budget)
         now = self._index.current(name)
         languages, root = _languages(now.engine, language), self._index.root
-        found = find_usages(now.engine, name, root, path=pattern_of(root, path), languages=languages)
+        found = find_usages(now.engine, name, root, path=self._pattern(now, path), languages=languages)
         told, head = usages_record(now.engine.index, found, top), self._head(now, certainty_of(found))
         told["narrowed"] = told.get("narrowed", {}).get("text", "")
         told["definitions"] = [
@@ -234,6 +235,11 @@ class AgentTools:
         if row is None:
             raise UserError(f"line {line:,} of {shown(file)} is in no function, method or type")
         return row
+
+    def _pattern(self, now: Current, path: str) -> str:
+        """A folder, path or pattern that files match, unless they may be in what is not read yet."""
+        path = pattern_of(self._index.root, path)
+        return known_path(now.engine.index, path) if now.whole else path
 
     def _place(self, now: Current, path: str, line: int) -> tuple[str, int]:
         """The file and the line of a place; where there is none, it may be in a file that is not read yet."""

@@ -6,7 +6,7 @@ docs/search-api.md describes it. Only a file whose bytes have the hash that the 
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from search.engine.engine import Engine
+from search.engine.filters import known_path
 from search.engine.preview import indentation
 from search.engine.show import licence_of
 from search.engine.usages import USUAL, find_usages
@@ -59,7 +60,11 @@ class CodeApi:
         """The frames of a trace that lie in the index, and code like a text."""
         asked = await posted_fields(request, LARGEST, {**_TEXT, "path": "", "language": ""}, ("text",))
         wanted = Wanted(number(asked, "top", 1, MOST_HITS), short(asked, "path"), languages(asked))
-        return await self._answer(request, lambda engine: answer_text(engine, asked["text"], wanted))
+
+        def find(engine: Engine) -> CodeAnswer:
+            return answer_text(engine, asked["text"], replace(wanted, path=known_path(engine.index, wanted.path)))
+
+        return await self._answer(request, find)
 
     async def related(self, request: Request) -> Response:
         """Code like that at a place."""
@@ -79,7 +84,8 @@ class CodeApi:
 
         def answer(now: Opened) -> dict[str, Any]:
             started, engine = time.perf_counter(), now.engine
-            found = find_usages(engine, asked["name"], self._root, path=path, languages=chosen)
+            inside = known_path(engine.index, path)
+            found = find_usages(engine, asked["name"], self._root, path=inside, languages=chosen)
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             return {"query": asked["name"], "milliseconds": milliseconds, **as_used(engine.index, found, top)}
 

@@ -22,8 +22,10 @@ from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of
 from data_prep.store.arrays import Int64
 from search.engine.engine import Engine
+from search.engine.filters import Question
 from search.engine.line_scores import KEPT, rarities
-from search.engine.question import asked_words
+from search.engine.messages import line_of
+from search.engine.question import asked_words, parted
 from search.engine.show import preview, result
 from search.engine.signals import Hit
 from search.files.embedded import scripts_alone
@@ -195,6 +197,7 @@ def previewed(
     read: Read = lambda *_: "",
     *,
     coloured: bool = False,
+    typed: str = "",
 ) -> list[dict[str, Any]]:
     """Hits as JSON, each with the lines that show it at a glance.
 
@@ -204,14 +207,15 @@ def previewed(
         records: the hits, each with its ``row``.
         read: of hits that are whole files; the index has only their first lines.
         coloured: whether what is coloured is told, for which each hit is parsed.
+        typed: the question as typed, if a line may have its text.
     """
-    rarity = rarities(words, engine.index.lexical)
-    shown = (_preview_record(engine.index, each, rarity, read, coloured=coloured) for each in records)
+    rarity, asked = rarities(words, engine.index.lexical), parted(typed, engine.index, alone=True)
+    shown = (_preview_record(engine.index, each, rarity, read, asked, coloured=coloured) for each in records)
     return [{**each, **more} for each, more in zip(records, shown, strict=True)]
 
 
 def _preview_record(
-    index: Index, hit: Mapping[str, Any], rarity: Mapping[str, float], read: Read, *, coloured: bool
+    index: Index, hit: Mapping[str, Any], rarity: Mapping[str, float], read: Read, asked: Question, *, coloured: bool
 ) -> dict[str, Any]:
     row, matched = hit["row"], hit.get("match_line", 0)
     text, name, is_file = index.text(row), index.names[row], index.is_whole_file(row)
@@ -219,6 +223,8 @@ def _preview_record(
     source, start_line = (whole, 1) if whole else (text.source, text.start_line)
     name = "" if is_file else name
     matched = 0 if is_file and not whole else matched
+    place = 0 if matched else line_of(source, asked.text, quoted=asked.quoted, sentence=text.query_text)
+    matched = start_line + place - 1 if place else matched
     found = preview(
         source,
         start_line,

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 import anyio
 from anyio import CapacityLimiter
@@ -20,14 +20,11 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import Field, ValidationError
 from typing_extensions import TypedDict  # pydantic takes that of typing from Python 3.12 on
 
-from data_prep.errors import UserError, one_line
+from data_prep.errors import UserError, one_line, shown
 from data_prep.installation import program_version
 from search.serve.agent_answers import Record, as_text, shortened
-from search.serve.agent_tools import LENGTHS, LIMITS
+from search.serve.agent_tools import LENGTHS, LIMITS, AgentTools
 from search.serve.fresh_index import Progress
-
-if TYPE_CHECKING:
-    from search.serve.agent_tools import AgentTools
 
 
 class Copy(TypedDict):
@@ -177,6 +174,9 @@ class _Server(MCPServer):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
+        known = [*inspect.signature(getattr(AgentTools, name)).parameters][1:] if name in ANSWERS else [*arguments]
+        if unknown := [each for each in arguments if each not in known]:
+            raise ToolError(f"unknown argument {shown(unknown[0])}: {name} takes {', '.join(known)}")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -185,7 +185,7 @@ class _Server(MCPServer):
             raise type(error)(shortened(one_line(line), _LONGEST)) from cause
 
 
-def server_of(tools: "AgentTools", root: str = "", progress: Callable[[], Progress] | None = None) -> MCPServer:
+def server_of(tools: AgentTools, root: str = "", progress: Callable[[], Progress] | None = None) -> MCPServer:
     """An MCP server with the methods of ``tools``; ``progress``: of what they wait for."""
     free = CapacityLimiter(_AT_ONCE)  # its own, so that lines are read and written whatever is computed
     return _Server(

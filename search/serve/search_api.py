@@ -19,6 +19,7 @@ from data_prep.traces.trace import trace_in
 from search.cursor import LONGEST, words_above
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.filters import known_path
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_names
@@ -142,12 +143,13 @@ class SearchApi:
 
         def answer(now: Opened) -> dict[str, Any]:
             started = time.perf_counter()
-            hits = now.engine.search(asked["q"], top=top, path=path, languages=chosen, by_file=by_file, pattern=pattern)
+            inside = {"path": known_path(now.engine.index, path), "languages": chosen}
+            hits = now.engine.search(asked["q"], top=top, by_file=by_file, pattern=pattern, **inside)
             certainty = now.engine.certainty(asked["q"], hits).record
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
             words = now.engine.asked(asked["q"], alone=pattern is not None)[0]
-            results = previewed(now.engine, words, results, self._read, coloured=colours)
+            results = previewed(now.engine, words, results, self._read, coloured=colours, typed=asked["q"])
             self._prepare(now)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
@@ -237,7 +239,7 @@ def _in_context(engine: Engine, query: str, context: str, language: str, top: in
         "model": "context" if words else "base",
         "took_ms": round(1000 * (time.perf_counter() - started), 2),
         "certainty": engine.certainty(query, hits).record,
-        "results": previewed(engine, engine.asked(query)[0], [_attributed(engine, hit) for hit in hits]),
+        "results": previewed(engine, engine.asked(query)[0], [_attributed(engine, hit) for hit in hits], typed=query),
     }
 
 

@@ -117,14 +117,17 @@ def pasted_text(path: Path | None) -> str:
     """The text of a file, or of standard input if there is none, in the encoding that it seems to be in.
 
     Raises:
-        UserError: the file cannot be read.
+        UserError: the file cannot be read, or is no text.
     """
-    from search.files.encodings import text_of
+    from search.files.encodings import is_text, text_of
 
     data = read_whole(path) if path else sys.stdin.buffer.read(_MOST_BYTES)
     with suppress(UserError):  # binary: a log may have a NUL byte
         data = text_of(data).data
-    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    if not is_text(text):
+        raise UserError(f"expected code or a stack trace; {path or 'what is on standard input'} is no text")
+    return text
 
 
 def _file_of(typed: str) -> str:

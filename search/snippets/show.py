@@ -148,9 +148,24 @@ def _errors(engine: Engine, answer: CodeAnswer) -> Iterator[dict[str, Any]]:
 
 def _frame_record(engine: Engine, located: Located) -> dict[str, Any]:
     frame = located.frame
-    found: dict[str, Any] = {"path": frame.path, "line": frame.line, "name": frame.name, "code": frame.code}
+    found: dict[str, Any] = {
+        "path": frame.path,
+        "line": frame.line,
+        "name": frame.name,
+        "code": _code_of(engine, located),
+    }
     unit = None if located.row is None else _place(engine, located.row) | {"moved": located.moved}
     return found | {"unit": unit}
+
+
+def _code_of(engine: Engine, located: Located) -> str:
+    """The code that is printed with a frame, or else its line as it is in the index; "" if it is not known."""
+    frame = located.frame
+    if frame.code or located.row is None or located.moved:
+        return frame.code
+    text = engine.index.text(located.row)
+    lines, place = text.source.split("\n"), frame.line - text.start_line
+    return lines[place].strip() if 0 <= place < len(lines) else ""
 
 
 def _by_error(answer: CodeAnswer) -> Iterator[tuple[TracedError, Sequence[Located]]]:

@@ -47,6 +47,23 @@ def test_all_are_listed_with_what_they_are(three, capsys):
     assert "3 indexes in" in told
 
 
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("arguments", [["--remove="], ["--remove", ""], ["--json", "--remove="]])
+def test_an_empty_folder_to_remove_is_an_error(capsys, arguments):
+    assert main(["indexes", *arguments]) == 2
+    told = capsys.readouterr()
+    assert not told.out
+    assert told.err.startswith("galm: --remove= is empty: expected a folder")
+    assert told.err.count("\n") == 1
+    assert len(listed(capsys)) == 3
+
+
+def test_the_index_of_a_folder_that_is_gone_answers_if_it_is_named(three, capsys):
+    assert main(["search", "keep", f"--index={index_place(three / 'gone')}", "--model=none"]) in (0, 1)
+    assert "no longer exists" in capsys.readouterr().err
+    assert main(["search", "keep", str(three / "gone")]) == 2
+
+
 def test_some_are_removed_with_all_their_files(three, capsys):
     assert main(["indexes", "--remove=gone"]) == 0
     assert not index_place(three / "gone").parent.exists()

@@ -117,6 +117,15 @@ def test_an_option_without_its_value_is_refused(arguments, message):
         split_arguments(arguments)
 
 
+def test_an_option_that_is_not_known_needs_no_value():
+    known = ("train.epochs", "train.seed")
+    for line in (["--train.epoch"], ["--train.epoch", "3"], ["--train.epoch", "--train.seed=1"]):
+        with pytest.raises(ValueError, match=r"unknown option '--train\.epoch': did you mean --train\.epochs"):
+            split_arguments(line, (), known)
+    with pytest.raises(ValueError, match=r"--train\.epochs needs a value"):
+        split_arguments(["--train.epochs"], (), known)
+
+
 def test_a_value_may_follow_a_blank_but_a_switch_never_takes_the_next_word():
     line = ["jdk", "--train.epochs", "3", "--model.tied", "galm", "--out", "x=y", "--train.seed", "-1"]
     line += ["--model.tied=false"]

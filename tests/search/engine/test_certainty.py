@@ -186,6 +186,18 @@ def test_a_misspelt_word_is_named_as_typed(engine):
     assert "no file has Canecl; nearest: cancel" in found.line
 
 
+def test_a_sure_answer_says_without_which_words_it_is():
+    assert Certainty("strong").line == "strong match"
+    found = Certainty("strong", ["radix", "trie"], ["tree"])
+    assert found.line == "strong match without radix, trie, which no file has; nearest: tree"
+    assert (found.record["level"], found.record["absent"], found.record["nearest"]) == (
+        "strong",
+        ["radix", "trie"],
+        ["tree"],
+    )
+    assert Certainty("weak", ["radix"]).line == "weak match: no file has radix"
+
+
 @pytest.mark.parametrize("query", ["conection pool", "cart prces"])
 def test_a_question_with_a_misspelt_word_is_weak_at_least(engine, query):
     found = said(engine, query)

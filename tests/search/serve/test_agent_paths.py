@@ -135,10 +135,28 @@ def test_the_folder_itself_is_all_of_it(root, typed):
 
 @pytest.mark.parametrize("typed", ["/etc/passwd", "../..", "{root}-other/lib", "{root}/../outside.py"])
 def test_a_folder_outside_has_nothing(root, typed):
-    with fresh(root) as made:
-        assert not AgentTools(settled(made)).search("keep", path=typed.format(root=root))["results"]
+    with fresh(root) as made, pytest.raises(UserError, match="matches nothing in the index's 4 files"):
+        AgentTools(settled(made)).search("keep", path=typed.format(root=root))
 
 
 def test_paths_like_one_are_named_by_name_and_folder(index):
     assert nearest_paths(index, "lib/stores.py")[0] == "lib/store.py"
     assert nearest_paths(index, "zzzz.rs") == []
+
+
+@pytest.mark.parametrize("typed", ["src/store.py:5", "{root}/src/store.py:5:9", "src/store.py#L5", "src/store.py(5)"])
+def test_a_line_behind_a_path_is_cut_off(root, typed):
+    with fresh(root) as made:
+        tools = AgentTools(settled(made))
+        found = tools.search("keep a value", path=typed.format(root=root))
+        assert {hit["path"] for hit in found["results"]} == {"src/store.py"}
+        assert tools.search("keep a value", path="odd:12.py")["results"][0]["path"] == "odd:12.py"
+
+
+@pytest.mark.parametrize("typed", ["nosuch/", "nosuch.py", "nosuch.py:5", "{root}/nosuch/", "*.zig"])
+def test_a_path_that_no_file_matches_is_said(root, typed):
+    with fresh(root) as made:
+        tools = AgentTools(settled(made))
+        for ask in (tools.search, tools.usages):
+            with pytest.raises(UserError, match=r"\Apath '.*' matches nothing in the index's 4 files, such as \S+\Z"):
+                ask("keep", path=typed.format(root=root))

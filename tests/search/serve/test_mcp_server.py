@@ -121,6 +121,20 @@ def test_a_client_searches_reads_and_is_told_why(tree):
     assert again["left_out"] == 0
 
 
+def test_an_unknown_argument_is_named(tree):
+    async def ask():
+        async with client(tree) as session:
+            answer = await session.call_tool("search", {"question": "iterator", "folder": "src/"})
+            assert answer.is_error
+            (content,) = answer.content
+            assert content.text.startswith(
+                "unknown argument 'folder': search takes question, snippet, regex, top, by, "
+            )
+            assert "\n" not in content.text
+
+    asyncio.run(ask())
+
+
 def test_code_a_trace_and_a_place_are_questions(tmp_path):
     body = "    total = 0\n    for price in basket:\n        total += price.amount\n    return total\n"
     tree = tmp_path / "shop"
@@ -207,7 +221,8 @@ def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
         (tree / "Circus.java").write_text("class Circus {\n  int jugglePineapples() {\n    return 3;\n  }\n}\n")
         (first, *_) = tools.search("juggle the pineapples")["results"]
         assert (first["path"], first["start_line"], first["end_line"]) == ("Circus.java", 2, 4)
-        assert tools.search("juggle", path="[z-a]")["results"] == []
+        with pytest.raises(ValueError, match=r"path '\[z-a\]' matches nothing in the index's \d+ files"):
+            tools.search("juggle", path="[z-a]")
         for asked in ({"question": "juggle"}, {"snippet": "int juggle() {\n  return 3;\n}"}):
             with pytest.raises(ValueError, match="path has at most 500 characters"):
                 tools.search(**asked, path="C" * 501)

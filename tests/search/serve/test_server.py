@@ -128,6 +128,11 @@ def test_a_search_gives_what_the_command_gives(port, live, explain, by, path):
             "properties, restructuredtext, sql, strings, text, toml, xml, yaml, got 'cobol'",
         ),
         ("/api/search", "q=a&explain=1", "explain takes true or false, not '1'"),
+        (
+            "/api/search",
+            "q=a&path=nosuch/",
+            "path 'nosuch/' matches nothing in the index's 2 files, such as io/Lines.java",
+        ),
         ("/api/search", "q=a&path=" + "a" * (LONGEST_PATTERN + 1), "path has at most 500 characters"),
         ("/api/search", "q=a&language=" + "java," * 100 + "java", "language has at most 500 characters"),
         ("/api/explain", "q=a", "row takes a whole number from 0 to 1099511627776, not ''"),

@@ -190,3 +190,15 @@ def test_identical_text_is_one_hit_with_its_copies(tmp_path):
         assert len(own) == 1
         assert len({own[0].row, *own[0].copies}) == (3 if answer.kind == "code" else 2)
         assert code_result(engine, own[0])["copies"]
+
+
+def test_a_frame_that_is_printed_without_its_code_has_the_line_of_the_index(tmp_path):
+    source = "package main\n\nfunc heron(n int) int {\n\tvar pond []int\n\treturn pond[n]\n}\n"
+    index = open_index(index_of(write(tmp_path / "code", {"main.go": source}), tmp_path / "index"))
+    trace = (
+        "panic: runtime error: index out of range [5] with length 0\n\ngoroutine 1 [running]:\n"
+        "main.heron(...)\n\t/src/main.go:5\nmain.main()\n\t/src/other.go:9 +0x1d\nexit status 2\n"
+    )
+    engine = Engine(index, None)
+    (error,) = as_record(engine, answer_text(engine, trace, Wanted()), 0.0)["errors"]
+    assert [frame["code"] for frame in error["frames"]] == ["return pond[n]", ""]

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import random
 import sys
 
 import pytest
@@ -111,7 +112,7 @@ def test_code_in_a_file(tmp_path, capsys):
         (b"", "expected code or a stack trace"),
         (b" \n\t\n", "expected code or a stack trace"),
         (bytes(range(32)) * 64, "expected code or a stack trace"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * 4096, None),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 4096, "is no text"),
         (b"\0\xff" * 1000, "expected code or a stack trace"),
         (b"12 + 34 * (56)", "expected code or a stack trace"),
     ],
@@ -123,11 +124,27 @@ def test_what_is_no_code_is_refused_in_one_line(tmp_path, pasted, capsys, way, d
     path.write_bytes(data)
     pasted(data)
     asked = ["search", "-"] if way == "stdin" else ["search", f"--snippet={path}"]
-    if message is None:  # it has a word, which nothing has
-        assert main(asked) == 1
-        assert not {"\x89", "\0", "\x1a"} & {*capsys.readouterr().out}
-    else:
-        assert message in refused(capsys, *asked)
+    assert message in refused(capsys, *asked)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("seed", range(4))
+def test_random_bytes_are_no_text(tmp_path, pasted, capsys, seed):
+    data = random.Random(seed).randbytes(3000)
+    pasted(data)
+    (tmp_path / "code").write_bytes(data.replace(b"\0", b"x"))
+    for asked in (["search", "-"], ["search", f"--snippet={tmp_path / 'code'}"]):
+        assert main(asked) == 2
+        error = capsys.readouterr().err
+        assert "is no text" in error
+        assert error.count("\n") == 1
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("before", [b"", b"\0" * 9000, b"\x1b[1m\x1b[31m", "naïve — ".encode("cp1252")])
+def test_a_log_of_a_terminal_or_with_bytes_of_nothing_is_text(pasted, capsys, before):
+    pasted(b"# " + before + b"\n" + COPY.encode())
+    assert told(capsys, "search", "-")["results"]
 
 
 @pytest.mark.usefixtures("folder")

@@ -151,6 +151,13 @@ def test_below_nothing_found_are_at_most_three(engine, root):
     assert sum(bool(re.match(r" \d  ", line)) for line in told) == 3
 
 
+@pytest.mark.parametrize("why", ["nearest by meaning", "no place has its words together; nearest by meaning"])
+def test_that_hits_are_the_nearest_by_meaning_is_said_once(engine, root, why):
+    told = shown(engine, root, "heron gate pool shop", sure=Certainty("none", ["heron"], why=why))
+    assert sum("nearest by meaning" in line for line in told) == 1
+    assert sum(bool(re.match(r" \d  ", line)) for line in told) == 3
+
+
 def test_what_is_not_read_is_said_where_nothing_strong_was_found(engine, root):
     assert unread_line(engine.index) == ""
     with_unread = replace(engine.index)

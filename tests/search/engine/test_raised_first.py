@@ -1,0 +1,43 @@
+"""What raises a message stands before the tests that expect it."""
+
+import pytest
+from serving import index_of
+
+from search.engine.engine import Engine
+from search.index.index_file import open_index
+
+EXPECTED = "Marmot route twice. Handler for `GET {path}` is there already"
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    root = tmp_path_factory.mktemp("raised")
+    (root / "tests").mkdir()
+    (root / "router.py").write_text(
+        "def merge(path, name):\n    if path in name:\n        return name\n"
+        '    raise KeyError(f"Marmot route twice. Handler for `{name} {path}` is there already")\n'
+    )
+    for number in range(6):
+        text = EXPECTED.format(path=f"/pond{number}")
+        body = f"    handler = get()\n    with raises(KeyError, match='{text}'):\n        route(handler, handler)\n"
+        (root / "tests" / f"test_marmot{number}.py").write_text(f"def test_marmot_route_handler_{number}():\n{body}")
+    (root / "tests" / "test_alone.py").write_text(
+        "def test_alone():\n    assert message == 'the vole burrow has fallen in'\n\n\ndef burrow():\n    return vole\n"
+    )
+    return Engine(open_index(index_of(root, root / "index")), None)
+
+
+@pytest.mark.parametrize("path", ["/pond", "/lake"])
+def test_what_raises_a_message_is_before_the_tests_that_expect_it(engine, path):
+    names = [engine.index.names[hit.row] for hit in engine.search(EXPECTED.format(path=path))]
+    assert names[0] == "merge"
+    assert names[1].startswith("test_marmot_route_handler")
+
+
+def test_a_message_that_only_a_test_has_is_found_there(engine):
+    assert engine.index.names[engine.search("the vole burrow has fallen in")[0].row] == "test_alone"
+
+
+def test_whoever_asks_for_tests_gets_them_first(engine):
+    asked = f"test {EXPECTED.format(path='/pond3')}"
+    assert engine.index.names[engine.search(asked)[0].row].startswith("test_marmot_route_handler")
