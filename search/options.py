@@ -1,9 +1,12 @@
 """Options of ``index``, ``search``, ``related`` and ``serve``. Light to import, for the help."""
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Final, Literal
 
 from data_prep.errors import WORKERS, UserError, check_bounds, shown, whole
+
+EXPECTED: Final = 'bash run.sh search "QUESTION" DIR'
+"""The command, for messages."""
 
 
 @dataclass(frozen=True, slots=True)

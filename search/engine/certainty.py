@@ -19,12 +19,9 @@ from search.engine.question import RankingSettings, asked_words, is_named, symbo
 from search.files.words import folded, pieces
 from search.index.code_index import Index
 
-_SHOWN: Final = 5
-"""Words that a line names."""
-_LITERAL: Final = 200
-"""Rows whose text is read for a name that nothing is called."""
-_ALL: Final = 0.999
-"""The share of a question's words that is all of them, but for rounding."""
+_SHOWN: Final = 5  # words that a line names
+_LITERAL: Final = 200  # rows whose text is read for a name that nothing is called
+_ALL: Final = 0.999  # the share of a question's words that is all of them, but for rounding
 _MEETING: Final = 3
 """Pairs of letters from one that files have to the next: between these at most one letter is of neither."""
 _ONE_WORD: Final = re.compile("[\u30a1-\u30ff]+")
@@ -32,7 +29,6 @@ _ONE_WORD: Final = re.compile("[\u30a1-\u30ff]+")
 _RANKING: Final = RankingSettings()
 _HIDDEN: Final = "only other files than those asked for have it"
 NEAREST: Final = "nearest by meaning"
-"""What hits are that perhaps do not answer."""
 """What hits are that need not answer."""
 _WHY: Final[Mapping[Level, str]] = {
     "strong": "",
@@ -78,8 +74,7 @@ class Certainty:
             told.append(self.why)
         if self.beyond:
             told.append(self.beyond)
-        joint = "; " if "," in said else ": "
-        return f"{said}{joint if told else ''}{'; '.join(told)}"
+        return "; ".join([said, *told]) if "," in said else ": ".join(filter(None, (said, "; ".join(told))))
 
     @property
     def record(self) -> dict[str, Any]:

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from search.snippets.answer import CodeAnswer, Wanted
     from search.snippets.post_index import PostHit
 
-_MOST_BYTES: Final = 64 << 20
-"""Bytes that are read of standard input."""
+_MOST_BYTES: Final = 64 << 20  # that are read of standard input
 
 
 def related(arguments: Sequence[str]) -> bool:
@@ -48,8 +47,7 @@ def related(arguments: Sequence[str]) -> bool:
     from search.serve.agent_answers import place_of
     from search.snippets.answer import answer_place
 
-    place = words[0]
-    typed = _file_of(place)
+    place, typed = words[0], _file_of(words[0])
     source = source_of(options.index, None, _start(named_path(typed)), vectors=options.model != "none")
     root = None if options.index else source.root
 
@@ -148,9 +146,8 @@ def _show(
     from search.snippets.show import as_json, as_text
 
     def timed(source: "Source | None") -> "tuple[Engine, Path | None, CodeAnswer, float]":
-        engine, root, languages, files = ready(
-            options, source, nearest="none" if options.model == "none" else options.nearest
-        )
+        nearest = "none" if options.model == "none" else options.nearest
+        engine, root, languages, files = ready(options, source, nearest=nearest)
         started, wanted = time.perf_counter(), Wanted(options.top, options.path, languages, files)
         return engine, root, answer(engine, wanted), time.perf_counter() - started
 
