@@ -178,8 +178,9 @@ def of_all(
         pass
     from search.index.reading_on import read_rest
 
-    count = f"{len(source.freshness.reading):,} changed" if source.freshness.reading else "changed"
-    console.complain(f"reading {count} file{'s' * (len(source.freshness.reading) != 1)} before an answer")
+    known, more = source.freshness, "at least " * source.freshness.unknown
+    count = f"{more}{len(known.reading):,} changed" if known.reading else "changed"
+    console.complain(f"reading {count} file{'s' * (len(known.reading) != 1)} before an answer")
     source = replace(source, freshness=read_rest(source.path, source.root))
     return answer(source), source
 
@@ -197,7 +198,6 @@ def read_on(source: "Source | None") -> None:
 
     sys.stdout.flush()
     late = threading.Timer(console.PATIENCE, console.complain, [_READING_ON])
-    late.daemon = True
     late.start()
     try:
         finish(source.path)

@@ -234,8 +234,8 @@ class Freshness:
         if self.reading:
             count, some = len(self.reading), ", ".join(self.reading[:_NAMED])
             more = f" and {count - _NAMED:,} more" if count > _NAMED else ""
-            which = "1 changed file is being read: hits in it" if count == 1 else f"{count:,} changed files are being "
-            which += "" if count == 1 else "read: hits in them"
+            which = f"{'at least ' * self.unknown}{count:,} changed files are being read: hits in them"
+            which = "1 changed file is being read: hits in it" if count == 1 else which
             return f"{which} may be old ({some}{more})"
         return "changed files are being read: hits may be old" if self.unknown else ""
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -272,6 +273,7 @@ def test_a_line_names_three_files_and_json_two_hundred():
     many = Freshness(tuple(f"{number}.py" for number in range(300)))
     assert many.line == ("300 changed files are being read: hits in them may be old (0.py, 1.py, 2.py and 297 more)")
     assert len(many.told["freshness"]["changed"]) == 200
+    assert replace(many, unknown=True).line == f"at least {many.line}"
     assert CURRENT.told == {}
 
 
