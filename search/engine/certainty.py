@@ -13,7 +13,7 @@ from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
 from search.engine.matching import LineOwners
 from search.engine.name_reading import NameReader
-from search.engine.near_words import NearNames, as_typed, in_known_forms, joined
+from search.engine.near_words import as_typed, in_known_forms, joined
 from search.engine.phrases import AS_TYPED, Phrases
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
 from search.files.words import folded, pieces
@@ -98,7 +98,7 @@ class Judge:
         self._stems_in = lru_cache(maxsize=16)(self._stems_of)
         self._known = lru_cache(maxsize=16)(self._known_of)
         self._formed = lru_cache(maxsize=16)(self._form_of)
-        self._surely_formed = lru_cache(maxsize=16)(lambda text: self._form_of(text, self._near_words.near))
+        self._surely_formed = lru_cache(maxsize=16)(lambda text: self._form_of(text, self._names.near_words.near))
         self._exists = lru_cache(maxsize=256)(self._has_name)
 
     def has(self, stem: str) -> bool:
@@ -287,14 +287,10 @@ class Judge:
         found = [self._names.near(name) for name in names]
         misspelt = any(found)
         if not misspelt:
-            found = [self._near_words.near(folded(word)) for word in absent]
+            found = [self._names.near_words.near(folded(word)) for word in absent]
             misspelt = bool(found) and all(found)
         return list(dict.fromkeys(chain.from_iterable(found)))[:_SHOWN], misspelt
 
     @cached_property
     def _defined(self) -> frozenset[str]:
         return frozenset(chain.from_iterable(self._index.whole.names))
-
-    @cached_property
-    def _near_words(self) -> NearNames:
-        return NearNames(word.lower() for word in self._index.lexicon if word.isalnum())

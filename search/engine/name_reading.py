@@ -5,18 +5,16 @@ A name is written in many ways: ``Type.method``, ``Type#method``, ``Type::method
 It is read as a file or what is called so; else as a text that functions have; else as what is called nearly so.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Final
 
-import numpy as np
-
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
+from search.engine.written_names import near_written, rows_with
 from search.files.words import terms_of
 from search.index.code_index import ABSTRACT, CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
@@ -267,30 +265,26 @@ class NameReader(Names):
         if owner and unmarked(last.lower()) in self._by_last and (reading := self.read(name)) and reading.is_near:
             best = sorted(reading.rows, key=lambda row: -reading.rows[row])
             return list(dict.fromkeys(self._names[row] for row in best))[:MOST]
-        return self.near_names.near(last or name)
+        found = self.near_names.near(last or name)
+        return (
+            found if found or not is_named(last or name) else near_written(self._index, last or name, self.near_words)
+        )
 
     @cached_property
     def near_names(self) -> NearNames:
         """The last parts of all names."""
         return NearNames(name.rpartition(".")[2] for name in self._names)
 
+    @cached_property
+    def near_words(self) -> NearNames:
+        """The words of the rows."""
+        return NearNames(word.lower() for word in self._index.lexicon if word.isalnum())
+
     def _holding(self, typed: str) -> dict[int, float]:
         """The functions and types whose text has a name as it is typed."""
         rows = [row for row in rows_with(self._index, typed) if self._index.kinds[row] != WHOLE_FILE][:_READ]
         types = self._index.kinds == _TYPE
         return {row: float(_CODE * self._is_own(row) + _DEFINED * (not types[row])) for row in rows}
-
-
-def rows_with(index: Index, typed: str) -> list[int]:
-    """The rows whose text has a name that is no part of a longer one, as it is typed."""
-    files = np.ones(len(index.files), np.bool_)
-    for stem in terms_of(asked_words(typed)):
-        has = np.zeros(len(files), np.bool_)
-        has[index.whole.having(stem)] = True
-        files &= has
-    rows = [row for place in np.flatnonzero(files).tolist() for row in range(*index.file_edges[place : place + 2])]
-    written, stored = rf"(?<![\w$-]){re.escape(typed)}(?![\w$])", json.dumps(typed)[1:-1].encode()
-    return [row for row in rows if index.split.has(row, stored) and re.search(written, index.split.text(row).source)]
 
 
 def _in_order(wanted: Iterable[str], parts: Sequence[str]) -> bool:

@@ -2,8 +2,12 @@ import random
 import time
 
 import pytest
+from repositories import write
+from serving import index_of
 
+from search.engine.engine import Engine
 from search.engine.near_words import NearNames, distance
+from search.index.index_file import open_index
 
 
 @pytest.mark.parametrize(
@@ -57,3 +61,31 @@ def test_every_edit_of_a_name_finds_it_among_many_quickly():
         seconds.append(time.process_time() - started)
         assert name in found or len(found) == 3
     assert sorted(seconds)[15] < 0.02
+
+
+WRITTEN = {
+    "json.rs": (
+        "fn make_rejection(err: Error) -> JsonRejection {\n    JsonRejection::from(err)\n}\n\n"
+        "fn json_of(value: u8) -> Json {\n    Json(value)\n}\n"
+    ),
+    "form.rs": "fn read_form(body: Body) -> Result<Form, FormRejection> {\n    parse(body)\n}\n",
+    "limits.c": "int limits_of(int size) {\n  return size > MAX_BODY_SIZE ? MAX_BODY_SIZE : size;\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("JsonRejecton", "JsonRejection"),
+        ("JsonRejectoin", "JsonRejection"),
+        ("FormRejectionn", "FormRejection"),
+        ("extract::JsonRejecton", "JsonRejection"),
+        ("MAX_BODY_SZIE", "MAX_BODY_SIZE"),
+        ("where is JsonRejecton made", "JsonRejection"),
+    ],
+)
+def test_a_misspelt_name_that_is_only_written_in_texts(tmp_path, typed, meant):
+    engine = Engine(open_index(index_of(write(tmp_path / "tree", WRITTEN), tmp_path / "index")), None)
+    said = engine.certainty(typed, engine.search(typed))
+    assert said.nearest[0] == meant
+    assert said.level == "weak"
