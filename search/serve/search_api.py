@@ -143,8 +143,10 @@ class SearchApi:
 
         def answer(now: Opened) -> dict[str, Any]:
             started = time.perf_counter()
-            inside = {"path": known_path(now.engine.index, path), "languages": chosen}
-            hits = now.engine.search(asked["q"], top=top, by_file=by_file, pattern=pattern, **inside)
+            inside = known_path(now.engine.index, path)
+            hits = now.engine.search(
+                asked["q"], top=top, path=inside, languages=chosen, by_file=by_file, pattern=pattern
+            )
             certainty = now.engine.certainty(asked["q"], hits).record
             milliseconds = round(1000 * (time.perf_counter() - started), 2)
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
