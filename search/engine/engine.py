@@ -17,7 +17,7 @@ from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, files_of_languages
 from search.engine.matching import LineOwners, Pattern
 from search.engine.name_reading import NameReader
-from search.engine.penalties import Penalties, definitions_first, gains_of_passages, given_to
+from search.engine.penalties import Penalties, definitions_first, gains_of_passages, given_to, words_first
 from search.engine.phrases import Phrases
 from search.engine.question import RankingSettings, Spelt, asked_words, asks_for_tests, parted, read_by_models, words_of
 from search.engine.signals import (
@@ -210,6 +210,7 @@ class Engine:
         scores += named_more
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         scores = definitions_first(scores, rows, self.index.names, kinds == ABSTRACT)
+        scores = words_first(scores, rows, words, self.index.lexical)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:

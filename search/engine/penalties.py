@@ -14,8 +14,9 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.question import RankingSettings, asks_for_tests
 from search.files.generations import DEPRECATED
-from search.files.words import stem_of
+from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, TEST, Index
+from search.retrieval.word_index import Bm25Index
 
 DEEPEST: Final = 4
 """Folders from which on it does not count how many more a file is in."""
@@ -23,6 +24,8 @@ _CATALOGUE: Final = 20.0
 """Subtracted from the score of a catalogue of messages, which answers only what has the words of one."""
 
 
+_FEW: Final = 30
+"""Rows of an index over which the standardised scores of models say little: their spread is by chance."""
 _EXPECTED: Final = 0.25
 """What a test weighs that has a message which other code has too, over one that has it alone."""
 
@@ -183,3 +186,24 @@ def folder_depths(paths: Sequence[str]) -> list[int]:
     for folder in sorted(known):  # each behind that above
         depths[folder] = depths[folder.rpartition("/")[0]] + (inside[folder] > 1)
     return [depths[folder] for folder in folders]
+
+
+def words_first(
+    scores: Float[np.ndarray, " found"], rows: Int64[np.ndarray, " found"], words: Sequence[str], lexical: Bm25Index
+) -> Float[np.ndarray, " found"]:
+    """The scores of an index of few rows, with what has all known words of a question before what has none.
+
+    Args:
+        scores: of candidates.
+        rows: theirs.
+        words: of the question.
+        lexical: of all rows.
+    """
+    terms = [term for term in terms_of(words) if lexical.holders(term)] if lexical.size <= _FEW else []
+    if not terms:
+        return scores
+    holding = [np.isin(rows, lexical.postings(term)[0]) for term in terms]
+    every, none = np.logical_and.reduce(holding), ~np.logical_or.reduce(holding)
+    if not every.any():
+        return scores
+    return np.where(none, np.minimum(scores, np.nextafter(scores[every].min(), -np.inf)), scores)
