@@ -210,7 +210,7 @@ class Engine:
         scores += named_more
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         scores = definitions_first(scores, rows, self.index.names, kinds == ABSTRACT)
-        scores = words_first(scores, rows, words, self.index.lexical)
+        scores = scores if passages or spelt.own else words_first(scores, rows, words, self.index.lexical)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:
