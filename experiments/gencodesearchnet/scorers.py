@@ -41,7 +41,7 @@ PROMPTED: Final = "prompted:"
 MIXED: Final = "+"
 """Separator of the names of two scorers to be fused."""
 
-TRAINING: Final = "training.json"
+TRAINING: Final = "learned.json"
 """The file of an exported model that says what it has learned from."""
 
 _BM25: Final = {

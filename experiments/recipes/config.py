@@ -128,11 +128,11 @@ def all_options(model: str) -> dict[str, Option]:
 
 def split_run_arguments(arguments: Sequence[str], model: str = "") -> tuple[list[str], dict[str, str]]:
     """Split a command line about runs into words and options; switches are those of ``model`` or the models named."""
-    known: dict[str, Option] = {}
+    switches: set[str] = set()
     if any(each.startswith("--") and "=" not in each for each in arguments):  # else no model has to be imported
         for name in [each for each in (model, *arguments) if each in MODELS] or ["galm"]:
-            known |= all_options(name)
-    return split_arguments(arguments, switches_of(known.values()), known)
+            switches |= switches_of(all_options(name).values())
+    return split_arguments(arguments, switches)
 
 
 def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration:

@@ -80,6 +80,16 @@ def checkout_of(root: Path, tell: Tell) -> Checkout | None:
     return Checkout(repository, "" if prefix == "." else f"{prefix}/")
 
 
+def _check_readable(root: Path) -> None:
+    try:
+        os.lstat(f"{root}/.")
+        os.scandir(root).close()
+    except PermissionError as error:  # as if it were empty, an index of it would lose all its files
+        raise UserError(f"{root} cannot be read ({reason(error)}): chmod u+rx {root} lets you") from error
+    except OSError as error:
+        raise_if_passing(error)
+
+
 def found_files(
     root: Path,
     suffixes: Collection[str],
@@ -108,12 +118,7 @@ def found_files(
         raise UserError(
             f"{root} {'is no folder' if os.path.lexists(root) else 'does not exist'}: expected a folder of sources"
         )
-    try:
-        os.lstat(f"{root}/.")
-        os.scandir(root).close()
-    except OSError as error:  # as if it were empty, an index of it would lose all its files
-        raise_if_passing(error)
-        raise UserError(f"{root} cannot be read ({reason(error)}): chmod u+rx {root} lets you") from error
+    _check_readable(root)
     ends, tell = tuple(suffixes), lru_cache(maxsize=None)(tell)  # without repetitions
     seen, unread = seen or Seen(root), unread if unread is not None else Unread()
     seen.look_for_checkout()

@@ -244,7 +244,7 @@ class Turns:
         from in milliseconds.
         """
         # what is asked about an index that was answered from is answered from that one, not from a newer one
-        now, freshness, told = self.live.ready(), CURRENT, None
+        now, freshness = self.live.ready(), CURRENT
         look = self.live.catch_up if not index else lambda: CURRENT
 
         async def work(now: Opened) -> dict[str, Any]:
@@ -252,27 +252,30 @@ class Turns:
             return await self.turn(request, lambda: answer(now), brief=brief and now.head.rows <= FEW)
 
         until = time.monotonic() + _PATIENCE
-        if now is not None:
-            told = await self._sure(partial(work, now))
-        while now is None or told is None:
+        told, is_done = (None, False) if now is None else await self._tried(partial(work, now))
+        while not is_done:
+            asked = now
             now, freshness = await self._looked(request, look)
             may_wait = 0 < len(freshness.reading) <= _FEW_FILES and not freshness.trouble
-            is_last = not may_wait or time.monotonic() > until
-            told = await (work(now) if is_last else self._sure(partial(work, now)))
-            if told is None:
+            is_done = is_last = not may_wait or time.monotonic() > until
+            if told is None or now is not asked:  # else it is the answer of this index too
+                told, is_done = (await work(now), True) if is_last else await self._tried(partial(work, now))
+            if not is_done:
                 await asyncio.sleep(_BRIEF)
+        assert now is not None
+        assert told is not None
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
         return json_answer({"index": now.name, "notice": freshness.line or older, **told, **freshness.told})
 
-    async def _sure(self, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any] | None:
-        """What ``work`` tells; None if that is little or a refusal, while a file may have been written since."""
+    async def _tried(self, work: Callable[[], Awaitable[dict[str, Any]]]) -> tuple[dict[str, Any] | None, bool]:
+        """What ``work`` tells, None if it refuses; and whether that stands even if a file was written since."""
         try:
             told = await work()
         except HTTPException as error:
             if error.status_code != HTTPStatus.BAD_REQUEST:
                 raise
-            return None
-        return told if is_sure(told) else None
+            return None, False
+        return told, is_sure(told)
 
     async def turn(self, request: Request, work: Callable[[], Done], *, brief: bool = False) -> Done:
         """Run ``work`` in a thread, one at a time, unless the client has disconnected.

@@ -118,7 +118,7 @@ def test_a_minilm_run_is_a_folder_that_sentence_transformers_opens(minilm, place
     assert {each.relative_to(out).as_posix() for each in out.rglob("*") if each.is_file()} == {
         *("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "modules.json"),
         *("sentence_bert_config.json", "config_sentence_transformers.json", "1_Pooling/config.json"),
-        *("2_Normalize/config.json", "training.json"),
+        *("2_Normalize/config.json", "learned.json"),
     }
     assert str(place) not in "".join(each.read_text() for each in out.rglob("*.json"))
     model = library("sentence_transformers").SentenceTransformer(str(out), device="cpu", local_files_only=True)
@@ -146,18 +146,18 @@ def test_the_weights_of_the_base_are_mixed_in(minilm):
 def test_an_exported_model_says_what_it_and_a_run_from_it_have_learned_from(minilm):
     out = minilm.with_name("learned")
     assert main(["export", str(minilm), f"--out={out}", "--base_share=0.5"]) == 0
-    told = json.loads((out / "training.json").read_text())
+    told = json.loads((out / "learned.json").read_text())
     assert told == {"dataset": "folder", "languages": ["Java"], "base_share": 0.5}
     assert learned_languages(f"bm25+{out}") == ["Java"]
-    (out / "training.json").write_text(json.dumps(told | {"languages": ["Go", "R"]}))
+    (out / "learned.json").write_text(json.dumps(told | {"languages": ["Go", "R"]}))
     then = minilm.with_name("then")
     shutil.copytree(minilm, then)
     plan = json.loads((then / "config.json").read_text())
     plan["model"]["base"] = str(out)
     (then / "config.json").write_text(json.dumps(plan))
     assert learned_languages(str(then)) == ["Java", "Go", "R"]
-    (out / "training.json").write_text("[]")
-    with pytest.raises(UserError, match=r"training\.json"):
+    (out / "learned.json").write_text("[]")
+    with pytest.raises(UserError, match=r"learned\.json"):
         learned_languages(str(out))
 
 
@@ -165,7 +165,7 @@ def test_other_models_are_safetensors_and_json(unif, place):
     out = place / "plain"
     assert main(["export", str(unif), f"--out={out}"]) == 0
     assert sorted(each.name for each in out.iterdir()) == [
-        *("config.json", "model.safetensors", "training.json", "vocabulary.json")
+        *("config.json", "model.safetensors", "learned.json", "vocabulary.json")
     ]
     ranker, _ = load_run(unif)
     weights = load_file(out / "model.safetensors")
