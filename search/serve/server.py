@@ -3,7 +3,9 @@
 import asyncio
 import gc
 import socket
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -57,6 +59,8 @@ def serve(arguments: Sequence[str]) -> None:
         servers.append(server)
         server.should_exit = bool(failures)
         say(f"search them at {_address(listener)}; stop with Ctrl-C")
+        with suppress(OSError):  # which the end of the program tells
+            sys.stdout.flush()  # a program that starts this one waits for the address
         gc.set_threshold(_SELDOM)
         server.run(sockets=[listener])
         if failures:

@@ -440,7 +440,7 @@ def serve_sh(*arguments: str, cwd: Path) -> Iterator[subprocess.Popen]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
-        env={**os.environ, "GALM_PYTHON": sys.executable},
+        env={**os.environ, "GALM_PYTHON": sys.executable, "PYTHONUNBUFFERED": ""},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whatever whoever runs the tests does with it
     )
     try:
