@@ -206,11 +206,11 @@ class Engine:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
         scores += ranking.files * of_file + gained - ranking.depth * self._penalties.depths[rows]
-        named_more = np.maximum(*(given_to(rows, each) for each in (spelt.own, spelt.inside)))
-        scores += named_more
+        scores += (named_more := np.maximum(*(given_to(rows, each) for each in (spelt.own, spelt.inside))))
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         scores = definitions_first(scores, rows, self.index.names, kinds == ABSTRACT)
-        scores = scores if passages or spelt.own else words_first(scores, rows, words, self.index.lexical)
+        if neural is not None and not (passages or spelt.own):
+            scores = words_first(scores, rows, words, self.index.lexical)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)
 
     def _passages(self, words: Sequence[str], query: str) -> Mapping[int, float]:

@@ -165,7 +165,7 @@ def test_other_models_are_safetensors_and_json(unif, place):
     out = place / "plain"
     assert main(["export", str(unif), f"--out={out}"]) == 0
     assert sorted(each.name for each in out.iterdir()) == [
-        *("config.json", "model.safetensors", "learned.json", "vocabulary.json")
+        *("config.json", "learned.json", "model.safetensors", "vocabulary.json")
     ]
     ranker, _ = load_run(unif)
     weights = load_file(out / "model.safetensors")

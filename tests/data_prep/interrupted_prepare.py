@@ -32,6 +32,7 @@ def main(sources: str, root: str, times: int) -> None:
         names = sorted(path.name for path in Path(root).iterdir() if path.suffix != ".lock")  # which the next one takes
         line = json.dumps({**found, "names": names, "whole": [is_whole(Path(root, name)) for name in names]})
         sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()  # else a process that is forked later writes it too
         if not number % 2:
             for name in names:
                 shutil.rmtree(Path(root, name))
