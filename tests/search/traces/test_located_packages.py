@@ -41,7 +41,7 @@ def place(index, frame):
 
 
 ZOD, RUST = ("packages/zod/src/core/parse.ts", "inner"), ("axum/src/routing/router.rs", "Router.route")
-CARGO = "/root/.cargo/registry/src/index.crates.io-6f17d22bba15001f"
+CARGO = "/home/ann/.cargo/registry/src/index.example.org-6f17d22bba15001f"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ CARGO = "/root/.cargo/registry/src/index.crates.io-6f17d22bba15001f"
             ("activesupport/lib/core/time.rb", "Clock.now"),
         ),
         (
-            "/root/go/pkg/mod/example.com/acme/submodule/v2@v2.1.0/render/json.go",
+            "/home/ann/go/pkg/mod/example.com/acme/submodule/v2@v2.1.0/render/json.go",
             4,
             "",
             ("submodule/render/json.go", "RenderOther"),
