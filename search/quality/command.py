@@ -66,8 +66,9 @@ def quality(arguments: Sequence[str]) -> None:
         _by_fit(named_path(words[0]), options)
         return
     names = [options.model, *filter(None, [options.against])]
-    for name in filter(None, names):
-        check_model(name)
+    for name in names:
+        if name not in ("", "none"):
+            check_model(name)
     run = checked_run(options.vectors)
     measure = _by_typed_queries if options.query_file else _by_code if options.code_asked else _by_comments
     measure(named_path(words[0]), run, options, _labels(names))

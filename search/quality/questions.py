@@ -25,7 +25,6 @@ from data_prep.languages.java.declarations import find_declarations, parse_java
 from data_prep.records import LARGEST_SOURCE
 from data_prep.store.arrays import Bool
 from search.cursor import nearest, words_above
-from search.files.languages import language_name
 from search.files.words import terms_of
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 
@@ -214,7 +213,7 @@ def _of_own_files(questions: Questions, index: Index, texts: Sequence[str]) -> M
     for place, row in enumerate(questions.rows.tolist()):
         number = index.file_number(row)
         lines = texts[number].split("\n")[: index.split.text(row).start_line - 1]
-        found[place] = _words(lines, index.files[number].path)
+        found[place] = words_above("\n".join(lines), index.files[number].language)
     return found
 
 
@@ -234,15 +233,12 @@ def _of_calls(questions: Questions, index: Index, texts: Sequence[str]) -> Mappi
             place, own = wanted.get(match[1], (-1, -1))
             if place < 0 or own == number or place in found:
                 continue
-            if language_name(index.files[own].path) != language_name(index.files[number].path):
+            if index.files[own].language != index.files[number].language:
                 continue
             lines = nearest(text[: match.start()]).split("\n")[:-1]
-            found[place] = _words([line for line in lines if match[1] not in line], index.files[number].path)
+            above = "\n".join(line for line in lines if match[1] not in line)
+            found[place] = words_above(above, index.files[number].language)
     return found
-
-
-def _words(lines: Sequence[str], path: str) -> Sequence[str]:
-    return words_above("\n".join(lines), language_name(path))
 
 
 QUESTIONS: Final = 3
