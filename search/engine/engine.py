@@ -32,6 +32,7 @@ from search.engine.signals import (
     best_by_words,
     context_scores,
     fused,
+    near_scores,
     places_in_files,
 )
 from search.index.code_index import ABSTRACT, WHOLE_FILE, Index
@@ -194,11 +195,10 @@ class Engine:
         lost = self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
         gained = gains_of_passages(self.index, passages, rows, files, ranking)
         if scored:
-            near = self.retriever.scores(known(words, self.retriever), rows, context) if self.retriever else None
+            near = near_scores(self.retriever, known(words, self.retriever), rows, context) if self.retriever else None
             neural = scored()
         scores = fused(lexical[rows], neural, near, share * ranking.weight, share * ranking.weight_of(self.retriever))
-        if context and ranking.context:
-            scores += ranking.context * context_scores(context, words, self.index.lexical)[rows]
+        scores += ranking.context * context_scores(context, words, self.index.lexical)[rows] if context else 0.0
         if ranking.files:
             scores[kinds == WHOLE_FILE] = ranking.whole  # the score of the file says more
         scores -= lost

@@ -20,6 +20,8 @@ Stage = Literal["name", "model", "words", "copy", "code"]
 code is the question (search/snippets): it is a copy; it is like it."""
 RAREST: Final = 10
 """Words of a context that count."""
+IN_CONTEXT: Final = 0.15
+"""Share of the cosine under a context in that of a row. All of it costs more than it gains (docs/search-results.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +244,12 @@ def fused(
         return mixed
     rest = 1 - max(0.0, vector_weight - WORD_VECTORS)
     return rest * mixed + vector_weight * others[1]
+
+
+def near_scores(retriever: Retriever, query: Sequence[str], rows: Rows, context: Sequence[str]) -> Scores:
+    """The similarity of each of ``rows`` to a query, in which its context has a small share."""
+    alone = retriever.scores(query, rows)
+    return alone + np.float32(IN_CONTEXT) * (retriever.scores(query, rows, context) - alone) if context else alone
 
 
 def rarest(context: Sequence[str], query: Sequence[str], lexical: Bm25Index) -> list[str]:
