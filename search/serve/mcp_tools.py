@@ -22,7 +22,8 @@ from typing_extensions import TypedDict  # pydantic takes that of typing from Py
 
 from data_prep.errors import UserError, one_line, shown
 from data_prep.installation import program_version
-from search.serve.agent_answers import Record, as_text, shortened
+from search.serve.agent_answers import Record, shortened
+from search.serve.agent_sources import as_text
 from search.serve.agent_tools import LENGTHS, LIMITS, AgentTools
 from search.serve.fresh_index import Progress
 
@@ -120,7 +121,8 @@ class Read(Answer):
     url: NotRequired[str]
     changed: NotRequired[bool]
     source: str
-    whole: bool
+    source_line: NotRequired[Annotated[int, Field(description="The line that source begins at, if not start_line.")]]
+    whole: Annotated[bool, Field(description="Whether source is all of it.")]
 
 
 class Explained(Answer):
