@@ -43,7 +43,7 @@ _AGAIN: Final = 0.5
 """Seconds for which a later question waits for the same."""
 _COMPLETING: Final = "the index is still being completed: the order of hits may change"
 _FAILED: Final = 30.0
-"""Seconds after a failure until it is tried again."""
+"""Seconds until files are read again after that or what followed has failed."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,7 +82,7 @@ class _Round:
     @property
     def valid_until(self) -> float:
         """When the files are looked at again."""
-        return self.ended + _FAILED if self.error else self.begun + LOOKED
+        return self.ended + _FAILED if self.error and self.reading.files else self.begun + LOOKED
 
     @property
     def reading(self) -> PartialIndex:
@@ -141,7 +141,7 @@ class FreshIndex:
     def look_again(self, since: float) -> bool:
         """Whether the last look had begun before the time ``since``: then the next question waits for another one."""
         now = self._round
-        if now is None or now.begun >= since or now.error or not now.done.wait(PATIENCE):
+        if now is None or now.begun >= since or (now.error and now.reading.files) or not now.done.wait(PATIENCE):
             return False
         now.begun = -math.inf
         return True

@@ -195,6 +195,20 @@ def test_a_folder_without_sources_and_a_fault_are_told(root, tmp_path, monkeypat
         fresh(root).current()
 
 
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_folder_that_had_nothing_is_looked_at_again_soon(tmp_path, gone, fresh):
+    (tmp_path / "new").mkdir()
+    index = fresh(tmp_path / "new")
+    if gone:
+        (tmp_path / "new").rmdir()
+    with pytest.raises(UserError, match="does not exist" if gone else "has no source file"):
+        index.current()
+    (tmp_path / "new").mkdir(exist_ok=True)
+    (tmp_path / "new" / "till.py").write_text("def open_till():\n    return 1\n")
+    assert AgentTools(index).search("open_till")["results"][0]["path"] == "till.py"
+    settled(index)
+
+
 def test_while_another_process_makes_the_index_the_likely_files_are_read_alone(root, monkeypatch, fresh):
     monkeypatch.setattr(fresh_index, "PATIENCE", 0.2)
     index = fresh(root)
