@@ -15,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from data_prep.errors import UserError, shown
+from search.engine.filters import known_path
 from search.index.code_index import Index
 from search.index.frame_locator import named_places, typed_path
 from search.serve.agent_sources import LEAST, add_sources, cut_at, is_cut, size_of
@@ -202,6 +203,21 @@ def pattern_of(root: Path, path: str) -> str:
         if short != ".." and not short.startswith("../"):
             return "/" if short == "." else f"/{short}{'/' * plain.endswith('/')}"
     return plain
+
+
+def known_pattern(index: Index, root: Path, path: str, *, whole: bool = True) -> str:
+    """The same of one that files match; if the index is not ``whole``, they may be among what it lacks.
+
+    Raises:
+        UserError: no file matches it; the message names the nearest paths, or the folder that it lies outside of.
+    """
+    pattern = pattern_of(root, path)
+    try:
+        return known_path(index, pattern) if whole else pattern
+    except UserError as error:
+        near, is_outside = nearest_paths(index, typed_path(pattern)), pattern == path.strip() and pattern[:1] == "/"
+        outside = f"; the indexed folder is {shown(str(root))}" if is_outside else ""
+        raise UserError(f"{error}{f'; the nearest are {_named(near)}' if near else outside}") from None
 
 
 def _spellings(root: Path | None, path: str, here: Path | None = None) -> Iterator[str]:

@@ -10,7 +10,6 @@ from data_prep.errors import UserError, one_line, shown
 from data_prep.traces.trace import trace_in
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
-from search.engine.filters import known_path
 from search.engine.matching import Pattern
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
@@ -23,7 +22,7 @@ from search.serve.agent_answers import (
     Record,
     first_of,
     hit_record,
-    pattern_of,
+    known_pattern,
     place_of,
     shortened,
     with_files,
@@ -238,8 +237,7 @@ class AgentTools:
 
     def _pattern(self, now: Current, path: str) -> str:
         """A folder, path or pattern that files match, unless they may be in what is not read yet."""
-        path = pattern_of(self._index.root, path)
-        return known_path(now.engine.index, path) if now.whole else path
+        return known_pattern(now.engine.index, self._index.root, path, whole=now.whole)
 
     def _place(self, now: Current, path: str, line: int) -> tuple[str, int]:
         """The file and the line of a place; where there is none, it may be in a file that is not read yet."""

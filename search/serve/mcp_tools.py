@@ -179,8 +179,9 @@ class _Server(MCPServer):
         known = [*inspect.signature(getattr(AgentTools, name)).parameters][1:] if name in ANSWERS else [*arguments]
         if unknown := [each for each in arguments if each not in known]:
             raise ToolError(f"unknown argument {shown(unknown[0])}: {name} takes {', '.join(known)}")
+        given = {each: value for each, value in arguments.items() if value is not None}  # null is as good as nothing
         try:
-            return await super().call_tool(name, arguments, context)
+            return await super().call_tool(name, given, context)
         except ToolError as error:
             cause = error.__cause__
             line = _of_arguments(cause) if isinstance(cause, ValidationError) else str(error)

@@ -135,6 +135,19 @@ def test_an_unknown_argument_is_named(tree):
     asyncio.run(ask())
 
 
+def test_an_optional_argument_that_is_null_is_left_out(tree):
+    async def ask():
+        async with client(tree) as session:
+            none = dict.fromkeys(("snippet", "regex", "path", "language", "by", "top", "budget"))
+            found = await called(session, "search", question="returns the base iterator", budget=4000)
+            answer = await session.call_tool("search", {**none, "question": "returns the base iterator"})
+            assert json.loads(answer.content[0].text) == found
+            refused = await session.call_tool("read_unit", {"path": None, "line": 1})
+            assert (refused.is_error, refused.content[0].text) == (True, "path: Field required")
+
+    asyncio.run(ask())
+
+
 def test_code_a_trace_and_a_place_are_questions(tmp_path):
     body = "    total = 0\n    for price in basket:\n        total += price.amount\n    return total\n"
     tree = tmp_path / "shop"
