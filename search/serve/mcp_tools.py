@@ -25,7 +25,7 @@ from data_prep.installation import program_version
 from search.serve.agent_answers import Record, shortened
 from search.serve.agent_sources import as_text
 from search.serve.agent_tools import LENGTHS, LIMITS, AgentTools
-from search.serve.fresh_index import Progress
+from search.serve.partial_index import Progress
 
 
 class Copy(TypedDict):

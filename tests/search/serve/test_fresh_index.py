@@ -89,6 +89,23 @@ def test_what_is_asked_for_is_read_first(root, hindered, fresh):
     settled(index)
 
 
+def test_what_a_later_question_is_about_is_read_meanwhile(root, hindered, fresh):
+    (root / "part1/cash_register.py").write_text("def ring_up(basket):\n    return sum(basket)\n")
+    (root / "part1/register_gone.py").write_text("def ring_down(basket):\n    return sum(basket)\n")
+    index = fresh(root)
+    tools = AgentTools(index)
+    while not tools.search("open the till").get("notice", "").startswith("16 of"):
+        time.sleep(0.1)
+    (root / "part1/register_gone.py").unlink()
+    found = tools.search("register")
+    assert [hit["path"] for hit in found["results"]] == ["part1/cash_register.py"] * len(found["results"])
+    assert found["notice"] == "17 of 64 files are indexed so far; ask again for the rest"
+    assert tools.read_unit("part2/module17.py", 1)["name"] == "function_17"
+    assert {hit["path"] for hit in tools.search("register")["results"]} == {"part1/cash_register.py"}
+    hindered.set()
+    assert len(settled(index).current().engine.index.files) == 63
+
+
 def test_likely_files_come_first(root):
     found = build.found_files(root, [".py"], lambda *_: None, None)
     names = [each.path for each in likely_first(found)]
