@@ -33,7 +33,7 @@ from search.serve.agent_answers import (
 from search.serve.agent_sources import source_of
 from search.serve.fresh_index import Current, FreshIndex
 from search.serve.looking_again import looking_again
-from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
+from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of, outside_of_units
 from search.snippets.show import as_record
 from search.usages import as_record as usages_record
 from search.usages import certainty_of
@@ -230,9 +230,10 @@ class AgentTools:
 
     def _row(self, now: Current, path: str, line: int) -> tuple[int, int]:
         file, line = self._place(now, path, line)
-        row = FrameLocator(now.engine.index).row_at(file_of(now.engine.index, file), line)
+        number = file_of(now.engine.index, file)
+        row = FrameLocator(now.engine.index).row_at(number, line)
         if row is None:
-            raise UserError(f"line {line:,} of {shown(file)} is in no function, method or type")
+            raise UserError(outside_of_units(now.engine.index, number, line))
         return row, line
 
     def _pattern(self, now: Current, path: str) -> str:

@@ -104,7 +104,7 @@ def test_a_client_searches_reads_and_is_told_why(tree):
                 ("explain", {"question": "a", "path": "a" * 4097, "line": 1}, "path has at most 4,096 characters"),
                 ("read_unit", {"path": first["path"], "line": 10**30}, "line takes a whole number from 0 to"),
                 ("read_unit", {"path": "../../etc/passwd", "line": 1}, "there is no indexed file"),
-                ("read_unit", {"path": first["path"], "line": 100_000}, "is in no function, method or type"),
+                ("read_unit", {"path": first["path"], "line": 100_000}, "in no unit of the index, whose last ends at"),
                 ("nothing", {}, "nothing"),
             ]:
                 try:
