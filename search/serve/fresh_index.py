@@ -132,7 +132,7 @@ class FreshIndex:
             raise now.error
         if self._opened is None:
             if asked != now.partial.asked:
-                read_ahead(self.root, now.known.reading, asked, now.partial, self._read, arrived + _AHEAD[0])
+                read_ahead(self.root, asked, now.reading, self._read, arrived + _AHEAD[0])
             return self._of_partial(now, arrived + _AHEAD[1])
         return Current(self._opened.engine, self._notice(now))
 
@@ -239,7 +239,7 @@ class FreshIndex:
 
     def _refresh(self, now: _Round) -> None:
         def noticed(paths: Sequence[str]) -> None:
-            now.known = Freshness(tuple(paths))
+            now.known, now.partial.sought = Freshness(tuple(paths)), paths
 
         count, reads = processors(), self._read
         refresh(self.root, self.path, processes=count, tell=self._tell, noticed=noticed, reads=reads, watch=now.partial)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,6 +36,8 @@ class PartialIndex(Watch):
     def __init__(self, asked: str = "") -> None:
         """Nothing was read yet; ``asked`` as in :class:`Watch`."""
         self.asked, self.files, self.read = asked, 0, 0
+        self.sought: Sequence[str] = ()
+        """The paths of the files that will be read, if known."""
         self.ended = False
         """Whether nobody needs it any more."""
         self._parts: list[Part] = []
@@ -109,6 +112,7 @@ class PartialIndex(Watch):
             root, indexed_suffixes(documents=False), lambda *_: None, checkout_of(root, lambda *_: None)
         )
         self.begin(len(found))
+        self.sought = [each.path for each in found]
         for _ in watched(root, found, 1, self):
             if self.ended or self.read >= _ALONE:
                 return

@@ -21,21 +21,18 @@ _TOGETHER: Final = 8
 """Files of a call, between which the time is looked at."""
 
 
-def read_ahead(
-    root: Path, paths: Sequence[str], asked: str, partial: PartialIndex, read: Callable[[Task], Part], until: float
-) -> None:
-    """Read those of some files that a question is likely about, by the words of their paths.
+def read_ahead(root: Path, asked: str, partial: PartialIndex, read: Callable[[Task], Part], until: float) -> None:
+    """Read those files that a question is likely about, by the words of their paths.
 
     Args:
         root: the folder.
-        paths: of the files that are being read.
         asked: the question, or the path of a file.
-        partial: what was read so far, which gets the files.
+        partial: what was read so far and is sought, which gets the files.
         read: reads some files; a ChildProcessError says that it could not.
         until: the time, as of ``time.monotonic``, from which on no more are read.
     """
     done = partial.paths
-    likely = iter([each for each in _likely(paths, asked) if each not in done][:_MOST])
+    likely = iter([each for each in _likely(partial.sought, asked) if each not in done][:_MOST])
     while time.monotonic() < until and (files := [*_found(root, islice(likely, _TOGETHER))]):
         with suppress(ChildProcessError, UserError):
             partial.add(read(Task(root, files)))

@@ -13,7 +13,7 @@ from data_prep.errors import UserError
 from search.index import build, writable_place
 from search.index.index_file import open_index
 from search.index.read_part import likely_first
-from search.serve import fresh_index
+from search.serve import fresh_index, partial_index
 from search.serve.agent_tools import AgentTools
 from tests.search import serving
 from tests.search.serving import settled
@@ -228,11 +228,13 @@ def test_a_folder_that_had_nothing_is_looked_at_again_soon(tmp_path, gone, fresh
 
 def test_while_another_process_makes_the_index_the_likely_files_are_read_alone(root, monkeypatch, fresh):
     monkeypatch.setattr(fresh_index, "PATIENCE", 0.2)
+    monkeypatch.setattr(partial_index, "_ALONE", 8)
     index = fresh(root)
     with build.sole_maker(index.path, lambda _: None):
         found = AgentTools(index).search("open the till")
         assert found["results"][0]["path"] == "till.py"
         assert re.search("files are indexed so far|is still being completed", found["notice"])
+        assert AgentTools(index).read_unit("part2/module17.py", 1)["name"] == "function_17"
     settled(index)
     assert len(open_index(index.path).files) == 62
     assert "notice" not in AgentTools(index).search("open the till")
