@@ -179,7 +179,7 @@ class AgentTools:
         Args:
             path: The file: its absolute path, or relative to the folder; file:line is taken too.
             line: Any line of the code, from 1; 0 for the one in path.
-            budget: Most tokens of the answer, of 4 bytes each; a longer source is cut.
+            budget: Most tokens of the answer, of 4 bytes each; of a longer source what is around the line.
         """
         _check(path=path, line=line, budget=budget)
         now = self._index.current(path)

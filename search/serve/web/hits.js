@@ -95,7 +95,7 @@ function partOf(hit) {
   const shown = hit.source.split("\n").length, all = hit.end_line - hit.start_line + 1;
   if (shown >= all) return [];
   const told = hit.whole_file ? "Some of its" : `The first ${shown} of`;
-  return [make("p", { class: "said part" }, `${told} ${all.toLocaleString("en")} lines: `, fileLink("whole file", hit))];
+  return [make("p", { class: "said part" }, `${told} ${all.toLocaleString("en")} lines`)];
 }
 
 async function fill(body, hit, about) {

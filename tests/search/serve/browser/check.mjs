@@ -544,10 +544,10 @@ await check("of a long type its first lines are shown, which is said", async () 
   await head("Catalogue").click();
   const part = page.locator(".hit.open .part");
   await part.waitFor();
-  assert.equal(await part.innerText(), "The first 40 of 64 lines: whole file");
+  assert.equal(await part.innerText(), "The first 40 of 64 lines");
   await page.locator(".matrix, .hit.open .code .keyword").first().waitFor();
   assert.equal(await part.count(), 1);
-  await part.getByRole("link").click();
+  await page.locator(".hit.open").getByRole("link", { name: "Whole file" }).click();
   await page.locator(".line.on").first().waitFor();
   assert.equal(await page.locator(".line.on").count(), 64);
 });
