@@ -2,21 +2,23 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, shown
 from data_prep.files.access import check_file_place, named_path
 from data_prep.installation import processors
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.filters import known_path
 from search.engine.matching import Pattern
 from search.engine.show import result
-from search.engine.signals import Stage
+from search.engine.signals import Reranker, Stage
 from search.engine.usages import USUAL, find_usages
 from search.index.build import refresh, sole_maker
+from search.index.code_index import Index
 from search.index.freshness import read_record
 from search.index.index_file import OtherVersionError, UnusableIndexError
 from search.index.updating import Updates
@@ -45,7 +47,7 @@ class SearchHit:
     start_line: int
     """From 1, without the comment."""
     end_line: int
-    """The last line; for a type, the last line of its head."""
+    """The last line."""
     name: str
     """With the enclosing types, separated by dots."""
     signature: str
@@ -53,7 +55,7 @@ class SearchHit:
     documentation: str
     """First sentence of its comment, "" if it has none."""
     source: str
-    """Its source; for a type, that of its head."""
+    """Its source; of a type or a file the first 40 lines."""
     score: float
     """Higher is better; scores of different questions are not comparable."""
     stage: Stage
@@ -83,7 +85,7 @@ class CodeIndex:
         self.path: Final = path
         """File of the index."""
         updates = Updates(path, None, _tell)
-        self._live = LiveIndex(path, model.reranker if model else reranker_maker(""), updates=updates)
+        self._live = LiveIndex(path, _reranker_of(model), updates=updates)
         self.freshness: str = ""
         """Which hits of the last answer may be old, and why, in one line; "" if none."""
 
@@ -115,13 +117,14 @@ class CodeIndex:
             regex: an expression of RE2 that their text must match; the question may then be empty. Empty: none.
 
         Raises:
-            UserError: the question is empty, longer than 2,000 characters or without words, ``regex`` is no expression,
-                or ``top`` is below 1.
+            UserError: the question is empty, longer than 2,000 characters or without words, no file matches ``path``,
+                ``regex`` is no expression, or ``top`` is below 1.
         """
         if top < 1:
             raise UserError(f"expected top to be 1 or more, got {top}")
         pattern, engine = Pattern(regex, self._root) if regex else None, self._engine()
-        found = engine.search(question, top=top, path=path, by_file=by_file, pattern=pattern)
+        inside = known_path(engine.index, path)
+        found = engine.search(question, top=top, path=inside, by_file=by_file, pattern=pattern)
         results = [result(engine, question, hit, explain=False) for hit in found]
         names = [each.name for each in fields(SearchHit)]
         return [SearchHit(**{name: told[name] for name in names if name in told}) for told in results]
@@ -135,12 +138,12 @@ class CodeIndex:
             path: as for :meth:`search`.
 
         Raises:
-            UserError: it is no name, or ``top`` is below 1.
+            UserError: it is no name, no file matches ``path``, or ``top`` is below 1.
         """
         if top < 1:
             raise UserError(f"expected top to be 1 or more, got {top}")
         engine = self._engine()
-        return as_record(engine.index, find_usages(engine, name, self._root, path=path), top)
+        return as_record(engine.index, find_usages(engine, name, self._root, path=known_path(engine.index, path)), top)
 
     @property
     def _root(self) -> Path | None:
@@ -157,10 +160,12 @@ class CodeIndex:
             by_file: as for :meth:`search`.
 
         Raises:
-            UserError: the question is empty, longer than 2,000 characters or without words.
+            UserError: the question is empty, longer than 2,000 characters or without words, or no file matches
+                ``path``.
         """
         engine = self._engine()
-        return engine.certainty(question, engine.search(question, path=path, by_file=by_file))
+        inside = known_path(engine.index, path)
+        return engine.certainty(question, engine.search(question, path=inside, by_file=by_file))
 
 
 def index_folder(
@@ -177,7 +182,8 @@ def index_folder(
         processes: processes that read files; 0: one per CPU core.
 
     Raises:
-        UserError: there is no such folder, no source file in it, or no file can be written to ``out``.
+        UserError: there is no such folder, no source file in it, ``model`` is none, or no file can be written to
+            ``out``.
         OSError: the index cannot be written; an older one is left unchanged.
     """
     root = named_path(os.fspath(folder))
@@ -185,6 +191,7 @@ def index_folder(
         raise UserError(f"there is no folder {root}")
     if processes < 0:
         raise UserError(f"expected processes to be 0 or more, got {processes}")
+    _reranker_of(model)
     path = index_place(root) if out is None else named_path(os.fspath(out))
     check_way(root, path)
     check_file_place(path, "out")
@@ -216,6 +223,17 @@ def open_index(path: _Path, *, model: "CodeModel | None" = None) -> CodeIndex:
         what = "of another version of this program" if isinstance(error, OtherVersionError) else "damaged"
         _log.warning("the index of %s is %s: it is made again", named, what)
         return index_folder(named, model=model)
+
+
+def _reranker_of(model: "CodeModel | None") -> Callable[[Index], Reranker | None]:
+    """What makes the reranker of a model; None: the shipped one.
+
+    Raises:
+        UserError: it is no model, but perhaps the place of one.
+    """
+    if model is not None and not hasattr(model, "reranker"):
+        raise UserError(f"model is what load_model returns, not {shown(model)}")
+    return model.reranker if model else reranker_maker("")
 
 
 def _tell(path: str, trouble: str) -> None:

@@ -5,6 +5,7 @@ server. Until then answers say which files they may be wrong about.
 """
 
 import atexit
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -118,7 +119,7 @@ class Updates:
         self._index, self._root, self._tell = index, root, tell
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._now, self._failed = CURRENT, 0.0
+        self._now, self._failed = CURRENT, -math.inf
         self.runs = 0
         """How often what has changed was read."""
 
@@ -172,4 +173,5 @@ class Updates:
             self._now = replace(self._now, trouble=trouble) if trouble else CURRENT
         except BlockingIOError:
             self._now = replace(self._now, unknown=True)
-        self._failed, self.runs = time.monotonic(), self.runs + 1
+            trouble = ""
+        self._failed, self.runs = time.monotonic() if trouble else -math.inf, self.runs + 1

@@ -1,7 +1,7 @@
 """What coding agents can ask: the tools of the MCP server, as plain functions over an index.
 
-Answers are cut to a budget of tokens, of which four characters count as one. All texts are those of the indexed code,
-which is not trusted: an agent should read them as data. What the docstrings say is what agents are told.
+Answers are cut to a budget of tokens, of which four bytes of UTF-8 count as one. All texts are those of the indexed
+code, which is not trusted: an agent should read them as data. What the docstrings say is what agents are told.
 """
 
 from typing import Final, Literal
@@ -10,7 +10,6 @@ from data_prep.errors import UserError, one_line, shown
 from data_prep.traces.trace import trace_in
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
-from search.engine.filters import known_path
 from search.engine.matching import Pattern
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
@@ -23,7 +22,7 @@ from search.serve.agent_answers import (
     Record,
     first_of,
     hit_record,
-    pattern_of,
+    known_pattern,
     place_of,
     shortened,
     with_files,
@@ -31,15 +30,16 @@ from search.serve.agent_answers import (
     with_source,
     with_words,
 )
+from search.serve.agent_sources import source_of
 from search.serve.fresh_index import Current, FreshIndex
 from search.serve.looking_again import looking_again
-from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of
+from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of, outside_of_units
 from search.snippets.show import as_record
 from search.usages import as_record as usages_record
 from search.usages import certainty_of
 
-CHARACTERS: Final = 4
-"""Characters that count as a token."""
+BYTES: Final = 4
+"""Bytes of UTF-8 that count as a token."""
 BUDGET: Final = 4000
 LIMITS: Final = {"top": (1, 50), "usages.top": (1, 1000), "line": (0, 1 << 31), "budget": (100, 100_000)}
 """The least and the most that an argument may be, of one tool alone behind its name."""
@@ -93,7 +93,7 @@ class AgentTools:
             path: Only files of this folder (src/), path (pool/impl.py) or pattern (src/*, *.py), which may be absolute;
                 empty for all.
             language: Only these languages, such as python,go; empty for all.
-            budget: Most tokens of the answer, of 4 characters each. Sources are cut to it, and what is left out is
+            budget: Most tokens of the answer, of 4 bytes each. Sources are cut to it, and what is left out is
                 counted.
         """
         _check(question=question, snippet=snippet, regex=regex, top=top, path=path, language=language, budget=budget)
@@ -115,7 +115,7 @@ class AgentTools:
         )
         certainty = now.engine.certainty(question, hits)
         records = [self._record(now, result(now.engine, question, hit, explain=False)) for hit in hits]
-        return with_hits(self._head(now, certainty), records, budget * CHARACTERS)
+        return with_hits(self._head(now, certainty), records, budget * BYTES)
 
     @looking_again
     def related(self, path: str, line: int = 0, top: int = 10, language: str = "", budget: int = BUDGET) -> Record:
@@ -129,7 +129,7 @@ class AgentTools:
             line: Any line of the code, from 1; 0 for the one in path.
             top: How many hits.
             language: Only these languages, such as python,go; empty for all.
-            budget: Most tokens of the answer, of 4 characters each. Sources are cut to it, and what is left out is
+            budget: Most tokens of the answer, of 4 bytes each. Sources are cut to it, and what is left out is
                 counted.
         """
         _check(path=path, line=line, top=top, language=language, budget=budget)
@@ -153,7 +153,7 @@ class AgentTools:
             path: Only files of this folder (src/), path (pool/impl.py) or pattern (src/*, *.py), which may be absolute;
                 empty for all.
             language: Only these languages, such as python,go; empty for all.
-            budget: Most tokens of the answer, of 4 characters each; usages that do not fit are counted.
+            budget: Most tokens of the answer, of 4 bytes each; usages that do not fit are counted.
         """
         _check(**{"usages.top": top}, name=name, path=path, language=language, budget=budget)
         now = self._index.current(name)
@@ -167,7 +167,7 @@ class AgentTools:
         ]
         names = ("count", "calls", "file_count", "narrowed", "definitions")
         return with_files(
-            head | {each: told[each] for each in names if told[each]}, told["files"], found.count, budget * CHARACTERS
+            head | {each: told[each] for each in names if told[each]}, told["files"], found.count, budget * BYTES
         )
 
     @looking_again
@@ -179,16 +179,15 @@ class AgentTools:
         Args:
             path: The file: its absolute path, or relative to the folder; file:line is taken too.
             line: Any line of the code, from 1; 0 for the one in path.
-            budget: Most tokens of the answer, of 4 characters each; a longer source is cut.
+            budget: Most tokens of the answer, of 4 bytes each; of a longer source what is around the line.
         """
         _check(path=path, line=line, budget=budget)
         now = self._index.current(path)
-        row = self._row(now, path, line)
+        row, line = self._row(now, path, line)
         told = result(now.engine, "", Hit(1, row, 0.0, 0.0, None, None, 0.0, "name"), explain=False)
-        entry = self._record(now, told)
-        source = entry.pop("source", "")
-        del entry["rank"]
-        return with_source(self._head(now) | entry, source, budget * CHARACTERS)
+        entry = {name: value for name, value in self._record(now, told).items() if name not in ("rank", "source")}
+        source, whole = source_of(now.engine.index, row, self._index.root)
+        return with_source(self._head(now) | entry, source, budget * BYTES, line, whole=whole)
 
     @looking_again
     def explain(self, question: str, path: str, line: int = 0, budget: int = BUDGET) -> Record:
@@ -200,20 +199,20 @@ class AgentTools:
             question: As asked before.
             path: The file: its absolute path, or relative to the folder; file:line is taken too.
             line: Any line of the code, from 1; 0 for the one in path.
-            budget: Most tokens of the answer, of 4 characters each; words that do not fit are counted.
+            budget: Most tokens of the answer, of 4 bytes each; words that do not fit are counted.
         """
         _check(question=question, path=path, line=line, budget=budget)
         now = self._index.current(path)
-        engine, row = now.engine, self._row(now, path, line)
+        engine, row = now.engine, self._row(now, path, line)[0]
         hits = engine.search(question, top=len(engine.index))
         hit = next((each for each in hits if row in each.rows), None)
         found = self._head(now) | {"path": engine.index.split.text(row).path, "name": engine.index.names[row]}
         if hit is None:
-            return with_words(found | {"rank": None}, [], budget * CHARACTERS)
+            return with_words(found | {"rank": None}, [], budget * BYTES)
         alignment = aligned(engine, question, hit)
         told = result(engine, question, hit, explain=False)
         found |= {name: told[name] for name in ("rank", "score", "bm25", "model", "vectors", "file", "stage")}
-        return with_words(found, explained(alignment) if alignment else [], budget * CHARACTERS)
+        return with_words(found, explained(alignment) if alignment else [], budget * BYTES)
 
     def _head(self, now: Current, certainty: Certainty | None = None) -> Record:
         """What is said of each answer."""
@@ -229,17 +228,17 @@ class AgentTools:
     def _record(self, now: Current, told: Record) -> Record:
         return hit_record(told, changed=self._index.has_changed(now.engine.index.file(told["row"])))
 
-    def _row(self, now: Current, path: str, line: int) -> int:
+    def _row(self, now: Current, path: str, line: int) -> tuple[int, int]:
         file, line = self._place(now, path, line)
-        row = FrameLocator(now.engine.index).row_at(file_of(now.engine.index, file), line)
+        number = file_of(now.engine.index, file)
+        row = FrameLocator(now.engine.index).row_at(number, line)
         if row is None:
-            raise UserError(f"line {line:,} of {shown(file)} is in no function, method or type")
-        return row
+            raise UserError(outside_of_units(now.engine.index, number, line))
+        return row, line
 
     def _pattern(self, now: Current, path: str) -> str:
         """A folder, path or pattern that files match, unless they may be in what is not read yet."""
-        path = pattern_of(self._index.root, path)
-        return known_path(now.engine.index, path) if now.whole else path
+        return known_pattern(now.engine.index, self._index.root, path, whole=now.whole)
 
     def _place(self, now: Current, path: str, line: int) -> tuple[str, int]:
         """The file and the line of a place; where there is none, it may be in a file that is not read yet."""
@@ -250,7 +249,7 @@ class AgentTools:
 
     def _of_code(self, now: Current, answer: CodeAnswer, budget: int) -> Record:
         """An answer to code; the frames of a trace take at most half of the budget, the innermost ones are kept."""
-        told, most = as_record(now.engine, answer, 0.0), budget * CHARACTERS
+        told, most = as_record(now.engine, answer, 0.0), budget * BYTES
         level: Literal["strong", "weak", "none"] = "weak" if answer.hits else "none"
         head = self._head(now, Certainty("strong" if answer.hits and answer.hits[0].copy else level))
         head |= {name: told[name] for name in ("kind", "language") if told[name]}

@@ -23,13 +23,16 @@ from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
 from search.index.index_file import UnusableIndexError
+from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
 from search.index.vector_encoding import maker_of, update_vectors
 from search.index.writable_place import IndexPlace
 from search.models.folder import DEFAULT_MODEL
 from search.models.packed import reranker_maker, scored_without_torch
 from search.opening import check_way, index_place
-from search.serve.live_index import LiveIndex, Opened, PartialIndex
+from search.serve.live_index import LiveIndex, Opened
+from search.serve.partial_index import PartialIndex, Progress
+from search.serve.reading_ahead import read_ahead
 
 PATIENCE: Final = 2.5
 """Seconds for which a question waits until files are read that are new or have changed."""
@@ -37,13 +40,15 @@ _LONGEST: Final = 4.0
 """The same if more than half is read until then, or it is still looked for."""
 _FIRST: Final = 20.0
 """The same until the first ones are read, which takes as long as processes need to start."""
+_AHEAD: Final = 1.5, 3.5
+"""The same until the likely files of a later question are read, and until they are in an index."""
 _BRIEF: Final = 0.1
 """Seconds between looks at what is read."""
 _AGAIN: Final = 0.5
 """Seconds for which a later question waits for the same."""
 _COMPLETING: Final = "the index is still being completed: the order of hits may change"
 _FAILED: Final = 30.0
-"""Seconds after a failure until it is tried again."""
+"""Seconds until files are read again after that or what followed has failed."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,15 +60,6 @@ class Current:
     """Why answers may lack something or be old; "" if they are of the files as they are."""
     whole: bool = True
     """Whether it has all files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the work is that a question may wait for."""
-
-    read: int  # files
-    files: int  # that are to be read; 0 if it is not known yet
-    doing: str
 
 
 @dataclass(eq=False, slots=True)
@@ -82,7 +78,7 @@ class _Round:
     @property
     def valid_until(self) -> float:
         """When the files are looked at again."""
-        return self.ended + _FAILED if self.error else self.begun + LOOKED
+        return self.ended + _FAILED if self.error and self.reading.files else self.begun + LOOKED
 
     @property
     def reading(self) -> PartialIndex:
@@ -126,7 +122,7 @@ class FreshIndex:
             UserError: there is no source file, or the index cannot be made.
             OSError: it cannot be made.
         """
-        now = self._begun(asked)
+        arrived, now = time.monotonic(), self._begun(asked)
         if self._opened is None:
             self._reranker_at_once  # noqa: B018 - is loaded while files are read
         now.done.wait(max(now.begun + PATIENCE - time.monotonic(), _AGAIN))
@@ -135,13 +131,18 @@ class FreshIndex:
         if now.done.is_set() and now.error and not (isinstance(now.error, OSError) and self._can_answer(now)):
             raise now.error
         if self._opened is None:
-            return self._of_partial(now)
+            if asked != now.partial.asked:
+                read_ahead(self.root, asked, now.reading, self._read, arrived + _AHEAD[0])
+            return self._of_partial(now, arrived + _AHEAD[1])
         return Current(self._opened.engine, self._notice(now))
 
     def look_again(self, since: float) -> bool:
         """Whether the last look had begun before the time ``since``: then the next question waits for another one."""
         now = self._round
-        if now is None or now.begun >= since or now.error or not now.done.wait(PATIENCE):
+        if now is None or now.begun >= since or (now.error and now.reading.files):
+            return False
+        is_first = self._opened is None and not now.done.is_set()  # all is being read then
+        if is_first or not now.done.wait(PATIENCE):
             return False
         now.begun = -math.inf
         return True
@@ -162,12 +163,7 @@ class FreshIndex:
         now = self._round
         if now is None or now.done.is_set():
             return Progress(0, 0, "answering")
-        reading = now.reading
-        if not reading.files:
-            return Progress(0, 0, "looking for files that are new or have changed")
-        if reading.read < reading.files:
-            return Progress(reading.read, reading.files, f"{reading.read:,} of {reading.files:,} files are read")
-        return Progress(reading.read, reading.files, "completing the index")
+        return now.reading.progress
 
     def has_changed(self, file: IndexedFile) -> bool:
         """Whether a file is not as it was when it was read, or gone."""
@@ -243,10 +239,9 @@ class FreshIndex:
 
     def _refresh(self, now: _Round) -> None:
         def noticed(paths: Sequence[str]) -> None:
-            now.known = Freshness(tuple(paths))
+            now.known, now.partial.sought = Freshness(tuple(paths)), paths
 
-        reads = lambda task: self._calls.call("search.index.read_part:read_part", task)  # noqa: E731
-        count = processors()
+        count, reads = processors(), self._read
         refresh(self.root, self.path, processes=count, tell=self._tell, noticed=noticed, reads=reads, watch=now.partial)
         self._open()
         now.stored = True
@@ -261,9 +256,13 @@ class FreshIndex:
             self._live = LiveIndex(self.path, reranker_maker(self._model), seconds_between_looks=0.0)
         self._opened = self._live.opened()
 
-    def _of_partial(self, now: _Round) -> Current:
+    def _read(self, task: Task) -> Part:
+        part: Part = self._calls.call("search.index.read_part:read_part", task)
+        return part
+
+    def _of_partial(self, now: _Round, until: float) -> Current:
         """What was read so far; if nothing was, an empty answer."""
-        index, read = now.reading.index()
+        index, read = now.reading.index(until)
         if self._opened is not None:  # meanwhile
             return Current(self._opened.engine, self._notice(now))
         if index is None:

@@ -18,7 +18,6 @@ from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.language import Language, node_text
 from data_prep.languages.own_tree import Node, TreeCursor
-from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of
 from data_prep.store.arrays import Int64
 from search.engine.engine import Engine
@@ -30,6 +29,7 @@ from search.engine.show import preview, result
 from search.engine.signals import Hit
 from search.files.embedded import scripts_alone
 from search.index.code_index import Index
+from search.serve.cut_source import tree_of
 
 Kind = Literal["comment", "string", "keyword", "number", "type", "annotation"]
 Span = tuple[int, int, str]
@@ -97,9 +97,10 @@ def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tup
     covered = 0
     annotations = (each for each, colour in language.colours.items() if colour == "annotation")
     whole = {"string_content", *language.comments, *annotations}
-    for node in _visited(syntax_tree(language.grammar_of(path), data).walk(), first, last, whole):
+    for node in _visited(tree_of(language.grammar_of(path), data).walk(), first, last, whole):
         kind = _kind(node, language)
         begin, stop = node.start_byte, _end_of_name(node) if kind == "annotation" else node.end_byte
+        stop = min(stop, len(data))
         if kind and begin >= covered and stop > begin:
             covered = stop
             text = data[begin:stop].decode("utf-8", "replace") if kind in ("identifier", "type") else ""

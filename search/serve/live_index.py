@@ -1,4 +1,4 @@
-"""Indexes that are answered from: reopened when replaced, being opened, or being made of the files read so far."""
+"""Indexes that are answered from: reopened when replaced, or being opened."""
 
 import threading
 import time
@@ -10,13 +10,9 @@ from typing import Final
 from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
-from search.files.languages import indexed_suffixes
-from search.files.tree import checkout_of, found_files
-from search.index.build import index_of, watched
 from search.index.code_index import Index
 from search.index.freshness import CURRENT, Freshness, read_record
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
-from search.index.read_part import Part, Watch
 from search.index.updating import LOOKED, Updates
 from search.index.vectors import DenseRetriever, near_rows, vectors_path
 
@@ -198,66 +194,3 @@ def file_stamp(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
-
-
-_GROWN: Final = 2
-"""How many times as many files must have been read to make it again."""
-_ALONE: Final = 2000
-"""Most files that are read while another process makes the index."""
-
-
-class PartialIndex(Watch):
-    """What was read so far. Thread-safe."""
-
-    chunk = 8  # few, so that the first ones are there soon
-
-    def __init__(self, asked: str = "") -> None:
-        """Nothing was read yet; ``asked`` as in :class:`Watch`."""
-        self.asked, self.files, self.read = asked, 0, 0
-        self.ended = False
-        """Whether nobody needs it any more."""
-        self._parts: list[Part] = []
-        self._lock, self._making = threading.Lock(), False
-        self._made: tuple[Index | None, int] = None, 0
-
-    def begin(self, files: int) -> None:
-        """So many files will be read."""
-        self.files = files
-
-    def take(self, part: Part) -> None:
-        """These were read."""
-        self._parts.append(part)
-        self.read += len(part.files)
-
-    def index(self) -> tuple[Index | None, int]:
-        """The index of what was read so far or earlier, and its number of files; None before the first.
-
-        Only the first one is waited for; a later one is made in a thread, for the next question.
-        """
-        with self._lock:
-            if self._made[0] is None and self._parts:
-                self._make()
-            elif _GROWN * self._made[1] <= self.read < self.files and not self._making and self._parts:
-                self._making = True
-                threading.Thread(target=self._make_next, daemon=True, name="partial index").start()
-            return self._made
-
-    def _make(self) -> None:
-        parts = [*self._parts]
-        self._made = index_of(parts), sum(len(part.files) for part in parts)
-
-    def _make_next(self) -> None:
-        try:
-            self._make()
-        finally:
-            self._making = False
-
-    def read_alone(self, root: Path) -> None:
-        """Read the likeliest files of a folder, until :attr:`ended`, while another process makes the index."""
-        found = found_files(
-            root, indexed_suffixes(documents=False), lambda *_: None, checkout_of(root, lambda *_: None)
-        )
-        self.begin(len(found))
-        for _ in watched(root, found, 1, self):
-            if self.ended or self.read >= _ALONE:
-                return

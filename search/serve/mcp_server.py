@@ -7,6 +7,7 @@ still computed; here each line that is no message is answered, and the end of th
 import json
 import os
 import pwd
+import re
 import shlex
 import shutil
 import sys
@@ -104,6 +105,8 @@ def _program() -> list[str]:
 
 LONGEST: Final = 16 << 20
 """Maximum number of bytes of a line."""
+_HALVES: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+"""Escapes of a character's halves."""
 _PATIENCE: Final = 1.0
 """Seconds after the end for which what is computed, or is not read, may keep the process."""
 
@@ -128,6 +131,7 @@ async def _served(server: Any, close: Callable[[], None]) -> None:
     async def messages() -> AsyncIterator[str]:
         try:
             while line := await run_sync(_line, file, abandon_on_cancel=True):
+                line = _with_whole_characters(line)
                 if answer := _no_message(line):
                     await answers.send(SessionMessage(answer))
                 else:
@@ -171,6 +175,16 @@ def _line(file: BinaryIO) -> bytes:
     while len(rest := file.readline(LONGEST)) == LONGEST and not rest.endswith(b"\n"):
         pass
     return b"\n"
+
+
+def _with_whole_characters(line: bytes) -> bytes:
+    """A line in which half an emoji, as of a text that was cut, is a question mark: UTF-8 has no form of it."""
+    if not _HALVES.search(line):
+        return line
+    try:
+        return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
+    except (ValueError, RecursionError):  # which is answered as any line that is no JSON
+        return line
 
 
 def _no_message(line: bytes) -> "JSONRPCError | None":

@@ -22,9 +22,10 @@ from typing_extensions import TypedDict  # pydantic takes that of typing from Py
 
 from data_prep.errors import UserError, one_line, shown
 from data_prep.installation import program_version
-from search.serve.agent_answers import Record, as_text, shortened
+from search.serve.agent_answers import Record, shortened
+from search.serve.agent_sources import as_text
 from search.serve.agent_tools import LENGTHS, LIMITS, AgentTools
-from search.serve.fresh_index import Progress
+from search.serve.partial_index import Progress
 
 
 class Copy(TypedDict):
@@ -120,7 +121,8 @@ class Read(Answer):
     url: NotRequired[str]
     changed: NotRequired[bool]
     source: str
-    whole: bool
+    source_line: NotRequired[Annotated[int, Field(description="The line that source begins at, if not start_line.")]]
+    whole: Annotated[bool, Field(description="Whether source is all of it.")]
 
 
 class Explained(Answer):
@@ -177,8 +179,9 @@ class _Server(MCPServer):
         known = [*inspect.signature(getattr(AgentTools, name)).parameters][1:] if name in ANSWERS else [*arguments]
         if unknown := [each for each in arguments if each not in known]:
             raise ToolError(f"unknown argument {shown(unknown[0])}: {name} takes {', '.join(known)}")
+        given = {each: value for each, value in arguments.items() if value is not None}  # null is as good as nothing
         try:
-            return await super().call_tool(name, arguments, context)
+            return await super().call_tool(name, given, context)
         except ToolError as error:
             cause = error.__cause__
             line = _of_arguments(cause) if isinstance(cause, ValidationError) else str(error)

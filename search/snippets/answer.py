@@ -111,7 +111,7 @@ def answer_place(engine: Engine, path: str, line: int, wanted: Wanted = EVERYTHI
     file = file_of(index, path)
     row = FrameLocator(index).row_at(file, line)
     if row is None:
-        raise UserError(_outside(index, file, line))
+        raise UserError(outside_of_units(index, file, line))
     language = language_name(index.files[file].path)
     return CodeAnswer("place", language, _like(engine, query_of_row(index, row), wanted, around(index, {row})), row=row)
 
@@ -145,7 +145,7 @@ def query_of_row(index: Index, row: int) -> CodeQuery:
     )
 
 
-def _outside(index: Index, file: int, line: int) -> str:
+def outside_of_units(index: Index, file: int, line: int) -> str:
     """Why a line is in no unit."""
     found = index.files[file]
     ends = [index.split.text(row).end_line for row in range(*index.file_edges[file : file + 2].tolist())]

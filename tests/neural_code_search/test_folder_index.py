@@ -62,7 +62,6 @@ def test_a_question_is_answered(index):
 def test_top_path_and_file_narrow_the_answer(index):
     assert len(index.search("close", top=2)) == 2
     assert len(index.search("close", by_file=True)) == 1
-    assert index.search("close", path="test/*") == []
     assert len(index.search("close", path="src/*")) == 3
 
 
@@ -111,6 +110,11 @@ def test_what_is_left_out_of_a_file_is_a_warning(folder, model, caplog):
         (lambda _, index: index.search(" "), "expected a question in words or a name"),
         (lambda _, index: index.search("x" * 2001), "at most 2,000 characters"),
         (lambda _, index: index.search("close", top=0), "expected top to be 1 or more, got 0"),
+        (lambda _, index: index.search("close", path="test/*"), r"path 'test/\*' matches nothing in the index's "),
+        (lambda _, index: index.usages("close", path="test/*"), r"path 'test/\*' matches nothing in the index's "),
+        (lambda _, index: index.certainty("close", path="test/*"), r"path 'test/\*' matches nothing in the index's "),
+        (lambda folder, _: index_folder(folder, model="my-run"), "model is what load_model returns, not 'my-run'"),
+        (lambda folder, _: open_index(folder, model="my-run"), "model is what load_model returns, not 'my-run'"),
     ],
 )
 def test_a_mistake_is_told_in_a_line(folder, index, call, message):

@@ -72,7 +72,7 @@ const ACTIONS = {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || keys.open) return;
   const { target, key } = event;
-  if (target === query || target === byId("path")) {
+  if (target.closest("input[type=search]")) {
     if (key === "ArrowDown") move(1);
     else if (key === "Enter" && target === query) list().querySelector(".head")?.click();
     else return;
@@ -93,7 +93,8 @@ const MOST_KINDS = 8;
 function unreadLine(kinds) {
   const all = Object.entries(kinds).sort(([, one], [, other]) => other - one);
   const told = all.slice(0, MOST_KINDS).map(([kind, count]) => `${count.toLocaleString("en")} ${seen(kind)}`);
-  if (all.length > MOST_KINDS) told.push(`${all.length - MOST_KINDS} other kinds`);
+  const others = all.length - told.length;
+  if (others) told.push(`${others} other ${others === 1 ? "kind" : "kinds"}`);
   return told.length ? `Not read: ${told.join(", ")}.` : "";
 }
 

@@ -112,7 +112,7 @@ export function matrixOf(told, explanation) {
   });
   const scroller = make("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Alignment matrix" }, table);
   const wide = matchMedia("(min-width: 45rem)").matches;
-  const size = `${told.query.length} words of the question × ${told.code.length} of the code`;
+  const size = `${told.query.length} ${told.query.length === 1 ? "word" : "words"} of the question × ${told.code.length} of the code`;
   return [make("details", { open: wide }, make("summary", {}, "Alignment matrix ", make("span", { class: "size" }, size)), scroller, caption)];
 }
 

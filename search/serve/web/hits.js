@@ -90,6 +90,14 @@ async function copyCode(hit, copy, tell) {
   setTimeout(() => (copy.textContent = "Copy"), 1500);
 }
 
+/** Says of a long type or file that its first lines are shown; nothing of what is shown whole. */
+function partOf(hit) {
+  const shown = hit.source.split("\n").length, all = hit.end_line - hit.start_line + 1;
+  if (shown >= all) return [];
+  const told = hit.whole_file ? "Some of its" : `The first ${shown} of`;
+  return [make("p", { class: "said part" }, `${told} ${all.toLocaleString("en")} lines`)];
+}
+
 async function fill(body, hit, about) {
   const { q, index, tell, stale } = about;
   const block = (told) => codeBlock({ name: hit.name, source: hit.source, firstLine: hit.whole_file ? 0 : hit.start_line, kinds: told.kinds, words: told.spans, indent: hit.indent });
@@ -102,14 +110,14 @@ async function fill(body, hit, about) {
     hit.documentation ? make("p", { class: "doc" }, seen(hit.documentation)) : null,
     make("p", { class: "facts" }, make("span", {}, seen(hit.license) || "licence not known"), make("span", {}, scores(hit))),
   ].filter(Boolean);
-  const used = hit.whole_file ? [] : [usagesOf(hit.name)];
-  body.replaceChildren(...said, block({}).element, acts, ...used);
+  const used = hit.whole_file ? [] : [usagesOf(hit.name)], rest = [...partOf(hit), acts, ...used];
+  body.replaceChildren(...said, block({}).element, ...rest);
   try {
     const told = q ? await ask("/api/explain", { q, row: hit.row, index }) : await ask("/api/unit", { row: hit.row, index });
     const code = block(told);
-    if (!q) return void body.replaceChildren(...said, code.element, acts, ...used);
+    if (!q) return void body.replaceChildren(...said, code.element, ...rest);
     const explanation = explained(told);
-    body.replaceChildren(...said, ...explanation.bind(code.light), code.element, acts, ...used, ...matrixOf(told, explanation));
+    body.replaceChildren(...said, ...explanation.bind(code.light), code.element, ...rest, ...matrixOf(told, explanation));
   } catch (error) {
     if (error.status === 409) return void stale(); // row numbers have changed
     body.append(make("p", { class: "note" }, seen(error.message)));

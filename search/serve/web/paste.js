@@ -6,8 +6,12 @@ import { card } from "/hits.js";
 const form = byId("paste-form"), text = byId("paste-text"), trouble = byId("paste-trouble"), statusLine = byId("paste-status");
 const place = byId("paste-place"), frames = byId("paste-frames"), list = byId("paste-hits");
 
+const LONGEST = byId("query").maxLength; // characters of a question
+/** What ends, begins or stands in a line of code, and seldom in one of a message. */
+const OF_CODE = /[{};]\s*$|^\s*[)\]}]|\w\(.*\)|[-=]>|<-|:=|\|>|[\w\])]\s*[-+*/|&]?=\s|^\s*(def|class|func?|fn|function|return|import|const|let|var|public|private|end)\b|^\s*(for|if|while|with|elif|else|try|switch)\b.*[:{)]\s*$/;
+
 const noticed = byId("paste-notice"), tell = (line) => (statusLine.textContent = line);
-let asked = null, asksAtOnce = false;
+let asked = null, asksAtOnce = false, pasted = "";
 
 export function openPaste() {
   entitle("Code or stack trace");
@@ -19,10 +23,23 @@ export function openPaste() {
 }
 
 /** Shows what a trace or code leads to. */
-export function askTrace(pasted) {
-  text.value = pasted;
+export function askTrace(given) {
+  text.value = given;
   asksAtOnce = true;
   location.hash = "view=code";
+}
+
+/** A question with the lines that it was pasted with, which an input of one line loses. */
+export function asPasted(q) {
+  return onOneLine(pasted) === onOneLine(q) ? pasted : q;
+}
+
+const onOneLine = (told) => told.split(/\s+/).join(" ");
+
+/** Whether most lines of a text are code. */
+function isCode(told) {
+  const lines = told.split("\n").filter((line) => line.trim());
+  return lines.length > 1 && 2 * lines.filter((line) => OF_CODE.test(line)).length > lines.length;
 }
 
 /** Shows code like that at the place that the address names. */
@@ -94,15 +111,15 @@ function moved(unit) {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const pasted = text.value;
+  const given = text.value;
   clear();
-  if (!pasted.trim()) return complain(trouble, "Paste a stack trace or code first.");
-  const send = () => look(() => post("/api/code", { text: pasted, top: 20 }, asked.signal), send);
+  if (!given.trim()) return complain(trouble, "Paste a stack trace or code first.");
+  const send = () => look(() => post("/api/code", { text: given, top: 20 }, asked.signal), send);
   send();
 });
 byId("query").addEventListener("paste", (event) => {
-  const pasted = event.clipboardData.getData("text");
-  if (!/\n[ \t]|[{};:]\s*\n/.test(pasted.trim())) return; // no code, which an input of one line would lose the lines of
+  pasted = event.clipboardData.getData("text").trim();
+  if (!isCode(pasted) && pasted.length <= LONGEST) return; // a question, or a short trace, which its answer says
   event.preventDefault();
   askTrace(pasted);
 });

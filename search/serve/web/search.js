@@ -4,7 +4,7 @@ import { ask, byId, complain, entitle, make, seen, viewLink } from "/dom.js";
 import { NAMES } from "/languages.js";
 import { answerLine, levelOf } from "/certainty.js";
 import { card } from "/hits.js";
-import { askTrace } from "/paste.js";
+import { asPasted, askTrace } from "/paste.js";
 
 const PAUSE = 150; // milliseconds after the last key
 const SLOW = 400; // milliseconds until the page says that it searches
@@ -37,9 +37,9 @@ async function search() {
   hits.setAttribute("aria-busy", "true");
   const slow = setTimeout(() => mine === asked && tell("Searching…"), SLOW); // as where an index is opened for it
   try {
-    const parameters = { q, top, colours: true, ...(within && { path: pattern(within) }), ...more };
+    const parameters = { q: asPasted(q), top, colours: true, ...(within && { path: pattern(within) }), ...more };
     const told = await ask("/api/search", parameters, mine.signal);
-    if (mine === asked) told.trace ? askTrace(q) : show(q, told);
+    if (mine === asked) told.trace ? askTrace(asPasted(q)) : show(q, told);
   } catch (error) {
     if (mine !== asked || error.name === "AbortError") return;
     show("", { results: [] });

@@ -160,7 +160,7 @@ def test_related_is_of_the_files_as_they_are(root, capsys):
     assert json.loads(capsys.readouterr().out)["place"]["name"] == "open_the_window"
 
 
-def test_a_server_answers_for_the_files_as_they_are(root, monkeypatch):
+def test_a_server_answers_for_the_files_as_they_are(root, tmp_path, monkeypatch):
     monkeypatch.setattr("search.serve.live_index.LOOKED", 0.0)  # for a walk, which the first look is, holds for longer
     path = index_place(root)
     live = LiveIndex(path, lambda _: None, updates=updating.Updates(path, root, lambda *_: None))
@@ -173,6 +173,10 @@ def test_a_server_answers_for_the_files_as_they_are(root, monkeypatch):
         told = ask(port, "/api/search", question).told
         assert "open_the_gate" not in names(told)
         assert "freshness" not in told
+        root.rename(tmp_path / "away")
+        assert ask(port, "/api/search", question).told["notice"].endswith(f"{root} no longer exists")
+        (tmp_path / "away").rename(root)
+        assert ask(port, "/api/search", question).told["notice"] == ""
 
 
 def test_a_look_of_a_server_that_finds_nothing_changed_holds_for_a_moment(root, monkeypatch):

@@ -160,3 +160,21 @@ def test_a_path_that_no_file_matches_is_said(root, typed):
         for ask in (tools.search, tools.usages):
             with pytest.raises(UserError, match=r"\Apath '.*' matches nothing in the index's 4 files, such as \S+\Z"):
                 ask("keep", path=typed.format(root=root))
+
+
+@pytest.mark.parametrize(
+    ("typed", "more"),
+    [
+        ("src/stores.py", "; the nearest are 'src/store.py', 'lib/store.py'"),
+        ("{root}/src/deep/queue_pool.py:3", "; the nearest are 'src/deep/queue pool.py'"),
+        ("/elsewhere/src/", "; the indexed folder is '{root}'"),
+        ("{root}/../other/", "; the indexed folder is '{root}'"),
+    ],
+)
+def test_what_was_meant_instead_of_a_path_that_no_file_matches_is_said(root, typed, more):
+    with fresh(root) as made:
+        tools = AgentTools(settled(made))
+        for ask in (tools.search, tools.usages):
+            with pytest.raises(UserError) as told:
+                ask("keep", path=typed.format(root=root))
+            assert str(told.value).endswith(more.format(root=root))

@@ -13,7 +13,7 @@ from data_prep.errors import UserError
 from search.index import build, writable_place
 from search.index.index_file import open_index
 from search.index.read_part import likely_first
-from search.serve import fresh_index
+from search.serve import fresh_index, partial_index
 from search.serve.agent_tools import AgentTools
 from tests.search import serving
 from tests.search.serving import settled
@@ -87,6 +87,23 @@ def test_what_is_asked_for_is_read_first(root, hindered, fresh):
     assert AgentTools(index).read_unit("tests/test_till.py", 1)["name"] == "test_till"
     hindered.set()
     settled(index)
+
+
+def test_what_a_later_question_is_about_is_read_meanwhile(root, hindered, fresh):
+    (root / "part1/cash_register.py").write_text("def ring_up(basket):\n    return sum(basket)\n")
+    (root / "part1/register_gone.py").write_text("def ring_down(basket):\n    return sum(basket)\n")
+    index = fresh(root)
+    tools = AgentTools(index)
+    while not tools.search("open the till").get("notice", "").startswith("16 of"):
+        time.sleep(0.1)
+    (root / "part1/register_gone.py").unlink()
+    found = tools.search("register")
+    assert [hit["path"] for hit in found["results"]] == ["part1/cash_register.py"] * len(found["results"])
+    assert found["notice"] == "17 of 64 files are indexed so far; ask again for the rest"
+    assert tools.read_unit("part2/module17.py", 1)["name"] == "function_17"
+    assert {hit["path"] for hit in tools.search("register")["results"]} == {"part1/cash_register.py"}
+    hindered.set()
+    assert len(settled(index).current().engine.index.files) == 63
 
 
 def test_likely_files_come_first(root):
@@ -195,13 +212,29 @@ def test_a_folder_without_sources_and_a_fault_are_told(root, tmp_path, monkeypat
         fresh(root).current()
 
 
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_folder_that_had_nothing_is_looked_at_again_soon(tmp_path, gone, fresh):
+    (tmp_path / "new").mkdir()
+    index = fresh(tmp_path / "new")
+    if gone:
+        (tmp_path / "new").rmdir()
+    with pytest.raises(UserError, match="does not exist" if gone else "has no source file"):
+        index.current()
+    (tmp_path / "new").mkdir(exist_ok=True)
+    (tmp_path / "new" / "till.py").write_text("def open_till():\n    return 1\n")
+    assert AgentTools(index).search("open_till")["results"][0]["path"] == "till.py"
+    settled(index)
+
+
 def test_while_another_process_makes_the_index_the_likely_files_are_read_alone(root, monkeypatch, fresh):
     monkeypatch.setattr(fresh_index, "PATIENCE", 0.2)
+    monkeypatch.setattr(partial_index, "_ALONE", 8)
     index = fresh(root)
     with build.sole_maker(index.path, lambda _: None):
         found = AgentTools(index).search("open the till")
         assert found["results"][0]["path"] == "till.py"
         assert re.search("files are indexed so far|is still being completed", found["notice"])
+        assert AgentTools(index).read_unit("part2/module17.py", 1)["name"] == "function_17"
     settled(index)
     assert len(open_index(index.path).files) == 62
     assert "notice" not in AgentTools(index).search("open the till")

@@ -133,3 +133,20 @@ def test_keywords_and_comments_of_every_language_are_coloured(path):
         if match[0] in language.keywords and match.start() not in colours
     }
     assert found <= set(NAMES_TOO.get(path.stem, "").split()) or path.stem == "bash"
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "kind"),
+    [
+        ("a.py", 'class App(Base):\n    """The app and its "parts"\n\n    as a class for all', "string"),
+        ("a.py", "X = 1  # it's\nclass App:\n    '''The app\n    is for all", "string"),
+        ("a.kt", 'val told = """It is a\n    class for all', "string"),
+        ("a.java", "class App {\n  /** The app's parts\n   * as a class for all", "comment"),
+        ("a.go", "type App struct { // it's\n\tname string /* the \"app\n\tand a type for all", "comment"),
+    ],
+)
+def test_a_text_or_comment_that_a_source_is_cut_in_is_coloured_to_its_end(path, source, kind):
+    start, end, last = highlighted(source, path)[-1]
+    assert last == kind
+    assert source[start:end].endswith("for all")
+    assert re.match(r"\"\"\"|\'\'\'|/\*|(?s:.*)as a class|(?s:.*)is for all", source[start:end])

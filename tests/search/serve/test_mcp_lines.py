@@ -151,7 +151,6 @@ def test_closed_input_ends_a_server_whose_answers_nobody_reads(slow):
         (b"no json", -32700, None),
         (b"", -32700, None),
         (b'{"jsonrpc": "2.0", "id": 7, "method": "ping"', -32700, None),
-        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": "\\ud83d"}}', -32700, None),
         (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": "\xf0\x9f"}}', -32700, None),
         (b'{"a": "' + b"a" * (16 << 20) + b'"}', -32700, None),
         (b"[" * 100_000, -32700, None),
@@ -172,6 +171,12 @@ def test_a_line_that_is_no_message_is_answered(kept, line, code, number):
     assert (told["jsonrpc"], told["id"], told["error"]["code"]) == ("2.0", number, code)
     assert "\n" not in told["error"]["message"]
     assert kept.answer()["id"] == "ping"
+
+
+@pytest.mark.parametrize("half", [b"\\ud83d", b"\\uDE00", b"\\\\\\ud83d", b"\\ude00\\ud83d"])
+def test_half_an_emoji_of_a_text_that_was_cut_is_no_mistake(kept, half):
+    kept.send(b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"a": "told %s"}}' % half)
+    assert kept.answer() == {"jsonrpc": "2.0", "id": 7, "result": {}}
 
 
 def test_a_carriage_return_is_no_end_of_a_line(kept):
@@ -207,7 +212,6 @@ def expected(line):
     """The ids of the answers that a line gets: of none or one."""
     try:
         told = json.loads(line.decode())
-        json.dumps(told, ensure_ascii=False).encode()  # half an emoji is none
     except (ValueError, RecursionError):
         return [None]
     if not isinstance(told, dict):

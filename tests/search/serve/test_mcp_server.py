@@ -104,7 +104,7 @@ def test_a_client_searches_reads_and_is_told_why(tree):
                 ("explain", {"question": "a", "path": "a" * 4097, "line": 1}, "path has at most 4,096 characters"),
                 ("read_unit", {"path": first["path"], "line": 10**30}, "line takes a whole number from 0 to"),
                 ("read_unit", {"path": "../../etc/passwd", "line": 1}, "there is no indexed file"),
-                ("read_unit", {"path": first["path"], "line": 100_000}, "is in no function, method or type"),
+                ("read_unit", {"path": first["path"], "line": 100_000}, "in no unit of the index, whose last ends at"),
                 ("nothing", {}, "nothing"),
             ]:
                 try:
@@ -131,6 +131,19 @@ def test_an_unknown_argument_is_named(tree):
                 "unknown argument 'folder': search takes question, snippet, regex, top, by, "
             )
             assert "\n" not in content.text
+
+    asyncio.run(ask())
+
+
+def test_an_optional_argument_that_is_null_is_left_out(tree):
+    async def ask():
+        async with client(tree) as session:
+            none = dict.fromkeys(("snippet", "regex", "path", "language", "by", "top", "budget"))
+            found = await called(session, "search", question="returns the base iterator", budget=4000)
+            answer = await session.call_tool("search", {**none, "question": "returns the base iterator"})
+            assert json.loads(answer.content[0].text) == found
+            refused = await session.call_tool("read_unit", {"path": None, "line": 1})
+            assert (refused.is_error, refused.content[0].text) == (True, "path: Field required")
 
     asyncio.run(ask())
 

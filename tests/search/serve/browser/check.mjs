@@ -53,7 +53,24 @@ await check("typing gives results, and not a question a key", async () => {
   assert.equal(await heads.first().textContent(), lines);
   assert.ok(searches() >= 1 && searches() <= 6, `${searches()} questions`);
   assert.match(await page.getByRole("status").first().textContent(), /^strong match · \d+ results in \d+ ms$/);
-  assert.match(await page.locator("#about").textContent(), /^12 functions, types and files of 4 files$/);
+  assert.match(await page.locator("#about").textContent(), /^15 functions, types and files of 5 files$/);
+});
+
+await check("what is typed into a field is text, and no key", async () => {
+  for (const name of ["What should the code do?", "Only in paths with", "Text that matches"]) {
+    await fresh("#q=read all lines of a file");
+    await head(lines).waitFor();
+    const field = page.getByRole("searchbox", { name });
+    await field.fill("");
+    await field.pressSequentially("jkocvryn/f?");
+    assert.equal(await field.inputValue(), "jkocvryn/f?");
+    await page.waitForFunction(() => !document.querySelector("#hits[aria-busy]"));
+    await field.fill("");
+    await head(name.startsWith("What") ? "Lines.countWords" : lines).waitFor({ state: name.startsWith("What") ? "detached" : "visible" });
+    await field.press("ArrowDown");
+    if (!name.startsWith("What")) assert.equal(await active(), lines);
+  }
+  complaints.splice(0); // no file is in such a path
 });
 
 await check("what is typed before the page is ready is asked", async () => {
@@ -327,7 +344,7 @@ await check("a path narrows the answers, and the address keeps both", async () =
   await page.waitForFunction(() => [...document.querySelectorAll(".hit .place")].every((each) => each.textContent.startsWith("web/")));
   assert.equal(new URL(page.url()).hash, "#q=read+all+lines+of+a+file&path=web%2F");
   await fresh(new URL(page.url()).hash);
-  assert.equal(await path.inputValue(), "web/");
+  await page.waitForFunction(() => document.querySelector("#path").value === "web/");
   assert.equal(await query.inputValue(), "read all lines of a file");
   await page.evaluate(() => (location.hash = "q=count+words"));
   await head("Lines.countWords").waitFor();
@@ -433,7 +450,7 @@ const shown = (name) => page.getByRole("navigation", { name: "Views" }).getByRol
 await check("a language is chosen among those of the index; the address keeps it", async () => {
   await fresh("#q=lines");
   await heads.first().waitFor();
-  assert.deepEqual(await language.locator("option").allTextContents(), ["All languages", "Java (2)", "Python (2)"]);
+  assert.deepEqual(await language.locator("option").allTextContents(), ["All languages", "Java (2)", "Python (3)"]);
   await language.selectOption("python");
   await page.waitForFunction(() => [...document.querySelectorAll(".hit .place a")].every((each) => each.textContent.endsWith(".py")));
   assert.match(page.url(), /language=python/);
@@ -486,19 +503,53 @@ await check("a hostile file is text", async () => {
   complaints.splice(0);
 });
 
+const paste = (text) => query.evaluate((box, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  return box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}, text); // whether the input takes it itself
+
 await check("a trace that is pasted as a question keeps its lines", async () => {
   await fresh();
-  const paste = (text) => query.evaluate((box, text) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text/plain", text);
-    return box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  }, text);
   assert.equal(await paste("read all\nlines"), true);
-  assert.equal(await paste("java.io.IOException: x\n\tat io.Lines.readAllLines(Lines.java:14)\n"), false);
+  assert.equal(await paste(`java.io.IOException: x${"\n\tat io.Lines.readAllLines(Lines.java:14)".repeat(60)}\n`), false); // longer than a question
+  await page.locator("#paste-status").filter({ hasText: "60 of 60 frames in the index" }).waitFor();
+  await fresh();
+  assert.equal(await paste("java.io.IOException: x\n\tat io.Lines.readAllLines(Lines.java:14)\n"), true);
+  await query.fill("java.io.IOException: x at io.Lines.readAllLines(Lines.java:14)");
   await page.locator("#paste-status").filter({ hasText: "1 of 1 frames in the index" }).waitFor();
   await fresh();
   await query.fill("java.io.IOException: x at io.Lines.readAllLines(Lines.java:14) at io.Main.main(Main.java:3)");
   await page.locator("#paste-status").filter({ hasText: "1 of 2 frames in the index" }).waitFor();
+  await fresh();
+  assert.equal(await paste("at load (a.js:1:2)\nat main (b.js:3:4)"), true);
+  await query.fill("at load (a.js:1:2) at main (b.js:3:4)"); // as an input of one line takes it
+  await page.locator("#paste-status").filter({ hasText: "0 of 2 frames in the index" }).waitFor();
+});
+
+await check("a pasted message of several lines is a question, pasted code is code", async () => {
+  for (const message of ["No lines were read:\n  the file is empty;\nread it again", "KeyError: 'x';\nmore text", "It overwrites\n    an existing endpoint: index"]) {
+    await fresh();
+    assert.equal(await paste(message), true, message);
+  }
+  for (const code of ["for path in paths:\n    lines += read(path)", "if (a) {\n  b();\n}", "def twice(x)\n  2 * x\nend", "x = read(path)\ny = write(x)"]) {
+    await fresh();
+    assert.equal(await paste(code), false, code);
+    await page.locator("#paste-status").filter({ hasText: / ms$/ }).waitFor();
+  }
+});
+
+await check("of a long type its first lines are shown, which is said", async () => {
+  await fresh("#q=Catalogue");
+  await head("Catalogue").click();
+  const part = page.locator(".hit.open .part");
+  await part.waitFor();
+  assert.equal(await part.innerText(), "The first 40 of 64 lines");
+  await page.locator(".matrix, .hit.open .code .keyword").first().waitFor();
+  assert.equal(await part.count(), 1);
+  await page.locator(".hit.open").getByRole("link", { name: "Whole file" }).click();
+  await page.locator(".line.on").first().waitFor();
+  assert.equal(await page.locator(".line.on").count(), 64);
 });
 
 await check("a pasted trace has its frames, and code like it; related code of a hit", async () => {
@@ -542,7 +593,7 @@ await check("a hit is judged, and the judged questions are measured", async () =
   await shown("Measure").click();
   await page.getByRole("button", { name: "Measure my 2 questions" }).click();
   await page.locator("#quality-result table").first().waitFor();
-  assert.match(await page.locator("#quality-status").textContent(), /^2 questions over 4 files: NDCG@10 by file 1\.00/);
+  assert.match(await page.locator("#quality-status").textContent(), /^2 questions over 5 files: NDCG@10 by file 1\.00/);
   assert.equal(await page.locator(".asked > li").count(), 2);
 });
 

@@ -89,6 +89,8 @@ def read_lines(paths):
         lines += read(path)
     return lines
 """
+SHELVES = "\n    ".join(f"Shelf {n}" for n in range(60))
+CATALOGUE = f'class Catalogue:\n    """{SHELVES}"""\n\n    def shelve(self):\n        pass\n'
 
 
 def chromium() -> str | None:
@@ -129,6 +131,7 @@ def browser() -> tuple[str, str]:
 def port(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     files = {"io/Lines.java": ORDINARY, f"web/{HURT}.java": HOSTILE, "io/reading.py": PYTHON, "io/used.py": USED}
+    files["io/shelves.py"] = CATALOGUE
     root = commit(folder / "tree", files)
     run_git(root, "remote", "add", "origin", "https://github.com/owner/name.git")
     live = LiveIndex(index_of(root, folder / "index"), reranker_maker(""))
