@@ -21,7 +21,8 @@ from data_prep.pipeline.contexts import context_words
 from data_prep.worker_pool import CALLS
 from data_prep.worker_process import EndedByItemError
 from search.files.embedded import embedded
-from search.files.languages import LANGUAGES, known_suffixes, language_name, language_names
+from search.files.encodings import text_of
+from search.files.languages import LANGUAGES, known_suffixes, language_names, language_of_file
 from search.index.frame_locator import named_places
 
 LONGEST: Final = 1 << 16
@@ -96,7 +97,8 @@ class Cursor:
 def cursor_at(typed: str, query: str = "") -> Cursor:
     """The question at ``FILE:LINE``: ``query``, or that of the comment on the line, under the lines before it.
 
-    Bytes that are not UTF-8 are replaced. The line after the last one is a place too.
+    The file is read as it is for an index, in whatever encoding; a script has the language of its first line. The line
+    after the last one is a place too.
 
     Raises:
         UserError: there is no such file or line, its language is not known, or there is no query.
@@ -105,10 +107,7 @@ def cursor_at(typed: str, query: str = "") -> Cursor:
     if not places:
         raise UserError(f"--at takes FILE:LINE, such as src/store.py:12, not {shown(typed)}")
     path, line = next((each for each in places if os.path.isfile(each[0])), places[0])  # noqa: PTH113 - knows no error
-    language = language_name(path.name)
-    if path.suffix.lower() not in LANGUAGES:
-        raise UserError(f"--at takes a source file ({known_suffixes()}), not {path}")
-    lines = _lines(path)
+    lines, language = _lines(path)
     if not 1 <= line <= len(lines) + 1:
         raise UserError(f"{path} has the lines 1 to {len(lines)}, not {line}")
     place = _code_at(path.name, lines, line, language)
@@ -150,12 +149,21 @@ def _is_comment(text: str, name: str, line: int) -> bool:
     return True
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path) -> tuple[list[str], str]:
+    """The lines of a file, and its language."""
+    other = UserError(f"--at takes a source file ({known_suffixes()}), not {path}")
     try:
         data, _ = read_regular(path, _LARGEST + 1, follow=True)
     except OSError as error:
+        if path.suffix.lower() not in LANGUAGES:
+            raise other from error
         raise UserError(f"--at names {path}, which cannot be read: {reason(error)}") from error
     if len(data) > _LARGEST:
         raise UserError(f"--at takes a file of at most {_LARGEST >> 20} MiB, and {path} is larger")
+    try:
+        data = text_of(data).data
+        language = language_of_file(path.name, data).name
+    except UserError as error:
+        raise other from error
     lines = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
+    return lines[:-1] if lines[-1] == "" else lines, language

@@ -16,6 +16,7 @@ from data_prep.installation import processors
 from experiments.terminal import console
 from search.index.build import refresh, sole_maker
 from search.index.code_index import rows_of_files
+from search.index.freshness import record_path
 from search.index.vectors import DamagedVectorsError, loaded_encoder, vectors_path
 from search.index.writable_place import is_writable
 from search.opening import check_way, tell_damage
@@ -46,13 +47,20 @@ def made(root: Path, path: Path, *, vectors: bool) -> Path:
                 raise
             why = reason(error)
     own = Path(tempfile.mkdtemp(prefix="galm-"))
-    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    atexit.register(_forget, own, record_path(own / path.name))
     console.complain(
         f"no index can be kept in {path.parent} ({why}): it is made for this command alone; make room there, or set "
         "XDG_CACHE_HOME to a folder of yours"
     )
     make(root, own / path.name, vectors=vectors)
     return own / path.name
+
+
+def _forget(own: Path, record: Path) -> None:
+    """Remove the folder of an index that was made for one command, and its record."""
+    shutil.rmtree(own, ignore_errors=True)
+    with suppress(OSError):
+        record.unlink(missing_ok=True)
 
 
 def make_again(root: Path, path: Path, error: UserError) -> None:

@@ -14,6 +14,12 @@ _OF_ROUTE: Final = re.compile("get|post|put|patch|delete|head|options|any|trace|
 """What stands before a route."""
 _ROUTE: Final = re.compile("(?:route|endpoint|ur[il]|handler|request|api|path)s?", re.IGNORECASE)
 """What a question has that asks for one."""
+_ASKED: Final = re.compile(
+    r"[^\W\d][\w$]*(?:(?:\.|::|#)[\w$]+)*"
+    r"|(?!(?:async|class|const|def|export|fn|for|from|fun|func|function|if|import|let|package|private|public|return|static"
+    r"|using|var|while)\b)[^\W\d][\w'’-]*(?:,? [\w'’-]+){2,}[?.!]?"
+)
+"""A name, or three words and more that begin no code."""
 _VALUES: Final = re.compile(r"[{}<>:*?&=$#]")
 """What a route may have, and a folder seldom."""
 
@@ -94,3 +100,14 @@ def _closed_above(path: str) -> str:
         if above and os.path.isdir(above) and not os.access(above, os.X_OK):  # noqa: PTH112
             return above
     return ""
+
+
+def asks(text: str) -> bool:
+    """Whether a text on standard input is one line that asks: a name, words, or an error with its message alone."""
+    from data_prep.traces.trace import read_trace
+    from search.engine.messages import without_error
+
+    line = text.strip()
+    if "\n" in line or "except " in line or read_trace(line):
+        return False
+    return bool(_ASKED.fullmatch(line)) or without_error(line) != line

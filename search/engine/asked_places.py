@@ -1,14 +1,16 @@
 """A question that is a line of a file, such as ``context.go:120`` or ``context.go line 120``: what is at that line.
 
 That is the innermost row there, with the comment above it; a file as a whole, or else the nearest row, where none is.
-And the paths of files as they are typed above the indexed folder.
+A message may be behind it, and words before. Where no file is called so, it is that line of those that are called
+nearly so. And the paths of files as they are typed above the indexed folder.
 """
 
 import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from search.engine.matching import LineOwners
 from search.index.code_index import Index
@@ -18,39 +20,53 @@ if TYPE_CHECKING:
     from search.engine.path_reading import PathReader
 
 _OF_FILE: Final = re.compile(r"\s*lines?\s+(\d{1,9})\s+(?:of|in)\s+(\S+)\s*", re.IGNORECASE)
+_INSIDE: Final = re.compile(r"(?<=[\s\"'`(\[<>])([^\s\"'`()\[\]<>:]+\.\w+)(?::|#L|\()(\d{1,9})(?!\w)")
+"""The same behind other words."""
+_MOST: Final = 4
+"""Of these, how many are read."""
 _MESSAGE: Final = re.compile(r"[:\s]\s*(?!(?:at|on|in|lines?)\b)[^\W\d]{2}", re.IGNORECASE)
-"""What is behind a line if it has a message, which is asked for too."""
+"""What is behind a line if it has a message, as compilers print it: the other hits are of its words."""
 
 
-def rows_at(index: Index, paths: "PathReader", typed: str) -> tuple[Mapping[int, float], str] | None:
-    """The rows at the line of a file that a question is, and how good each is; None: it is no such line.
+class AtLine(NamedTuple):
+    """What is at a line of a file."""
+
+    rows: Mapping[int, float]  # -> how good each is
+    beyond: str = ""  # why these are not at it, if no such file has as many lines
+    missing: str = ""  # the path, if no file has it and these are of files that are called nearly so
+
+
+def rows_at(index: Index, paths: "PathReader", typed: str) -> AtLine | None:
+    """What is at the line of a file that a question is, or that it has before a message; None: it has no such line.
 
     Args:
         index: of the rows.
         paths: reads its paths.
         typed: the question.
-
-    Returns:
-        The rows too of files without such a line, if there are no others, and then why these are not at it.
     """
-    for path, line in _places(typed):
-        if files := paths.files(path):
+    near: AtLine | None = None
+    for path, line, has_message in _places(typed):
+        known = paths.files(path)
+        if files := known or paths.near_files(path):
             lengths = {file: _lines(index, file) for file in files}
             there = {file: fit for file, fit in files.items() if line <= lengths[file]}
             rows = {_row(index, file, line): fit for file, fit in (there or files).items()}
-            best = max(files, key=lambda file: files[file])
-            return rows, "" if there else f"{index.files[best].path} has {lengths[best]:,} lines"
-    return None
+            if known and (there or not has_message):
+                best = max(files, key=lambda file: files[file])
+                return AtLine(rows, "" if there else f"{index.files[best].path} has {lengths[best]:,} lines")
+            near = near or (None if known else AtLine(rows, missing=path))
+    return near
 
 
-def _places(typed: str) -> Iterator[tuple[str, int]]:
-    """The files and lines that a question may mean."""
+def _places(typed: str) -> Iterator[tuple[str, int, bool]]:
+    """The files and lines that a question may mean, and whether a message is behind them."""
     plain = typed.strip().strip("`'")
     if found := _OF_FILE.fullmatch(plain):
-        yield found[2].strip("\"'`"), int(found[1])
+        yield found[2].strip("\"'`"), int(found[1]), False
     for path, line in named_places(plain.strip('"')):
-        if not _MESSAGE.search(plain[len(path) :]):
-            yield path.strip("\"'` "), line
+        yield path.strip("\"'` "), line, _MESSAGE.search(plain[len(path) :]) is not None
+    for inside in islice(_INSIDE.finditer(plain), _MOST):
+        yield inside[1], int(inside[2]), True
 
 
 def _lines(index: Index, file: int) -> int:

@@ -7,6 +7,8 @@ from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from typing import Any, Final
 
+import numpy as np
+
 from data_prep.errors import one_line
 from search.engine.evidence import LIMITS, Hits, Level, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
@@ -16,11 +18,11 @@ from search.engine.name_reading import NameReader
 from search.engine.near_words import as_typed, in_known_forms, joined
 from search.engine.phrases import AS_TYPED, Phrases
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
+from search.engine.written_names import is_written
 from search.files.words import folded, pieces
 from search.index.code_index import Index
 
 _SHOWN: Final = 5  # words that a line names
-_LITERAL: Final = 200  # rows whose text is read for a name that nothing is called
 _ALL: Final = 0.999  # the share of a question's words that is all of them, but for rounding
 _MEETING: Final = 3
 """Pairs of letters from one that files have to the next: between these at most one letter is of neither."""
@@ -211,9 +213,10 @@ class Judge:
         if is_there or is_written or self._names.paths.is_file(whole):
             beyond = reading.beyond if reading else ""
             return Certainty("none", why=beyond) if beyond else self._of_name(whole, [*stems.values()], hits)
-        nearest, misspelt = self._nearest(unknown, absent)
-        if is_path or (whole in unknown and (reading is not None or is_named(whole))):
-            name = whole if whole in typed else typed.strip()
+        missing = reading.missing if reading else ""
+        nearest, misspelt = self._nearest([missing] if missing else unknown, absent)
+        if missing or is_path or (whole in unknown and (reading is not None or is_named(whole))):
+            name = missing or (whole if whole in typed else typed.strip())
             return self._unknown_name(name, absent, nearest, misspelt, hits, [*stems.values()])
         if len(absent) == len(stems) or not hits:
             why = NEAREST if hits else "" if absent else _HIDDEN
@@ -271,16 +274,10 @@ class Judge:
         return (last == name.lower() and last in self._defined) or self._is_written(name)
 
     def _is_written(self, name: str) -> bool:
-        """Whether a row that has all words of a name has it as it is written, ignoring case."""
-        stems = [*stemmed(asked_words(name)).values()]
-        rows: set[int] = set()
-        for place, stem in enumerate(sorted(stems, key=self._index.lexical.holders)):
-            own = self._index.lexical.postings(stem)[0].tolist()
-            rows = {*own} if place == 0 else rows.intersection(own)
-        sources = (self._index.text(row).source for row in sorted(rows)[:_LITERAL])
-        written, plain = rf"(?<![\w$]){re.escape(name)}(?![\w$])", name.lower()
-        having = (each for each in sources if plain in each.lower() or not (name.isascii() and each.isascii()))
-        return any(re.search(written, each, re.IGNORECASE) for each in having)
+        """Whether a text has a name as it is written, ignoring case."""
+        words = asked_words(name)
+        running = np.flatnonzero(self._phrases.having(words)).tolist()
+        return is_written(self._index, name, [*stemmed(words).values()], running, self._names.paths.folder)
 
     def _nearest(self, names: Sequence[str], absent: Sequence[str]) -> tuple[list[str], bool]:
         """What is nearest to ``names``, or else to words that are ``absent``; whether all these may be misspelt."""

@@ -2,7 +2,8 @@
 
 What rows lose is in :mod:`search.engine.penalties`. Copies are no hits of their own. Only candidates are compared, and
 of those only what has the name of a hit, whose texts alone are read; whole files by the hash of their content. Of the
-names of one declaration only the best is a hit. A file whose only function or type is much of it is none beside that.
+names of one declaration only the best is a hit. A file whose only function or type is much of it is none beside that,
+unless that has no word of the question.
 
 How much speaks for it that an index answers a question are a few numbers, and the weights that make one of them. They
 do not depend on a model, nor on how a project's own scores are spread, so one limit serves all projects:
@@ -178,12 +179,15 @@ def stand_together(one: str, other: str, text: str) -> bool:
 
 
 def without_doubles(index: Index, found: Candidates) -> Candidates:
-    """The candidates without whole files that say what their only function does, which gets the better score."""
+    """The candidates without whole files that say what their only function does, which gets the better score.
+
+    One that has the better score is found for what is elsewhere in it, if the function has no word of the question.
+    """
     scores, kept = found.scores.copy(), np.ones(len(found.rows), np.bool_)
     places = np.flatnonzero(index.kinds[found.rows] == WHOLE_FILE)
     only = index.only_units[index.file_edges.searchsorted(found.rows[places], side="right") - 1]
     others = np.minimum(found.rows.searchsorted(only), len(found.rows) - 1)
-    both = found.rows[others] == only
+    both = (found.rows[others] == only) & ((found.lexical[others] > 0) | (scores[places] <= scores[others]))
     for place, other in zip(places[both].tolist(), others[both].tolist(), strict=True):
         if _is_much(index, int(found.rows[other]), int(found.rows[place])):
             scores[other] = max(scores[other], scores[place])

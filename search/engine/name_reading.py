@@ -65,6 +65,7 @@ class Reading:
     rows: Mapping[int, float] = field(default_factory=dict)  # -> how good a reading each is
     is_near: bool = False  # whether nothing is called so, and these are called nearly so
     beyond: str = ""  # why these are not at the line that is asked for; "" if they are, or none is
+    missing: str = ""  # the path of a line that is asked for, if no file has it
 
 
 class NameReader(Names):
@@ -117,7 +118,7 @@ class NameReader(Names):
         rows = rows or (self._of_path(name.replace(".", "/")) if "." in name else {})
         if rows := rows or (self._holding(literal) if literal else {}):
             return Reading(rows)
-        near = self._of_near_path(text) or (self._near(name) if name else {})
+        near = self._whole(self.paths.near_files(text)) or (self._near(name) if name else {})
         return Reading(near, is_near=True) if near else None
 
     def _at_line(self, query: str) -> Reading | None:
@@ -125,7 +126,7 @@ class NameReader(Names):
         from search.engine.asked_places import rows_at
 
         found = rows_at(self._index, self.paths, query)
-        return Reading(found[0], beyond=found[1]) if found else None
+        return Reading(found.rows, bool(found.missing), found.beyond, found.missing) if found else None
 
     def _called(self, name: str) -> dict[int, float]:
         """The rows with a dotted name, ignoring case: with all that is before it, or in a module that is called so."""
@@ -225,15 +226,6 @@ class NameReader(Names):
         """The whole files of a path, or that gather its folder."""
         return self._whole(self.paths.files(typed))
 
-    def _of_near_path(self, typed: str) -> dict[int, float]:
-        """The whole files that are called nearly so, if it has the suffix of a file."""
-        if not self.paths.ends_as_file(typed):
-            return {}
-        found = {path: -float(number) for number, path in enumerate(self.paths.near(typed))}
-        return self._whole(
-            {place: found[file.path] for place, file in enumerate(self._index.files) if file.path in found}
-        )
-
     def _whole(self, files: Mapping[int, float]) -> dict[int, float]:
         """The rows of whole files."""
         rows = {int(self._index.file_edges[place]): fit for place, fit in files.items()}
@@ -265,10 +257,11 @@ class NameReader(Names):
         if owner and unmarked(last.lower()) in self._by_last and (reading := self.read(name)) and reading.is_near:
             best = sorted(reading.rows, key=lambda row: -reading.rows[row])
             return list(dict.fromkeys(self._names[row] for row in best))[:MOST]
-        found = self.near_names.near(last or name)
-        return (
-            found if found or not is_named(last or name) else near_written(self._index, last or name, self.near_words)
-        )
+        alone = last or name
+        found = self.near_names.near(alone)
+        if found or not is_named(alone):
+            return found
+        return near_written(self._index, alone, self.near_words, self.paths.folder)
 
     @cached_property
     def near_names(self) -> NearNames:

@@ -23,7 +23,7 @@ LONGEST: Final = 60
 MOST: Final = 3
 """Names that are told."""
 _COMPARED: Final = 60
-"""Names whose distance is computed, those that share most pairs of letters."""
+"""Names whose distance is computed, those that share most letters and pairs of them."""
 _PER_EDIT: Final = 6
 """Pairs of letters that one edit can take away or add: two letters that change places touch three before and after."""
 _SHORT: Final = 7
@@ -55,9 +55,10 @@ class NearNames:
         wanted, most = name.lower(), 1 if (short := len(name) < _SHORT) else 2
         differ = np.bitwise_count(self._bits ^ _bits([wanted])[0])
         close = np.flatnonzero((abs(self._lengths - len(name)) <= most) & (differ <= _PER_EDIT * most))
-        close = close[np.argsort(differ[close], kind="stable")[:_COMPARED]]
         changed = np.bitwise_count(self._letters[close] ^ _letters([wanted])[0])
-        names = [self._names[place] for place in close[changed <= 2 * most].tolist()]  # an edit changes two at most
+        close, changed = close[changed <= 2 * most], changed[changed <= 2 * most]  # an edit changes two at most
+        close = close[np.argsort(differ[close] + 3 * changed, kind="stable")[:_COMPARED]]
+        names = [self._names[place] for place in close.tolist()]
         found = [(distance(wanted, each.lower(), most), each) for each in names]
         return [each for far, each in sorted(found) if far <= most and (not short or _begin_alike(wanted, each))][:MOST]
 

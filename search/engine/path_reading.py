@@ -132,6 +132,12 @@ class PathReader:
         found = sorted(each for each in found if self._index.files[each[-1]].units)
         return [self._index.files[place].path for how, *_, place in found[:MOST] if how == found[0][0]]
 
+    def near_files(self, typed: str) -> dict[int, float]:
+        """How well the files fit that are called nearly so, if it has the suffix of a file."""
+        near = self.near(typed) if self.ends_as_file(typed) else []
+        found = {path: -float(number) for number, path in enumerate(near)}
+        return {place: found[file.path] for place, file in enumerate(self._index.files) if file.path in found}
+
     def ends_as_file(self, typed: str) -> bool:
         """Whether it is a path or name of a file, by its suffix, which others have."""
         return not re.search(r"\s", typed) and "." in typed and typed.rpartition(".")[2].lower() in self._suffixes

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, product
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -11,10 +12,12 @@ import numpy as np
 from search.engine.near_words import NearNames
 from search.engine.question import asked_words
 from search.files.words import stem_of, terms_of
-from search.index.code_index import Index
+from search.index.code_index import Index, text_at
 
 _READ: Final = 200
 """Rows whose text is read for names."""
+_FILES: Final = 20
+"""Files that are read for names."""
 _MEANINGS: Final = 9
 """Words that a name may have been meant to have, taken together."""
 _NAME: Final = re.compile(r"[^\W\d]\w{2,}")
@@ -32,25 +35,55 @@ def rows_with(index: Index, typed: str) -> list[int]:
     return [row for row in rows if index.split.has(row, stored) and re.search(written, index.split.text(row).source)]
 
 
-def near_written(index: Index, name: str, words: NearNames) -> list[str]:
+def is_written(index: Index, name: str, stems: Sequence[str], running: Sequence[int], root: Path | None) -> bool:
+    """Whether a text has a name that is no part of a longer one, ignoring case.
+
+    Args:
+        index: of the texts.
+        name: as it is typed.
+        stems: of its words.
+        running: the rows that have its words one after the other.
+        root: the indexed folder; None: not known.
+    """
+    rows: set[int] = set()
+    for place, stem in enumerate(sorted(stems, key=index.lexical.holders)):
+        own = index.lexical.postings(stem)[0].tolist()
+        rows = {*own} if place == 0 else rows.intersection(own)
+    written, plain = rf"(?<![\w$]){re.escape(name)}(?![\w$])", name.lower()
+    texts = chain((index.text(row).source for row in sorted(rows)[:_READ]), _whole_texts(index, running, root))
+    having = (each for each in texts if plain in each.lower() or not (name.isascii() and each.isascii()))
+    return any(re.search(written, each, re.IGNORECASE) for each in having)
+
+
+def _whole_texts(index: Index, rows: Iterable[int], root: Path | None) -> Iterator[str]:
+    """The texts of the first _FILES files that are among some rows as a whole, of which the index has the beginning."""
+    for row in islice(filter(index.is_whole_file, rows), _FILES):
+        yield text_at(index, index.file_number(row), root) or index.text(row).source
+
+
+def near_written(index: Index, name: str, words: NearNames, root: Path | None) -> list[str]:
     """Names that are nearest to one that nothing has, of the texts that have words near to its own.
 
     Args:
         index: of the texts.
         name: without dots, of several words.
         words: those of the index.
+        root: the indexed folder; None: not known.
     """
-    meant = []
+    meant, terms = (
+        [],
+        NearNames(chain.from_iterable(each.terms for each in getattr(index.whole, "parts", (index.whole,)))),
+    )
     for word in asked_words(name):
         own = stem_of(word)
         is_there = index.lexical.holders(own) or len(index.whole.having(own))
-        meant.append([own] if is_there else [*dict.fromkeys(map(stem_of, words.near(word)))])
+        meant.append([own] if is_there else [*dict.fromkeys((*map(stem_of, words.near(word)), *terms.near(own)))])
     rows: dict[int, None] = {}
     for _, stems in zip(range(_MEANINGS), product(*meant), strict=False):
         if stems:
             rows |= dict.fromkeys(islice(_having(index, stems), _READ))
-    found = (each for row in [*rows][: 2 * _READ] for each in _NAME.findall(index.text(row).source))
-    return NearNames(found).near(name)
+    texts = chain((index.text(row).source for row in [*rows][: 2 * _READ]), _whole_texts(index, rows, root))
+    return NearNames(each for text in texts for each in _NAME.findall(text)).near(name)
 
 
 def _having(index: Index, stems: Sequence[str]) -> Iterator[int]:

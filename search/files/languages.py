@@ -52,7 +52,7 @@ _TOLD: Final = 8
 SHOWN: Final = 40
 """Lines of a file, type or constant that its unit shows."""
 _IN_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|$)")
-_STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
+STATES_LICENCE: Final = re.compile(r"copyright|licen[cs]e|spdx", re.IGNORECASE)
 LARGEST: Final = 128 << 10
 """Bytes of the longest document but catalogues: longer ones are data, such as lists of the versions of packages."""
 _LARGEST_CATALOGUE: Final = 1 << 20
@@ -168,7 +168,7 @@ def _after_licence(lines: Sequence[str]) -> int:
     for place, line in enumerate(lines):
         if not _IN_COMMENT.match(line):
             break
-        stated |= bool(_STATES_LICENCE.search(line))
+        stated |= bool(STATES_LICENCE.search(line))
         if not line.strip():
             start, stated = (place + 1, 0) if stated else (start, 0)
     return place if stated else start

@@ -105,15 +105,25 @@ def best_of(
     plain = _without_errors(eased, grammar) if len(data) > _LARGE else b""
     for other in [Repaired(plain, [])] if plain else _repairs(eased, data, language, parses):
         again = read(other.text)
-        if other.added and fixed is None:
-            broken = data.count(b"\n", 0, other.added[0].place) + 1
+        changed = _first_changed(other, eased)
+        if fixed is None and changed and broken in (best.broken_line, 0):
+            broken = changed
         found = found_in(again, other.text)
         is_whole = bool(best.broken_line) and not again.broken_line
         if is_whole and found == most:
             break  # the errors hide nothing
         if found.number > most.number or (found.number == most.number and is_whole and found.lines != most.lines):
-            best, fixed, most = again, other, found
+            best, fixed, most, broken = again, other, found, changed or broken
     return best, fixed, [PARTLY.format(broken)]
+
+
+def _first_changed(fixed: Repaired, data: bytes) -> int:
+    """The first line of ``data``, from 1, that a repair has changed or added something to; 0: none."""
+    lines = [data.count(b"\n", 0, fixed.added[0].place)] if fixed.added else []
+    if fixed.plain != data:
+        both = zip(fixed.plain.split(b"\n"), data.split(b"\n"), strict=True)
+        lines.append(next(number for number, (one, other) in enumerate(both) if one != other))
+    return min(lines, default=-1) + 1
 
 
 def _repairs(data: bytes, typed: bytes, language: Language, parses: Callable[[bytes], bool]) -> Iterator[Repaired]:

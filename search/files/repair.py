@@ -2,8 +2,7 @@
 
 A line that is indented less than one with an open bracket ends what was open, and so does one that begins a declaration
 beside it, or a closing bracket of an outer pair. Strings end with their lines. A head of Python without a body gets
-one. Lines stay as they are, and what is added is noted, so that a place in the
-repaired text can be told as one in the file.
+one. Lines stay as they are, and what is added is noted, so that its places can be told as ones in the file.
 """
 
 import re
@@ -26,6 +25,8 @@ _DECLARES: Final = re.compile(
     rb"@\w|/\*\*|(?:(?:export|default|public|private|protected|static|final|abstract|synchronized|async|declare"
     rb"|override|readonly)\s+)*(?:def|class|interface|enum|record|func|function|type|namespace|import|package)\b"
     rb"|(?:export|public|private|protected)\b|[\w.`]+\s*<-\s*function\b"
+    rb"|(?:(?:pub(?:\([\w: ]+\))?|internal|open|inline|suspend|unsafe|extern|const|override|mut|sealed|data)\s+)*"
+    rb"(?:fn|fun|impl|struct|trait|mod|protocol|extension|actor|object)[\s<]+\w"
     rb"|(?!(?:if|for|while|switch|catch|else|return|do|try|with|throw|new)\b)"
     rb"[\w$<>\[\], .?*]+\([^;{}]*\)[\w\s.,<>:|\[\]]*\{"
 )

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from data_prep.errors import UserError
+from data_prep.languages.comments import first_sentence
 from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, left_out_lines, words
 from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.embedded import embedded
-from search.files.languages import SHOWN, WHOLE_ALONE, Unit, Units, language_of_file, whole_file
+from search.files.languages import SHOWN, STATES_LICENCE, WHOLE_ALONE, Unit, Units, language_of_file, whole_file
 from search.files.recovery import LONG, best_of, declared_in, is_minified, parseable, placed, plausible
 from search.files.repair import Repaired
 from search.files.tree import is_test
@@ -30,6 +31,14 @@ _HEAD: Final = re.compile(
 )
 """What begins a function or type, by its text alone."""
 _OF_TEXT: Final = re.compile(rb"[^\n=]{0,200}=[ \t]*[a-zA-Z]{0,2}(?:\"\"\"|'''|`)")
+_LICENCE: Final = re.compile(
+    r"(?i)\W*(?:spdx-|copyright\b|\(c\) ?\d|@(?:license|licence|copyright)\b|(?:licensed|released|distributed) under\b"
+    r"|all rights reserved"
+    r"|(?:use of )?this (?:source code|file|code|software|program|library|module)\b.{0,80}\blicen[cs]e"
+    r"|(?:the )?(?:mit|bsd|apache|gnu|isc|mozilla)\b.{0,40}\blicen[cs]e)"
+)
+"""What begins a licence."""
+_PARAGRAPHS: Final = re.compile(r"\n[ \t]*(?:#|//|--)?[ \t]*\n")
 _STATEMENTS: Final = words("if for while switch catch with function return super")
 """What begins other things that look so."""
 _BOM: Final = b"\xef\xbb\xbf"
@@ -57,6 +66,7 @@ def read_functions(file: SourceFile) -> Units:
     if parsed:
         can_ask = not path_reason(file.path, language) and not is_generated(data, parsed.code_start, of_corpus=True)
         found = [_named(each, data, file.path, language) for each in read.declared(test=is_test(file.path))]
+        found[:1] = [_without_licence(each, parsed.code_start) for each in found[:1]]
         units += [_unit(file, data, each, language, can_ask=can_ask) for each in found if each.name]
         lost = left_out_lines(_lost(data, found, read.comments)) if parsed.broken_line or read.fixed else ""
         read.left_out = "; ".join(filter(None, (read.left_out, lost)))
@@ -113,7 +123,7 @@ class _Read:
             parsed, fixed, parts = best_of(data, language, path, parse, declared_in)
         except UserError as error:
             return cls(data, None, f"{error}: {WHOLE_ALONE}")
-        if count := parsed.left_out - len(parsed.damaged()):
+        if (count := parsed.left_out - len(parsed.damaged())) > 0:  # which has tests too, which are no functions
             what = "1 function is" if count == 1 else f"{count:,} functions are"
             parts.append(f"{what} found by the whole file only: too deeply nested, or too many")
         return cls(data, parsed, "; ".join(parts), fixed)
@@ -164,6 +174,16 @@ def _named(found: FoundFunction, data: bytes, path: str, language: Language) -> 
     *folders, name = path.split("/")
     name = name.split(".")[0]
     return replace(found, name=folders[-1] if name == "index" and folders else name)
+
+
+def _without_licence(found: FoundFunction, code_start: int) -> FoundFunction:
+    """A function or type without the licence of its file, if that is the comment before it, which begins the file."""
+    if found.start != code_start or not _LICENCE.match(found.doc):
+        return found
+    paragraphs = _PARAGRAPHS.split(found.doc)
+    last = max(number for number, each in enumerate(paragraphs) if number == 0 or STATES_LICENCE.search(each))
+    doc = "\n\n".join(paragraphs[last + 1 :])
+    return replace(found, doc=doc, query=first_sentence(doc))
 
 
 def _unit(file: SourceFile, data: bytes, found: FoundFunction, language: Language, *, can_ask: bool) -> Unit:

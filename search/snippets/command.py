@@ -24,6 +24,7 @@ from search.files.stamps import modified_at
 from search.index.frame_locator import named_places
 from search.making import named_folder
 from search.options import RelatedOptions, SearchOptions
+from search.unquoted import asks
 
 if TYPE_CHECKING:
     from search.engine.engine import Engine
@@ -92,7 +93,7 @@ def search_code(options: SearchOptions, folder: Path | None = None, typed: str =
         raise UserError(
             f"expected code or a stack trace {where}: python app.py 2>&1 | bash run.sh search -; got nothing"
         )
-    if not options.snippet and _is_message(text):
+    if not options.snippet and asks(text):
         return answered(" ".join(text.split()), folder, options)
     from search.files.languages import language_name
     from search.opening import source_of
@@ -101,14 +102,6 @@ def search_code(options: SearchOptions, folder: Path | None = None, typed: str =
     source = None if options.list else source_of(options.index, folder, vectors=options.model != "none")
     answer = lambda engine, wanted: answer_text(engine, text, wanted, language)  # noqa: E731
     return _show(answer, options, source)
-
-
-def _is_message(text: str) -> bool:
-    """Whether a text is one line, with an error and its message, without frames."""
-    from search.engine.messages import without_error
-
-    line = text.strip()
-    return "\n" not in line and "except " not in line and without_error(line) != line and not read_trace(line)
 
 
 def pasted_text(path: Path | None) -> str:

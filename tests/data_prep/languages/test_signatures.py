@@ -85,7 +85,9 @@ def test_what_has_no_body_is_found_with_its_lines_and_comment(path):
     assert (found, read.left_out) == (expected, "")
 
 
-def test_a_definition_stands_before_what_only_declares_it(tmp_path):
+def test_a_definition_stands_before_what_only_declares_it(tmp_path, monkeypatch, compiled):
+    compiled(tmp_path / "cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "mill.h").write_text("/* Grinds the grain. */\nint mill_grind(int grain);\n")
     (tmp_path / "mill.c").write_text('#include "mill.h"\nint mill_grind(int grain)\n{\n    return grain / 2;\n}\n')

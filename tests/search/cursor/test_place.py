@@ -45,6 +45,25 @@ def test_a_place_as_other_tools_write_it(root, place):
     assert cursor_at(place.format(f"{root}/work.py")).query == "load data from file"
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "language"),
+    [
+        ("wide.py", "\ufeff# search: load größe\n".encode("utf-16-le"), "python"),
+        ("wide.go", "// search: load größe\npackage a\n".encode("utf-16-be"), "go"),
+        ("old.py", "# search: load größe\n# über die Maße\n".encode("latin-1"), "python"),
+        ("old.rb", b"# search: load gr\xc3\xb6\xc3\x9fe\rx = 1\r", "ruby"),
+        ("tool", "#!/usr/bin/env -S python3 -u\n# search: load größe\n".encode(), "python"),
+        ("Rakefile", "# search: load größe\n".encode(), "ruby"),
+        ("LOUD.PY", "# search: load größe\n".encode(), "python"),
+        ("head.h", "// search: load größe\nnamespace a { class B; }\n".encode(), "cpp"),
+    ],
+)
+def test_a_file_is_read_as_it_is_for_an_index(root, name, data, language):
+    (root / name).write_bytes(data)
+    found = cursor_at(f"{root}/{name}:{2 if name == 'tool' else 1}")
+    assert (found.query, found.language) == ("load größe", language)
+
+
 def test_a_colon_in_a_name_and_any_line_end_and_bytes_are_read(root):
     write(root, {"x:3.py": "# search: y\n", "a:b.py": b"\xef\xbb\xbfimport \xff\xfe\r\n# search: x\r\n"})
     assert cursor_at(f"{root}/a:b.py:2").query == "x"
@@ -66,6 +85,8 @@ def test_a_colon_in_a_name_and_any_line_end_and_bytes_are_read(root):
         ("work.py:7", "is no comment like"),
         ("Work.java:1", "is no comment like `// search: retry with backoff`"),
         ("none.py:1", "cannot be read: No such file or directory"),
+        ("plain:1", "--at takes a source file"),
+        ("binary.py:1", "--at takes a source file"),
         ("notes.txt:1", "--at takes a source file (*.py, *.js"),
         (".:1", "--at takes a source file"),
         ("pipe.py:1", "cannot be read: not a regular file"),
@@ -75,6 +96,7 @@ def test_a_colon_in_a_name_and_any_line_end_and_bytes_are_read(root):
 def test_a_mistake_is_one_line(root, typed, line):
     os.mkfifo(root / "pipe.py")
     (root / "folder.py").mkdir()
+    write(root, {"plain": "words\n", "binary.py": b"\0\1\2\n", "notes.txt": "words\n"})
     with pytest.raises(ValueError, match=r"^[^\n]*$") as error:
         cursor_at(f"{root}/{typed}")
     assert line in str(error.value)

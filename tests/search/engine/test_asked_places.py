@@ -75,9 +75,51 @@ def test_a_line_beyond_the_end(engine, place, said, form):
     assert f"/{place} has {said} lines" in found.line
 
 
-def test_a_message_behind_a_place_is_asked_for_too(engine):
-    question = "context.go:2: copies returned by reset"
-    assert not engine.names.read(question)
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("context.go:13: undefined: fmtt", "Context.Copy"),
+        ("web/context.go:18:2: missing return in copied request", "Context.reset"),
+        ("lib/_models.py:3: F821 undefined name 'raise'", "Response.raised"),
+        ("context.go(13,5): error: copy is not allowed", "Context.Copy"),
+        ("context.go:8: copies returned by reset", "Context"),
+        ("error: web/context.go:18: missing return", "Context.reset"),
+        ("  --> web/context.go:13:9", "Context.Copy"),
+        ("vet: ./context.go:13:2: fmtt is not declared", "Context.Copy"),
+        ("at context.go:18", "Context.reset"),
+        ("what is called in [web/context.go:13] and why", "Context.Copy"),
+        ("E   lib/_models.py:3: AssertionError", "Response.raised"),
+        ("see lib/_models.py#L6", "Response.closed"),
+    ],
+)
+def test_the_place_before_a_message_is_first(engine, question, name):
+    hits = engine.search(question)
+    assert engine.index.names[hits[0].row] == name
+    assert engine.certainty(question, hits).level == "strong"
+
+
+def test_a_line_beyond_the_end_is_not_that_of_a_message(engine):
+    assert not engine.names.read("context.go:9999: copies returned by reset")
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "near"),
+    [
+        ("contxt.go:13", "Context.Copy", "web/context.go"),
+        ("web/contexts.go:18", "Context.reset", "web/context.go"),
+        ("lib/context.go:13", "Context.Copy", "web/context.go"),
+        ("_model.py, line 3", "Response.raised", "lib/_models.py"),
+        ("line 3 of _modles.py", "Response.raised", "lib/_models.py"),
+        ("lib/_model.py:6: error: name is not defined", "Response.closed", "lib/_models.py"),
+    ],
+)
+def test_a_line_of_a_file_that_is_misspelt(engine, question, name, near):
+    hits = engine.search(question)
+    assert engine.index.names[hits[0].row] == name
+    said = engine.certainty(question, hits)
+    assert said.level == "weak"
+    assert said.nearest[0] == near
+    assert said.name in question
 
 
 def test_no_line_of_a_file_that_is_not_there(engine):

@@ -89,3 +89,18 @@ def test_a_misspelt_name_that_is_only_written_in_texts(tmp_path, typed, meant):
     said = engine.certainty(typed, engine.search(typed))
     assert said.nearest[0] == meant
     assert said.level == "weak"
+
+
+def test_two_letters_that_changed_places_find_a_short_word_among_many():
+    chance = random.Random(1)
+    known = ["help", "list", "parse", "read", "file", "cache", "write", "index", "query", "model", "token", "import"]
+    letters = "etaoinshrdlcumwfgypbvk"
+    others = {"".join(chance.choices(letters, k=chance.choice((3, 4, 4, 5, 5, 6)))) for _ in range(30_000)}
+    near, lost = NearNames([*sorted(others), *known]), []
+    for word in known:
+        for place in range(1, len(word) - 1):
+            typed = word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+            near_ones = [each for each in others if distance(typed, each, 1) <= 1]
+            if typed not in others and len(near_ones) < 3 and word not in near.near(typed):
+                lost.append((typed, word))
+    assert lost == []

@@ -6,6 +6,7 @@ from serving import index_of
 
 from search.engine.engine import Engine
 from search.index.index_file import open_index
+from search.models.packed import reranker_maker
 
 FILES = {
     "site/urls.py": (
@@ -25,6 +26,11 @@ FILES = {
         "@app.post('/users')\ndef add_user():\n    return shop.add()\n"
     ),
     "api/client.py": "BASE = 'http://backend.example.com:90/status'\n\n\ndef status(client):\n    client.get(BASE)\n",
+    "shop/web.php": (
+        "<?php\n\nRoute::post('/tanks/{tank}/feed', function (Tank $tank) {\n    return $tank->feed();\n});\n"
+        "Route::prefix('reef')->group(function () {\n"
+        "    Route::delete('/coral/{id}', 'CoralController@destroy');\n});\n"
+    ),
     **{f"api/module_{n}.py": f"def run_{n}(value):\n    return value + {n}\n" for n in range(9)},
 }  # fmt: skip
 
@@ -73,3 +79,18 @@ def test_a_route_that_is_not_there(engine):
     said = engine.certainty(question, engine.search(question))
     assert said.level == "none"
     assert [*said.absent] == ["invoices"]
+
+
+@pytest.mark.parametrize("question", ["/reef/coral/3", "DELETE /coral/3", "reef", "coral controller"])
+def test_a_route_beside_the_only_function_of_its_file_is_that_of_the_file(engine, question):
+    engine = Engine(engine.index, reranker_maker("", for_many=False)(engine.index))
+    hits = engine.search(question)
+    assert engine.index.is_whole_file(hits[0].row)
+    assert engine.index.file(hits[0].row).path == "shop/web.php"
+    assert engine.certainty(question, hits).level == "strong"
+
+
+def test_a_file_that_says_what_its_only_function_does_is_none_beside_it(engine):
+    hits = engine.search("/tanks/3/feed")
+    assert engine.index.names[hits[0].row] == "POST /tanks/{tank}/feed"
+    assert not any(engine.index.is_whole_file(hit.row) and "shop" in engine.index.file(hit.row).path for hit in hits)

@@ -369,3 +369,34 @@ def test_what_is_declared_without_a_body_is_a_unit_unless_it_is_defined_beside(p
     }
     assert len(units) == 1 + len(found)
     assert units[1].documentation == "Opens it."
+
+
+LICENCES = {
+    "a.py": "# SPDX-License-Identifier: Apache-2.0\ndef ring():\n    return 1\n",
+    "a.js": "/* Licensed under the MIT license. */\nfunction ring() { return 1; }\n",
+    "a.rs": "// Use of this source code is governed by a BSD license\nfn ring() -> u8 { 1 }\n",
+    "a.sh": "# Copyright (c) 2020 Somebody. All rights reserved.\nring() {\n  echo 1\n}\n",
+    "a.c": "/* This file is part of Bells, and has its license. */\nint ring(void) { return 1; }\n",
+    "a.lua": "-- Released under the ISC license\n-- All rights reserved\nfunction ring() return 1 end\n",
+    "a.rb": "# The MIT License\n#\n# Permission is hereby granted under this licence\ndef ring\n  1\nend\n",
+}
+
+
+@pytest.mark.parametrize("path", LICENCES)
+def test_the_licence_of_a_file_is_not_the_documentation_of_what_begins_it(path):
+    unit = read_file(SourceFile("o", path, LICENCES[path].encode())).units[1]
+    assert (unit.pair.method.name, unit.pair.method.documentation, unit.pair.query_text) == ("ring", "", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "documentation"),
+    [
+        ("# Copyright 2020 Somebody\n#\n# Rings the bell.\ndef ring():\n    return 1\n", "Rings the bell."),
+        ("# Reads the licence of a file.\ndef ring():\n    return 1\n", "Reads the licence of a file."),
+        ("x = 1\n\n\n# Copyright of a picture.\ndef ring():\n    return 1\n", "Copyright of a picture."),
+    ],
+)
+def test_what_is_no_licence_is_documentation(text, documentation):
+    units = {each.pair.method.name: each.pair for each in read_file(SourceFile("o", "a.py", text.encode())).units}
+    assert units["ring"].method.documentation.strip("# ") == documentation
+    assert units["ring"].query_text.strip("# ") == documentation

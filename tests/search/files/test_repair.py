@@ -467,3 +467,46 @@ def test_few_errors_of_a_long_file_cost_no_more_than_a_few_readings():
     assert time.process_time() - between < 6 * (between - before)
     names = {unit.pair.method.name for unit in found.units}
     assert {f"f{number}" for number in range(400)} <= names
+
+
+TOP = {
+    "a.rs": "use a::b;\n\n{half}\nfn one(a: u8) -> u8 {\n    a\n}\n\nfn two() -> &str {\n    \"x\"\n}\n",
+    "a.kt": "package a\n\n{half}\nfun one(): Int {\n    return 1\n}\n\nfun two() = \"x\"\n",
+    "a.swift": "import A\n{half}\nfunc one() -> Int {\n    return 1\n}\n\nfunc two() { print(\"x\") }\n",
+    "a.zig": "const a = 1;\n{half}\nfn one() usize {\n    return 1;\n}\n\nfn two() void { print(\"x\"); }\n",
+    "a.php": "<?php\n{half}\nfunction one() {\n    return 1;\n}\n\nfunction two($a) {\n    return \"x\";\n}\n",
+    "a.c": "int a;\n{half}\nint one(void) {\n    return 1;\n}\n\nint two(void) { return b(\"x\"); }\n",
+    "a.js": "const a = 1;\n{half}\nfunction one() {\n    return 1;\n}\n\nfunction two() { b(\"x\"); }\n",
+    "a.go": "package a\n\n{half}\nfunc one() int {\n    return 1\n}\n\nfunc two() { print(\"x\") }\n",
+    "a.lua": "local a = 1\n{half}\nlocal function one()\n    return 1\nend\n\nfunction two() print(\"x\") end\n",
+    "a.rb": "a = 1\n{half}\ndef one\n  1\nend\n\ndef two = print(\"x\")\n",
+    "a.R": "a <- 1\n{half}\none <- function() {\n  1\n}\n\ntwo <- function() print(\"x\")\n",
+    "a.sh": "a=1\n{half}\none() {\n  echo 1\n}\n\ntwo() { echo \"x\"; }\n",
+    "a.py": "a = 1\n{half}\ndef one():\n    return 1\n\n\ndef two():\n    print(\"x\")\n",
+    "A.java": "class A {\n    {half}\n    int one() {\n        return 1;\n    }\n    int two() { b(\"x\"); }\n}\n",
+}  # fmt: skip
+"""Files with a line at their top, or at that of their type, that is half typed."""
+
+
+@pytest.mark.parametrize("half", ["foo(a, {", "x = foo(bar[", "return [", "if (x", 'foo("abc', "x.y("])
+@pytest.mark.parametrize("path", TOP)
+def test_the_line_that_is_half_typed_is_named(path, half):
+    text = TOP[path]
+    found, lines = names(path, text.replace("{half}", half))
+    assert {"one", "two"} <= {name.rpartition(".")[2] for name in lines}
+    line = text.count("\n", 0, text.index("{half}")) + 1
+    assert not found.left_out or f"line {line} was not understood" in found.left_out
+
+
+def test_a_string_without_an_end_takes_no_functions_of_rust_with_it():
+    parts = [f"/// Part {n}\npub fn part_{n}(a: &Path) -> &OsStr {{\n    a.name({n})\n}}\n\n" for n in range(9)]
+    text = 'use a::b;\n\nprintln!("abc\nuse a::c;\n\n' + "".join(parts) + 'fn last() -> u8 {\n    b("x", "y")\n}\n'
+    _, lines = names("a.rs", text)
+    assert {*(f"part_{n}" for n in range(9)), "last"} <= {*lines}
+
+
+def test_tests_that_a_text_names_are_not_counted_as_functions_of_a_broken_file():
+    text = 'it("adds", function()\n  add(1)\nend)\n\nit("divides", function(\n  div(2)\nend\n\nlocal a = b(\nend end\n'
+    found, _ = names("a_spec.lua", text)
+    assert "partly parsed" in found.left_out
+    assert "functions are" not in found.left_out

@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -392,6 +394,20 @@ def test_where_no_index_can_be_kept_a_question_is_answered(tmp_path, asked, monk
     assert first.endswith("set XDG_CACHE_HOME to a folder of yours")
     assert then.startswith(f"indexed {root}: ")
     assert not kept.exists()
+
+
+def test_an_index_for_one_command_leaves_nothing_behind(tmp_path):
+    root = write(tmp_path / "code", FILES)
+    home, temporary = tmp_path / "cache", tmp_path / "temporary"
+    temporary.mkdir()
+    write(home, {"galm/indexes": "a file where folders should be"})
+    place = {"XDG_CACHE_HOME": str(home), "TMPDIR": str(temporary), "GALM_NATIVE": "0"}
+    command = [sys.executable, "-m", "cli.main", "search", "open the door", str(root)]
+    done = subprocess.run(command, env={**os.environ, **place}, capture_output=True, text=True, check=True)
+    assert "no index can be kept in " in done.stderr
+    assert "open_the_door" in done.stdout
+    assert [each for each in (*home.rglob("*"), *temporary.rglob("*")) if each.suffix == ".tree"] == []
+    assert [*temporary.iterdir()] == []
 
 
 def test_a_file_in_place_of_the_cache_is_no_place_for_an_index(tmp_path, asked, monkeypatch):

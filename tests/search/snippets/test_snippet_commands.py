@@ -208,9 +208,12 @@ def test_a_question_in_one_line_is_a_trace_only_if_it_has_several_frames(capsys)
 
 @pytest.mark.usefixtures("folder")
 def test_a_message_alone_is_a_question(monkeypatch, capsys):
-    for text, key in (("ValueError: repeat at the start\n", "query"), ("repeat(start, 3)\n", "kind")):
+    asked = ("ValueError: repeat at the start\n", "where is it repeated at the start?", "repeat\n", "store.repeat")
+    code = ("repeat(start, 3)\n", "return start repeat three\n", "repeat = start\n", "how to repeat\nat the start\n")
+    for text, key in (*((each, "query") for each in asked), *((each, "kind") for each in code)):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        assert key in told(capsys, "search", "-")
+        assert main(["search", "-", "--json"]) in (0, 1)
+        assert key in json.loads(capsys.readouterr().out), text
 
 
 @pytest.mark.usefixtures("folder")
