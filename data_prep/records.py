@@ -1,4 +1,7 @@
-"""The records of data preparation: source files, methods, and pairs of a method and its query."""
+"""The records of data preparation: source files, methods, and pairs of a method and its query.
+
+Those of which there are many, here and in other modules, are not frozen: a frozen one takes ten times as long to make.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,7 +54,7 @@ method: also a function; constant: also a variable, outside of functions; test: 
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Method:
     """A method, function or constructor of a file; in an index of all code, also one of the other kinds."""
 
@@ -74,7 +77,7 @@ class Method:
         return f"{self.type_name}.{self.name}" if self.type_name else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Pair:
     """A method with its query, as stored."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
 """What may be between a comment and what it documents: no blank line."""
+_BLANKS: Final = re.compile(rb"\s*")
 _OF_FILE: Final = re.compile(rb"(?i)/\*\*\*|@(?:callback|event|file|module|package|typedef)|copyright|licen[cs]e")
 """What a ``/**`` has that documents nothing behind a blank line."""
 _STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
@@ -271,7 +272,9 @@ class Comments:
     def before(self, start: int) -> str:
         """The comment directly before ``start``: one block comment, or a run of line comments."""
         place = bisect_right(self._ends, start) - 1
-        if place < 0 or not self._documents(self.nodes[place], start):
+        if place < 0 or not _BLANKS.fullmatch(self.data, self._ends[place], start):
+            return ""
+        if not self._documents(self.nodes[place], start):
             return ""
         raw = node_text(self.nodes[place])
         if raw.startswith(self._block):
@@ -283,6 +286,12 @@ class Comments:
                 break
             lines.append(text)
         return "\n".join(line.rstrip("\n") for line in reversed(lines))
+
+    def end(self, node: "Node") -> bool:
+        """Whether a comment is the last of a node, but for white space."""
+        place = bisect_right(self._ends, node.end_byte) - 1
+        end = self._ends[place] if place >= 0 else 0
+        return end > node.start_byte and _BLANKS.fullmatch(self.data, end, node.end_byte) is not None
 
     def _end(self, comment: "Node") -> int:
         """The end of a comment, without the line break that some grammars count in."""

@@ -25,7 +25,7 @@ resolved: Final = lru_cache(resolve_name)
 """What "module:name" names."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Function:
     """A function, method or constructor with a body in a file; offsets are in bytes."""
 
@@ -47,7 +47,7 @@ class Function:
         return f"{self.type_name}.{self.name}" if self.type_name and self.name else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class FoundFunction(Function):
     """A function in a parsed file."""
 
@@ -79,7 +79,7 @@ class ParsedSource:
     broken_lines: Sequence[int] = ()  # where others begin that are left out for broken text, beside ``damaged``
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Declaration:
     """What surrounds the node of a function."""
 
@@ -127,6 +127,12 @@ def part_of(node: "Node", place: "Place") -> "Node | None":
 def body_of(node: "Node") -> "Node | None":
     """The child in a node's field ``body``."""
     return node.child_by_field_name("body")
+
+
+def is_empty(body: "Node") -> bool:
+    """Whether a body has nothing but comments."""
+    first = body.named_child(0) if body.named_child_count else None
+    return first is None or (first.type == "comment" and all(each.type == "comment" for each in body.named_children))
 
 
 def first_before(node: "Node", kinds: frozenset[str]) -> "Node":
@@ -247,7 +253,7 @@ class Language:
     signatures: frozenset[str] = frozenset()  # kinds of declarations without a body
     signatures_in: frozenset[str] = frozenset()  # kinds that these may be in, such as a class and its body
     signature: "Callable[[Node], Declaration | None]" = named  # what one of ``signatures`` declares
-    is_stub: "Callable[[Node], bool]" = lambda body: not any(child.type != "comment" for child in body.named_children)
+    is_stub: "Callable[[Node], bool]" = is_empty
 
     # its names and calls
     identifiers: frozenset[str]  # kinds

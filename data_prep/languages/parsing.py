@@ -260,10 +260,12 @@ def _found(
     raw = node_text(text) if text is not None else comments.before(first.start_byte)
     raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
     doc = plain_comment(raw, "" if language.docstrings else language.line_comment, language.block_comment)
-    doc = language.plain_doc(doc)
+    doc = language.plain_doc(doc) if doc else ""
     body = declared.body or (whole if declared.kind == "constant" else language.body(node))
     parts = [(declared.body or whole, body, inside), *((each, language.body(each), None) for each in declared.more)]
-    last = without_comments(declared.more[-1] if declared.more else whole, first.start_point[1], language.comments)
+    last = declared.more[-1] if declared.more else whole
+    if comments.end(last):
+        last = without_comments(last, first.start_point[1], language.comments)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
         if declared.kind in ("type", "abstract"):
@@ -290,6 +292,8 @@ def _found(
 
 def _last_line(data: bytes, node: Node) -> int:
     """The last line of a node, from 1, without the white space that some grammars end it with."""
+    if not data[node.end_byte - 1 : node.end_byte].isspace():
+        return node.end_point[0] + 1
     end = node.start_byte + len(data[node.start_byte : node.end_byte].rstrip())
     return node.end_point[0] + 1 - data.count(b"\n", end, node.end_byte)
 

@@ -50,7 +50,7 @@ class TreeName:
         return re.sub(r"[^\w.+-]", "+", self.name) + "-" + re.sub(r"[^\w.+-]", "+", self.revision)[:12]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class CorpusFunction(Function):
     """A function of a file, as a shard has it."""
 

@@ -25,7 +25,7 @@ class DamagedStore(UserError):  # noqa: N818 - names a state
     """A prepared data set that cannot be used; the message states why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class PairText:
     """The display text of a pair: the method's location, the query's sentence and the source."""
 

@@ -61,7 +61,7 @@ LONGEST_PATTERN: Final = 500
 _ESCAPED: Final = re.compile(rb"(?:\\[uU](?!000|202)[0-9a-fA-F]{4})+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Unit:
     """A method, function, type or constant, or a whole file, with the first sentence of its comment as its query."""
 

@@ -64,7 +64,10 @@ def parseable(data: bytes) -> bytes:
 
 def is_minified(data: bytes) -> bool:
     """Whether a file is minified or data: nothing is declared outside of its long lines, which are most of it."""
-    lines = [*map(bytes.rstrip, data.split(b"\n"))]
+    lines = data.split(b"\n")
+    if len(data) <= _MEAN * len(lines) and max(map(len, lines)) <= LONG:
+        return False
+    lines = [*map(bytes.rstrip, lines)]
     short = [line for line in lines if len(line) <= LONG]
     size = sum(map(len, short))
     if size > _MEAN * max(1, len(short)):

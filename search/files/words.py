@@ -181,7 +181,7 @@ def file_words(data: bytes, spans: Sequence[tuple[int, int]] = ()) -> FileWords:
     words = numbered(found, stems).take(runs)
     line_ends = [*words.offsets[1:][runs == 0].tolist(), len(words.values)]
     in_comments = np.repeat(np.cumsum(runs == 1) & 1, words.lengths)
-    order = np.argsort(words.values, kind="stable")
+    order = np.argsort(words.values.astype(np.uint16) if len(stems) <= MOST else words.values, kind="stable")
     values = (2 * order + in_comments[order]).astype(np.int32)
     places = Ragged(values, edges(np.bincount(words.values, minlength=len(stems)))).cut(MOST)
     names = _DEFINED.findall(" ".join(code))

@@ -52,6 +52,11 @@ def _as_bytes(lists: Ragged) -> Iterator[bytes]:
     return (whole[start:end] for start, end in pairwise(bounds))
 
 
+def _each(keys: UInt8[np.ndarray, "rows bytes"]) -> list[bytes]:
+    found: list[bytes] = np.ascontiguousarray(keys).view(f"V{KEY}").ravel().tolist()
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Vectorised:
     """The outcome of making or updating vectors."""
@@ -108,17 +113,15 @@ class _Filling:
 
     def reuse(self, made: Sequence[StoredVectors]) -> list[list[int]]:
         """Take what there is; the rows that have to be encoded, equal ones together."""
-        known = {key.tobytes(): vector for each in made for key, vector in zip(each.keys, each.vectors, strict=True)}
         places: dict[bytes, list[int]] = {}
-        for row, key in enumerate(self.keys):
-            places.setdefault(key.tobytes(), []).append(row)
-        for key in places.keys() & known.keys():
-            self.put(places[key], known[key])
-        return [rows for key, rows in places.items() if key not in known]
-
-    def put(self, rows: list[int], vector: Float16[np.ndarray, " dim"]) -> None:
-        """Rows that have this vector."""
-        self.vectors[rows], self.done[rows] = vector, True
+        for row, key in enumerate(_each(self.keys)):
+            places.setdefault(key, []).append(row)
+        for each in made:
+            numbers = {key: number for number, key in enumerate(_each(each.keys)) if key in places}
+            pairs = np.array([(row, number) for key, number in numbers.items() for row in places[key]], np.int64)
+            rows, same = pairs.reshape(-1, 2).T
+            self.vectors[rows], self.done[rows] = each.vectors[same], True
+        return [rows for rows in places.values() if not self.done[rows[0]]]
 
     def encode(self, ids: TokenizedPairs, fresh: Sequence[list[int]]) -> None:
         """Encode rows; what was encoded before an interruption is saved."""

@@ -61,7 +61,7 @@ class LeftOut:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class FoundMethod:
     """A declaration in a parsed file, before its fields are taken."""
 
