@@ -12,7 +12,7 @@ from data_prep.files.access import check_file_place, named_path
 from data_prep.installation import processors
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
-from search.engine.matching import Pattern
+from search.engine.expressions import Pattern
 from search.engine.show import result
 from search.engine.signals import Stage
 from search.engine.usages import USUAL, find_usages

@@ -6,7 +6,7 @@ Light to import, for the help: no numpy.
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -106,10 +106,8 @@ class RankingSettings:
         return TEXT_VECTORS if vectors and vectors.reads_text else WORD_VECTORS
 
 
-LONGEST_QUERY: Final = 2000
-"""Maximum number of characters of a query."""
-_TESTS: Final = frozenset(("test", "tests", "testing"))
-"""Words by which a query asks for tests."""
+LONGEST_QUERY: Final = 2000  # maximum number of characters of a query
+_TESTS: Final = frozenset(("test", "tests", "testing"))  # words by which a query asks for tests
 _SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[.#]|::)[A-Za-z_$][\w$]*)*")
 _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[A-Z]{2}[a-z]{2}|[\w$](?:[._#$]|::)[\w$]")
 """What distinguishes an identifier from a word: a capital inside, as in ``IOUtils`` too, a dot, an underscore."""
@@ -139,6 +137,11 @@ def dotted_name(text: str) -> str:
     return f"{found['owner']}.{name}" if found["owner"] else name
 
 
+_PRINTED: Final = re.compile(  # what a printed line has
+    r"[\x1b␛{\[]|\^\[|\d\d:\d\d|\d\d[-/]\d\d|[\w)\]]: |:\w+:|R!|(?:^|\s)\w+=\S|[A-Z] +[|-]"
+)
+
+
 def asks_for_tests(words: Sequence[str]) -> bool:
     """Whether the words of a query ask for tests."""
     return not _TESTS.isdisjoint(words)
@@ -151,11 +154,16 @@ def asked_words(text: str) -> tuple[str, ...]:
 
 
 def parted(typed: str, index: "Index", *, alone: bool = False) -> "Question":
-    """As :func:`search.engine.filters.read_question`; most questions have neither filters nor quotes to read."""
+    """As :func:`search.engine.filters.read_question`, without what was printed around a message; most have neither."""
     from search.engine.filters import Question, read_question
 
     typed = typed if typed.isascii() else unicodedata.normalize("NFC", typed)  # accents may stand apart
-    return read_question(typed, index, alone=alone) if ":" in typed or '"' in typed else Question(typed)
+    found = read_question(typed, index, alone=alone) if ":" in typed or '"' in typed else Question(typed)
+    if found.quoted or not _PRINTED.search(found.text):
+        return found
+    from search.engine.printed import message_in
+
+    return replace(found, text=message_in(found.text))
 
 
 def read_by_models(words: Sequence[str], model: object) -> float:
