@@ -30,20 +30,8 @@ _BOUNDS: Final = {
     "weight": real(0, 1),
     **dict.fromkeys(
         (
-            "test",
-            "constant",
-            "old",
-            "deprecated",
-            "depth",
-            "whole",
-            "file",
-            "files",
-            "phrases",
-            "phrases_of_file",
-            "beside",
-            "context",
-            "exact_name_boost",
-            "mention_boost",
+            *("test", "constant", "old", "deprecated", "depth", "whole", "file", "files", "phrases"),
+            *("phrases_of_file", "beside", "context", "exact_name_boost", "mention_boost"),
         ),
         _ADDED,
     ),
@@ -91,8 +79,8 @@ class RankingSettings:
     exact_name_boost: float = 100.0
     """Added to the score of what has the whole query as its name."""
     mention_boost: float = 5.0
-    """Added to the scores of the members of a type that the query names, of a method named among other words, and of
-    what is in a file or folder that is named among them. For a path of a file it is exact_name_boost."""
+    """Added to what a query names among other words: members of a type, methods, what a file or folder has. For the
+    path of a file it is exact_name_boost."""
     comments: int = 3
     """How many times each word of a comment counts in BM25, if comments are searched."""
 
@@ -118,8 +106,11 @@ _WHOLE: Final = re.compile(
 )
 """A question that is one name, as people write it."""
 _POINTED: Final = re.compile(r"(?<![\w)\]])\(\*?(\w+)(?:\[[^\[\]()]*\])?\)(?=\.\w)")
-_INNER: Final = re.compile(r"(?<=[A-Z]\w)\$(?=[A-Z])|(?<=[a-z\d])\$(?=[A-Z]\w*[a-z])")
-"""What Java's virtual machine has before a type inside of another."""
+_INNER: Final = re.compile(r"(?<=[A-Z]\w)\$(?=[A-Z])|(?<=[a-z\d])\$(?=[A-Z]\w*[a-z])")  # of Java's virtual machine
+_RECEIVER: Final = re.compile(
+    r"\A(?:<&?([\w:]+)[^\n]*? as [^\n]*>(?=::)|\$(?=(?!this)\w+(?:->|::))"
+    r"|(?:\$?this|self|cls|super\(\)|super|Self|parent|static)(?:\.|->|::))"
+)
 _TYPED: Final = re.compile(r"(?<=\w)(?:::)?<[\w\s,.:*&?<>\[\]]*>(?=\.|::|#|->|\(|\Z)")
 """The types that a type or function is given."""
 
@@ -128,9 +119,10 @@ def dotted_name(text: str) -> str:
     """A question that is one name, with dots before its parts; "" if it is none.
 
     ``Type#method``, ``Type::method()``, ``func (t *Type) method``, ``(*Type).method``, ``Type<T>.method`` and
-    ``Type->method`` are all ``Type.method``.
+    ``Type->method`` are all ``Type.method``, and so are ``$type->method()`` and ``<Type as Trait>::method``.
     """
-    found = _WHOLE.fullmatch(_TYPED.sub("", _POINTED.sub(r"\1", _INNER.sub(".", text.strip()))))
+    plain = _INNER.sub(".", _RECEIVER.sub(r"\1", text.strip()))
+    found = _WHOLE.fullmatch(_TYPED.sub("", _POINTED.sub(r"\1", plain)))
     if not found:
         return ""
     name = re.sub(r"#|::|->|\\", ".", found["name"])

@@ -8,25 +8,28 @@ FILES = {
     "shelf.py": 'def missing(jar, shelf):\n    raise KeyError(f"{jar} not found in the {shelf} pantry ({jar})")\n\n\n'
     'def unread(jar):\n    raise OSError(f"Could not label {jar} for {jar}")\n\n\n'
     'def rejected(jar):\n    raise ValueError("Jar is not sealed: " + jar)\n\n\n'
-    "def negative(n):\n    raise ValueError(\"weight can't be negative\")\n",
+    'def negative(n):\n    raise ValueError("weight can\'t be negative")\n',
     "lid.go": 'package lid\n\nfunc Close(err error) error {\n\treturn fmt.Errorf("failed to close lid: %w", err)\n}\n\n'
     "func FailedLid(failed, lid, close string) string {\n\treturn failed\n}\n",
-    "cup.rs": 'fn pour(n: u8) {\n    panic!("No cups were poured, \\\n            which means that the kettle ran dry");\n}\n',
+    "cup.rs": 'fn pour(n: u8) {\n    panic!("No cups were poured, \\\n'
+    '            which means that the kettle ran dry");\n}\n',
     "Sip.scala": 'object Sip {\n  def sip(n: Int) = {\n    sys.error(s"""|Found a chip in cup $n\n'
     '                  |while rinsing it""")\n  }\n}\n',
-    "mug.ts": "export function drain(mug: Mug) {\n  throw new Error(`Mug \"${mug.name}\" does not exist.`);\n}\n\n"
+    "mug.ts": 'export function drain(mug: Mug) {\n  throw new Error(`Mug "${mug.name}" does not exist.`);\n}\n\n'
     "export class Mug {\n  exist(mug: Mug) {\n    return mug;\n  }\n}\n",
-    "src/Tea/Brewer.php": "<?php\nnamespace Tea;\nclass Brewer {\n  function brew($pot) {\n    throw new LogicException("
-    "'This expects instances of the Tea\\Leaf class to work');\n  }\n}\n",
+    "src/Tea/Brewer.php": "<?php\nnamespace Tea;\nclass Brewer {\n  function brew($pot) {\n"
+    "    throw new LogicException('This expects instances of the Tea\\Leaf class to work');\n  }\n}\n",
     "src/Tea/Leaf.php": "<?php\nnamespace Tea;\nclass Leaf {\n  function leaf() { return 1; }\n"
     "  function expects($instances) { return $instances; }\n}\n",
     "Spoon.java": "class Spoon {\n  void stir(String s) {\n"
     '    throw new IllegalStateException("Bent handle \\"" + s + "\\" caused by " + s);\n  }\n}\n',
-    "bowl.kt": "class Bowl(val rim: Int) {\n    init {\n        require(rim > 0) { \"rim mustn't be below zero here\" }\n    }\n}\n\n"
+    "bowl.kt": "class Bowl(val rim: Int) {\n    init {\n"
+    '        require(rim > 0) { "rim mustn\'t be below zero here" }\n    }\n}\n\n'
     "fun rims(n: Int): Int {\n    val rim = 0\n    return rim + n\n}\n",
     **{
-        f"parts/part_{n}.py": f'def local_host_{n}(jar, users, label, lid, mug):\n    config = app.json("jar", "closed {n}")\n'
-        f"    jar.label(users, sealed=exist({n}), found=config)\n    return localhost, pantry(users), weight, negative\n"
+        f"parts/part_{n}.py": f"def local_host_{n}(jar, users, label, lid, mug):\n"
+        f'    config = app.json("jar", "closed {n}")\n    jar.label(users, sealed=exist({n}), found=config)\n'
+        "    return localhost, pantry(users), weight, negative\n"
         for n in range(60)
     },
     **{
