@@ -22,6 +22,8 @@ _OF_KEY: Final = 4
 _APART: Final = (".po", ".resx", ".xlf")
 """The ends of catalogues that have a key in a line of its own, one or _BEFORE lines above its message."""
 _BEFORE: Final = 2
+_PARTS: Final = frozenset(map(stem_of, words("problem resolution summary message title detail description text label")))
+"""Keys of what an entry has, which is called by the key above it."""
 _INNER: Final = frozenset(map(stem_of, words("state string en localizations variations plural one other")))
 """How lines between a key and its message begin in ``.xcstrings``; in Android's plurals by ``item``."""
 
@@ -50,7 +52,10 @@ def keyed(index: Index, file: int, line: int, naming: Callable[[Sequence[str]], 
         if rows := naming(_bare(_bare(key)[::-1])[::-1]):
             return rows
     heads = [*(key for key in above if len(key) <= _OF_KEY), path_stems(path)[0]]
-    return next(filter(None, (naming([*key, *own[:1]]) for key in heads)), []) or naming(own[:1])
+    if rows := next(filter(None, (naming([*key, *own[:1]]) for key in heads)), []):
+        return rows
+    is_part = not _PARTS.isdisjoint(own[:1])
+    return next(filter(None, (naming(key) for key in heads[:1] if len(key) > 1)), []) if is_part else naming(own[:1])
 
 
 def _bare(key: Sequence[str]) -> list[str]:

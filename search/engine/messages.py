@@ -45,6 +45,7 @@ AS_TYPED: Final = 3.0
 HAS: Final = 0.6
 """The share of a question that code has as typed which has no three of its telling words one after the other."""
 _PLACED: Final = 0.9  # the same where only the places of words are known
+_IN_CATALOGUE: Final = 0.75  # the same of a catalogue
 _QUOTED: Final = 0.4  # of the weight of a part's words, that such code has by their places
 _APART: Final = 0.45  # what a placeholder takes away there
 _READ_QUOTES: Final = 12  # such places of a part that are read
@@ -116,8 +117,8 @@ def verbatim(index: Index, typed: Sequence[str], passage: Passage, row: int) -> 
     return share_as_typed(typed, _MARGIN.sub(" ", "\n".join(lines[first : last + 1])))
 
 
-def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[int, float]]:
-    """Rows whose code has most of a message as it is typed, and the share that it has.
+def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[Passage, int, float]]:
+    """Passages of code, or of catalogues, that have most of a message as it is typed, their rows, and what share.
 
     All of its words but one may be common, and what may be a value is not looked for. Its parts between colons, which
     may be several messages, are looked for one by one. Of what the index has no text the share is that of the places.
@@ -127,24 +128,31 @@ def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[int,
         owners: of the lines of its files.
         typed: the message.
     """
-    lower, parts = typed.lower().split(), [list[str]()]
+    lower = typed.lower().split()
     if len(lower) < FEWEST or lower[0] in ASKING or not (_SAID.search(typed) or any(map(is_value, lower))):
         return
-    for word in typed.split():
-        parts[-1].append(word)
-        parts += [[]] if word.endswith(":") else []
-    several = [part for part in parts if len(part) >= FEWEST][:_MOST_PARTS]
-    for part in several or [typed.split()]:
+    for part in _between_colons(typed.split()):
         for passage, share in _likely(index, part):
             row = owners.at(passage.file, index.whole.line(passage.file, passage.last))
-            if row < 0 or index.files[passage.file].catalogue == "texts":
+            if row < 0:
                 continue
-            if _has_line(index, row, index.whole.line(passage.file, passage.last)):
+            if index.files[passage.file].catalogue == "texts":
+                least = _IN_CATALOGUE
+            elif _has_line(index, row, index.whole.line(passage.file, passage.last)):
                 share, least = verbatim(index, lower, passage, row), HAS
             else:  # a name may have all words but common ones
                 least = _PLACED if any(map(is_common, lower)) else 2.0
             if share >= least:
-                yield row, share
+                yield passage, row, share
+
+
+def _between_colons(typed: Sequence[str]) -> Sequence[Sequence[str]]:
+    """The parts of a message that are long enough to be looked for; all of it if none is."""
+    parts = [list[str]()]
+    for word in typed:
+        parts[-1].append(word)
+        parts += [[]] if word.endswith(":") else []
+    return [part for part in parts if len(part) >= FEWEST][:_MOST_PARTS] or [typed]
 
 
 def _likely(index: Index, typed: Sequence[str]) -> Iterator[tuple[Passage, float]]:

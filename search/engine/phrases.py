@@ -90,26 +90,43 @@ class Phrases:
         passages = self.passages(words, comments=comments)
         if is_literal and not passages and plain.startswith("/"):
             passages = self._of_route(plain.split("/")[1:_PARTS], comments=comments)
-        as_typed, shares, found = plain.lower().split(), dict[int, float](), dict[int, float]()
-        for place, each in enumerate(passages):
-            row, read = self._row(each), place < _COMPARED and each.share > _SHARE and not each.commented
-            if row >= 0 and not self._is_catalogue(each):
-                share = verbatim(self.index, as_typed, each, row) if read else 0.0
-                weight = each.weight * (_TYPED if is_literal else 1.0) + _VERBATIM * share**3
-                found[row], shares[row] = max(found.get(row, 0.0), weight), max(shares.get(row, 0.0), share)
+        as_typed = plain.lower().split()
+        found, shares = self._weighed(passages, as_typed, is_literal=is_literal)
         sure = (row for row, weight in found.items() if weight >= AS_TYPED and not is_test(self.index, row))
-        if not is_literal and next(sure, None) is None:
-            for row, share in quoting(self.index, self.owners, plain):
+        more = quoting(self.index, self.owners, plain) if not is_literal and next(sure, None) is None else ()
+        for each, row, share in more:
+            if self._is_catalogue(each):
+                passages = [*passages, each]
+            else:
                 found[row] = max(found.get(row, 0.0), _VERBATIM * share**3)
                 shares[row] = max(shares.get(row, 0.0), share)
         if not asks_for_tests(words):
-            tests = [row for row, share in shares.items() if share >= _MESSAGE and is_test(self.index, row)]
-            others = chain(shares.items(), self._shares(passages, as_typed)) if tests else ()
-            raising = {row: _VERBATIM * share**3 for row, share in others if share >= _MESSAGE and row not in tests}
-            found |= raised_first(found, tests, raising)
+            found |= self._raised(found, shares, passages, as_typed)
         if verb := ROUTE_WITH_VERB.match(typed.strip()):
             found = with_verb(self.index, verb[1], found)
         return found | self._of_message(passages, words, found)
+
+    def _weighed(
+        self, passages: Sequence[Passage], typed: Sequence[str], *, is_literal: bool
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """What the best passage of each row weighs, and the share of a question that the row has as typed."""
+        found, shares = dict[int, float](), dict[int, float]()
+        for place, each in enumerate(passages):
+            row, read = self._row(each), place < _COMPARED and each.share > _SHARE and not each.commented
+            if row >= 0 and not self._is_catalogue(each):
+                share = verbatim(self.index, typed, each, row) if read else 0.0
+                weight = each.weight * (_TYPED if is_literal else 1.0) + _VERBATIM * share**3
+                found[row], shares[row] = max(found.get(row, 0.0), weight), max(shares.get(row, 0.0), share)
+        return found, shares
+
+    def _raised(
+        self, found: Mapping[int, float], shares: Mapping[int, float], passages: Sequence[Passage], typed: Sequence[str]
+    ) -> dict[int, float]:
+        """What rows weigh instead, if tests have a message as it is typed, and other code has it too."""
+        tests = [row for row, share in shares.items() if share >= _MESSAGE and is_test(self.index, row)]
+        others = chain(shares.items(), self._shares(passages, typed)) if tests else ()
+        raising = {row: _VERBATIM * share**3 for row, share in others if share >= _MESSAGE and row not in tests}
+        return raised_first(found, tests, raising)
 
     def _shares(self, passages: Sequence[Passage], typed: Sequence[str]) -> Iterator[tuple[int, float]]:
         """Rows that are no tests, and the share of a question's words that passages of theirs have as typed."""
@@ -134,9 +151,8 @@ class Phrases:
         """
         messages = [each for each in passages if each.share >= _MESSAGE]
         told = next(filter(self._in_catalogue, messages), None) if len(words) >= FEWEST else None
-        if told is not None and not any(
-            weight >= AS_TYPED and not self.index.file(row).catalogue for row, weight in found.items()
-        ):
+        code = (row for row, weight in found.items() if weight >= AS_TYPED and not self.index.file(row).catalogue)
+        if told is not None and all(is_test(self.index, row) for row in code):
             weight, line = _VERBATIM * (1 + told.share**3), self.index.whole.line(told.file, told.first)
             keys = keyed(self.index, told.file, line, self._naming)
             if keys or self._is_catalogue(told):
@@ -235,13 +251,13 @@ class Phrases:
         return next(filter(None, (self._naming(run, own) for run in runs)), [])
 
     def _naming(self, name: Sequence[str], own: int = 0) -> list[int]:
-        """The functions elsewhere that have the words of a name one after the other; none if they are many.
+        """The functions elsewhere, but tests, that have the words of a name in a row; none if they are many.
 
         ``own``: the place of the message that is given to it, before which it stands too.
         """
         kinds = (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type"))
         found = self._running(name, comments=False, most=10 * _USES, but=own)
-        rows = [row for row in found if self.index.kinds[row] not in kinds]
+        rows = [row for row in found if self.index.kinds[row] not in kinds and not is_test(self.index, row)]
         return rows if len(rows) <= _USES else []
 
     def quoted(self, text: str, *, comments: bool = True) -> Bool[np.ndarray, " rows"]:
