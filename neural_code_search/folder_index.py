@@ -12,8 +12,8 @@ from data_prep.files.access import check_file_place, named_path
 from data_prep.installation import processors
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
+from search.engine.expressions import Pattern
 from search.engine.filters import known_path
-from search.engine.matching import Pattern
 from search.engine.show import result
 from search.engine.signals import Reranker, Stage
 from search.engine.usages import USUAL, find_usages

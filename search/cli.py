@@ -116,7 +116,7 @@ def answered(asked: str, folder: Path | None, options: SearchOptions) -> bool:
 
     What has changed is read completely before it is said that nothing is found, or that no file has a word.
     """
-    from search.engine.matching import Pattern
+    from search.engine.expressions import Pattern
     from search.engine.question import words_of
 
     cursor = None

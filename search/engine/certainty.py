@@ -14,9 +14,10 @@ from search.engine.evidence import LIMITS, Hits, Level, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
 from search.engine.matching import LineOwners
+from search.engine.messages import AS_TYPED
 from search.engine.name_reading import NameReader
 from search.engine.near_words import as_typed, in_known_forms, joined
-from search.engine.phrases import AS_TYPED, Phrases
+from search.engine.phrases import Phrases
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
 from search.engine.written_names import is_written
 from search.files.words import folded, pieces

@@ -13,11 +13,12 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float, Float32, Int64
 from search.engine.certainty import Certainty, Judge
 from search.engine.evidence import Hits, folded, without_doubles
+from search.engine.expressions import Pattern
 from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, files_of_languages
-from search.engine.matching import LineOwners, Pattern
+from search.engine.matching import LineOwners
 from search.engine.name_reading import NameReader
-from search.engine.penalties import Penalties, definitions_first, gains_of_passages, given_to, words_first
+from search.engine.penalties import Penalties, definitions_first, gains_of_names, gains_of_passages, words_first
 from search.engine.phrases import Phrases
 from search.engine.question import RankingSettings, Spelt, asked_words, asks_for_tests, parted, read_by_models, words_of
 from search.engine.signals import (
@@ -54,8 +55,7 @@ class Engine:
             index: the index to search.
             reranker: a trained model over the rows of ``index``; None: BM25 alone.
             ranking: the settings; None: the defaults.
-            retriever: a dense retriever, which adds rows to BM25's for ``reranker`` and its scores to theirs; not used
-                without a reranker.
+            retriever: of vectors, which adds rows to BM25's and scores to those of ``reranker``; not used without it.
         """
         self.index, self.reranker, self.retriever, self.names = index, reranker, retriever, NameReader(index)
         self.ranking = ranking or RankingSettings()
@@ -105,7 +105,7 @@ class Engine:
             allowed &= asked.rows(self.index)
         words, spelt = self.asked(asked.text, alone=pattern is not None)
         if asked.quoted:
-            allowed &= self._phrases.having(asked_words(asked.text), comments=self.ranking.comments > 0)
+            allowed &= self._phrases.quoted(asked.text, comments=self.ranking.comments > 0)
         lines = pattern.lines(self.index, self.owners, allowed) if pattern else {}
         allowed = np.isin(np.arange(len(allowed)), [*lines]) if pattern else allowed
         if words:
@@ -206,7 +206,7 @@ class Engine:
             scores += ranking.file * best_beside(scores, files)
         of_file = of_files[files]
         scores += ranking.files * of_file + gained - ranking.depth * self._penalties.depths[rows]
-        scores += (named_more := np.maximum(*(given_to(rows, each) for each in (spelt.own, spelt.inside))))
+        scores += (named_more := gains_of_names(rows, spelt, passages, ranking))
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         scores = definitions_first(scores, rows, self.index.names, kinds == ABSTRACT)
         if neural is not None and not (passages or spelt.own):

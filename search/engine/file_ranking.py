@@ -40,7 +40,7 @@ COMMON: Final = 3
 """Files that have a word from which on a part of a name may be that word."""
 _HEADERS: Final = frozenset(("h", "hh", "hpp", "hxx"))
 _SOURCES: Final = frozenset(("c", "cc", "cpp", "cxx"))
-_ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
+ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
 """Words that begin a question and say nothing about its subject."""
 _EXPLAINING: Final = """
 across also another around been between both during either functionality given has have instead internally internals its
@@ -118,7 +118,7 @@ def says_nothing(words: Sequence[str]) -> bool:
 
 def is_common(word: str) -> bool:
     """Whether a word says nothing about the subject of a question."""
-    return word in STOP_WORDS or word in _ASKING
+    return word in STOP_WORDS or word in ASKING
 
 
 class FileRanking:

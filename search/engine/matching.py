@@ -1,35 +1,27 @@
-"""Text that matches, and the innermost rows of an index that have it: a regular expression, or words in their order.
+"""The innermost rows that lines of files belong to, and words that stand in files in the order of a question.
 
-A row's own text is its lines without those of the rows inside of it, and with the comment above it. The text is that of
-the files as they were indexed; where these cannot be had, it is what the index has of their units. Expressions are
-those of RE2, which takes time that is linear in the text. Case counts, unless ``(?i)`` begins the expression. ``^`` and
-``$`` are the ends of a line.
+A row's own text is its lines without those of the rows inside of it, and with the comment above it.
 
 Words stand in a text at the distance that they have in the question. Where that has a number, or words that are not
 there, a program has put values in: the text may have up to PUT_IN words in place of these.
 """
 
 import ctypes
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from data_prep.errors import one_line, shown
-from data_prep.store.arrays import Bool, Float, Int64, edges
-from search.engine.question import LONGEST_QUERY, QueryError
-from search.index.code_index import Index, text_or_units
+from data_prep.store.arrays import Bool, Float, Int32, Int64, edges
+from search.engine.file_ranking import is_common
+from search.files.words import stems
+from search.index.code_index import Index
 from search.retrieval.exact import given, search_loops
+from search.retrieval.word_index import idf
 
-_LARGEST: Final = 1500
-"""Steps of an expression, whose number one character of a text may take as many of."""
-_PATIENCE: Final = 10.0
-"""Seconds that one search may take."""
 _KEPT: Final = 4096
 """Files whose owners of lines are kept."""
 
@@ -80,77 +72,16 @@ class LineOwners:
         return rows
 
 
-class Pattern:
-    """A regular expression, and the folder whose files it is looked for in."""
-
-    def __init__(self, typed: str, root: Path | None = None) -> None:
-        """Read an expression.
-
-        Args:
-            typed: the expression.
-            root: the indexed folder; None: not known, or several.
-
-        Raises:
-            QueryError: it is none, or would take too long.
-        """
-        import re2  # which no other question needs
-
-        if len(typed) > LONGEST_QUERY:
-            raise QueryError(f"regex has at most {LONGEST_QUERY:,} characters, this one has {len(typed):,}")
-        options = re2.Options()
-        options.log_errors = False
-        try:
-            re2.compile(typed, options)  # alone, so that what is wrong with it is told of what was typed
-            self._compiled = re2.compile(f"(?m){typed}", options)
-        except re2.error as error:
-            raise QueryError(f"regex takes an expression of RE2, not {shown(typed)}: {_told(error)}") from error
-        except UnicodeEncodeError as error:
-            raise QueryError(f"regex takes an expression of RE2 in UTF-8, not {shown(typed)}") from error
-        if self._compiled.programsize > _LARGEST:
-            raise QueryError(f"regex {shown(typed)} is too large: repeat less in it")
-        self.typed: Final = typed
-        self._root = root
-
-    def lines(self, index: Index, owners: LineOwners, allowed: Bool[np.ndarray, " rows"]) -> dict[int, int]:
-        """The rows among those ``allowed`` whose own text matches, in their order -> the first line that does.
-
-        Raises:
-            QueryError: it takes too long.
-        """
-        until, found = time.monotonic() + _PATIENCE, dict[int, int]()
-        counted = np.cumsum(np.append(0, allowed))
-        asked = counted[index.file_edges[1:]] > counted[index.file_edges[:-1]]
-        for file in np.flatnonzero(asked).tolist():
-            data = text_or_units(index, file, self._root).encode("utf-8", "replace")
-            if self._compiled.search(data):
-                of_file: dict[int, int] = {}
-                for row, line in self._matches(data, owners.of(file), until):
-                    if allowed[row]:
-                        of_file.setdefault(row, line)
-                found |= dict(sorted(of_file.items()))
-            if time.monotonic() > until:
-                raise QueryError(f"regex {shown(self.typed)} takes too long: narrow the search, or repeat less in it")
-        return found
-
-    def _matches(self, data: bytes, rows: Int64[np.ndarray, " lines"], until: float) -> Iterator[tuple[int, int]]:
-        """Each run of lines of one row that has a match: the row, and the line that the match begins on."""
-        starts = np.append(0, np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1)  # of line 1, 2, ...
-        rows = np.append(rows[1 : len(starts) + 1], np.full(max(0, len(starts) + 1 - len(rows)), -1))
-        firsts = np.append(0, np.flatnonzero(rows[1:] != rows[:-1]) + 1)
-        ends = np.append(starts[firsts[1:]] - 1, len(data))
-        for row, start, end in zip(rows[firsts].tolist(), starts[firsts].tolist(), ends.tolist(), strict=True):
-            if row >= 0 and (match := self._compiled.search(data, start, end)):
-                yield row, int(starts.searchsorted(match.start(), side="right"))
-            if time.monotonic() > until:
-                return
-
-
-def _told(error: Exception) -> str:
-    """What RE2 says is wrong."""
-    said = error.args[0] if error.args else ""
-    return one_line(said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said))
-
-
+FEWEST: Final = 3
+"""Words of a run, at least."""
+FILE: Final = np.int64(1 << 32)
+"""Between the places of one file and those of the next."""
+LIGHT: Final = 0.5
+"""What a common word weighs."""
+_FILES: Final = 40  # that are looked into, those that have most of the words
+_SHARE: Final = 1 / 3  # of the words that a file has at least
+_SOME: Final = 1 / 6  # the same where common words are looked for too
+_NONE: Final = np.empty(0, np.int32)
 PUT_IN: Final = 8
 """Words that may stand at a placeholder."""
 _APART: Final = 6
@@ -170,6 +101,59 @@ class Word:
     values: int  # how many words before it are numbers, or in no file
     weight: float
     keys: Int64[np.ndarray, " places"]  # ascending; of a file and a place in it
+
+
+def tells(word: str) -> bool:
+    """Whether a word of a question is looked for by its places."""
+    return not (is_common(word) or word.isdigit() or (len(word) < 2 and word.isascii()))
+
+
+def telling(
+    index: Index, words: Sequence[str], *, comments: bool, light: bool = False
+) -> tuple[list[Word], Int32[np.ndarray, " places"]]:
+    """The words of a question that say something, with their places in the files that have most of them.
+
+    And for all of these places in turn 1 for one in a comment, else 0.
+
+    Args:
+        index: of the files.
+        words: of the question.
+        comments: whether comments are looked into.
+        light: whether common words are looked for too, in these files, and weigh LIGHT, others 1.
+    """
+    whole, size = index.whole, len(index.files)
+    asked, holders, common = list[tuple[int, int, str]](), list[Int32[np.ndarray, " files"]](), list[bool]()
+    place = values = 0
+    for word in words:
+        is_light = light and is_common(word)
+        stem = next(iter(stems(word)), word) if is_light or tells(word) else ""
+        files = whole.having(stem) if stem else _NONE
+        if len(files):
+            asked.append((place, values, stem))
+            holders.append(files)
+            common.append(is_light)
+        values += bool(stem and not len(files)) or word.isdigit()
+        place += not stem or bool(len(files))
+    if not holders:
+        return [], _NONE
+    counts, held = np.array([len(each) for each in holders], np.int64), np.concatenate(holders)
+    weights = idf(counts, size)
+    having, mass = np.bincount(held, minlength=size), np.bincount(held, np.repeat(weights, counts), size)
+    mass[having < min(FEWEST, len(asked))] = 0.0
+    kept = mass >= max((_SOME if light else _SHARE) * weights.sum(), 1e-9)
+    if np.count_nonzero(kept) > _FILES:
+        kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
+    files, places, begun = whole.occurrences_in(kept, [stem for _, _, stem in asked])
+    keys = files * FILE + (places >> 1)
+    commented = places & 1
+    if not comments:
+        code = commented == 0
+        keys, begun, commented = keys[code], edges(code.view(np.int8))[begun], commented[code]
+    first = begun.tolist()
+    weights = np.where(common, LIGHT, 1.0) if light else weights
+    parts = zip(asked, weights.tolist(), first, first[1:], strict=False)
+    found = [Word(place, values, weight, keys[start:end]) for (place, values, _), weight, start, end in parts]
+    return found, commented
 
 
 @dataclass(slots=True)

@@ -1,22 +1,25 @@
 """What code has of a message or a route that is asked for.
 
-A message stands in code letter by letter, whatever was put in at its placeholders; or in a catalogue, whose key code
-has. The verb of a route, as in ``POST /orders``, stands in what is before a function's body, as ``@router.post`` or
-``[HttpPost]``. Of a controller, whose path stands before the class, it is a method of that.
+A message stands in code letter by letter, whatever was put in at its placeholders. The verb of a route, as in
+``POST /orders``, stands in what is before a function's body, as ``@router.post`` or ``[HttpPost]``. Of a controller,
+whose path stands before the class, it is a method of that.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import dropwhile, groupby, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, groupby, islice, pairwise
 from typing import Final
 
-from data_prep.languages.language import words
+import numpy as np
+
+from search.engine.file_ranking import ASKING, is_common
 from search.engine.line_scores import read_text
-from search.files.words import path_stems, stem_of
+from search.engine.matching import FEWEST, FILE, LIGHT, LineOwners, linked, telling, tells
+from search.engine.question import asked_words
+from search.engine.tables import Passage
+from search.files.words import pieces
 from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index
 
-FEWEST: Final = 3
-"""Words of a run, at least."""
 _COMPARED: Final = 4000
 """Characters of a text that are read."""
 _READ: Final = 100_000
@@ -27,14 +30,37 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _PUT_IN: Final = 80
 """Characters that may stand in the text for words that a program put in."""
 _DIGIT: Final = re.compile(r"\d")
+_VALUE: Final = re.compile(r"\A[\w.-]*[^\W_][\\/@=][^\s]*|/.+|\w+(?:\.\w+)+|\w+::.*|([\"'`<\[(]).*[\"'`>\])]")
+"""A word that may be what a program put in: a path, an address, a dotted name, what is in quotes or brackets."""
 _PLACEHOLDER: Final = re.compile(r"[\"'`%{$<~]|\\\(|\d")
 """What is where a program puts something in: the end of a string, or a sign in it; or a number, as printed."""
 _JOINT: Final = re.compile(
-    r"(?:(?<=[^\"'`\s])|(?<=\s))([\"'`])\s*(?:(?:\+\+?|\.\.?|&|<>|<<|\\)\s*)?[frbu]{0,2}\$?\1(?!\1)"
+    r"(?:(?<=[^\"'`\s\\])|(?<=\s))([\"'`])\s*(?:(?:\+\+?|\.\.?|&|<>|<<|\\)\s*)?[frbu]{0,2}\$?\1(?!\1)"
 )
 """What is between the parts of a string that is written in several."""
-_ENDED: Final = (":", "]")
-"""What ends what a program prints before a message, such as the name of an error."""
+NEGATED: Final = re.compile(r"(?<=n)['’](?=t\b)")
+"""What words of code end at, in *can't*."""
+AS_TYPED: Final = 3.0
+"""What code weighs that has most of a question letter by letter, so that no catalogue is looked into."""
+HAS: Final = 0.6
+"""The share of a question that code has as typed which has no three of its telling words one after the other."""
+_PLACED: Final = 0.9  # the same where only the places of words are known
+_IN_CATALOGUE: Final = 0.75  # the same of a catalogue
+_QUOTED: Final = 0.4  # of the weight of a part's words, that such code has by their places
+_APART: Final = 0.45  # what a placeholder takes away there
+_READ_QUOTES: Final = 12  # such places of a part that are read
+_MOST_PARTS: Final = 3
+_MOST_WORDS: Final = 64  # of a part that are looked for
+_MARGIN: Final = re.compile(r"\s*\\?\n\s*(?:[|*>] ?)?")
+"""What is between the lines of a text in several lines."""
+_SAID: Final = re.compile(
+    r"^\W*[A-Z]|[:.!\"'`]|(?i:\b(?:no|not|cannot|fail(?:ed|ure|s)?|unable|must|invalid|missing|(?:un)?expected|already"
+    r"|should|error|unknown|(?:un)?supported|denied|illegal|wrong|only|could|was|were|is|are|has|have|been)\b)"
+)
+"""What a message has, and few questions: a capital in front, a sign of a sentence, a word that says what is so."""
+_GOES_ON: Final = re.compile(r"\s*[frbu$]{0,2}[\"'`]")
+"""How a line begins that may go on with the text of the one above."""
+_BLANKS: Final = re.compile(r"(?:\\[nrt]|\s)+")
 _STATED: Final = re.compile(
     r"(?s)\A(?:.*[\s.\\:'\"(])?[\w$]*(?:Error|Exception|Fault|Failure|Warning|[Pp]anic)(?:\)?:|\)) (?=\S+\s+\S+\s+\S)"
 )
@@ -45,30 +71,114 @@ def without_error(typed: str) -> str:
     return _STATED.sub("", typed)
 
 
+def is_value(word: str) -> bool:
+    """Whether a word of a message may be what a program put in."""
+    return bool(_DIGIT.search(word) or _VALUE.fullmatch(word.rstrip(".,;:!?")))
+
+
 def share_as_typed(typed: Sequence[str], text: str) -> float:
     """The share of a question's words in the best run of them that a text has; 0 if these are less than FEWEST.
 
-    Words with digits may be what a program put in: they count for nothing, and stand for a placeholder. So do words
-    that the text lacks, inside of a run that has two words one after the other. What ends with a colon or a bracket
-    before the run is no part of the message.
+    Words with digits may be what a program put in: they count for nothing, and stand for a placeholder. So do paths and
+    words in quotes that the text lacks. Other words that it lacks stand for one too, inside of a run that has two words
+    one after the other. No part of the message is what ends with a colon or a bracket before the run, nor what follows
+    a colon behind it.
 
     Args:
         typed: the lower-case words, with what is between blanks beside them.
         text: in any case, without line breaks.
     """
-    text = _JOINT.sub("", text[:_COMPARED].lower())
-    counted = [_DIGIT.search(word) is None for word in typed]
-    plain = [counts and _stands(word, text) for counts, word in zip(counted, typed, strict=True)]
+    text = _BLANKS.sub(" ", _JOINT.sub("", text[:_COMPARED].lower()))
+    is_end = [word.endswith(":") for word in typed]
+    typed = [word[:-1] if ends and not _stands(word, text) else word for ends, word in zip(is_end, typed, strict=True)]
+    plain = [_DIGIT.search(word) is None and _stands(word, text) for word in typed]
+    counted = [stands or not is_value(word) for stands, word in zip(plain, typed, strict=True)]
     best, end, start = 0.0, 0, 0
     for begin in range(len(typed)):
-        start, end = begin if begin and typed[begin - 1].endswith(_ENDED) else start, max(end, begin)
+        is_begun = begin and (is_end[begin - 1] or typed[begin - 1].endswith("]"))
+        start, end = begin if is_begun else start, max(end, begin)
         while end < len(typed) and _has(text, typed[begin : end + 1], plain[begin : end + 1]):
             end += 1
         places = [place for place in range(begin, end) if plain[place]]
         if len(places) >= FEWEST and any(plain[place + 1 : place + 2] == [True] for place in places[:-1]):
-            others = sum(counted[start : places[0]]) + sum(counted[places[-1] + 1 :])
+            last = next((place for place in range(places[-1], len(typed)) if is_end[place]), len(typed))
+            others = sum(counted[start : places[0]]) + sum(counted[places[-1] + 1 : last + 1])
             best = max(best, len(places) / (len(places) + others))
     return best
+
+
+def verbatim(index: Index, typed: Sequence[str], passage: Passage, row: int) -> float:
+    """The share of a question's words that the lines of a passage have as typed."""
+    text, whole = index.text(row), index.whole
+    first, last = (whole.line(passage.file, place) - text.start_line for place in (passage.first, passage.last))
+    lines = text.source.split("\n")
+    first = max(0, first)
+    first -= first > 0 and lines[first : first + 1] != [] and _GOES_ON.match(lines[first]) is not None
+    return share_as_typed(typed, _MARGIN.sub(" ", "\n".join(lines[first : last + 1])))
+
+
+def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[Passage, int, float]]:
+    """Passages of code, or of catalogues, that have most of a message as it is typed, their rows, and what share.
+
+    All of its words but one may be common, and what may be a value is not looked for. Its parts between colons, which
+    may be several messages, are looked for one by one. Of what the index has no text the share is that of the places.
+
+    Args:
+        index: of the rows.
+        owners: of the lines of its files.
+        typed: the message.
+    """
+    lower = typed.lower().split()
+    if len(lower) < FEWEST or lower[0] in ASKING or not (_SAID.search(typed) or any(map(is_value, lower))):
+        return
+    for part in _between_colons(typed.split()):
+        for passage, share in _likely(index, part):
+            row = owners.at(passage.file, index.whole.line(passage.file, passage.last))
+            if row < 0:
+                continue
+            if index.files[passage.file].catalogue == "texts":
+                least = _IN_CATALOGUE
+            elif _has_line(index, row, index.whole.line(passage.file, passage.last)):
+                share, least = verbatim(index, lower, passage, row), HAS
+            else:  # a name may have all words but common ones
+                least = _PLACED if any(map(is_common, lower)) else 2.0
+            if share >= least:
+                yield passage, row, share
+
+
+def _between_colons(typed: Sequence[str]) -> Sequence[Sequence[str]]:
+    """The parts of a message that are long enough to be looked for; all of it if none is."""
+    parts = [list[str]()]
+    for word in typed:
+        parts[-1].append(word)
+        parts += [[]] if word.endswith(":") else []
+    return [part for part in parts if len(part) >= FEWEST][:_MOST_PARTS] or [typed]
+
+
+def _likely(index: Index, typed: Sequence[str]) -> Iterator[tuple[Passage, float]]:
+    """The passages that have most words of a part of a message, and the share of its words that they have."""
+    read = (("0",) if is_value(word) else asked_words(NEGATED.sub(" ", word)) for word in typed)
+    words = [piece for word in chain.from_iterable(read) for piece in pieces(word)]
+    told, _ = telling(index, words[:_MOST_WORDS], comments=False, light=True)
+    total = sum(LIGHT if is_common(word) else 1.0 for word in words if tells(word) or is_common(word))
+    if not any(each.weight > LIGHT for each in told):
+        return
+    keys, chains = linked(told, _APART)
+    kept = np.flatnonzero((chains.lengths >= FEWEST) & (chains.weights >= _QUOTED * total))
+    order = kept[(-chains.weights[kept]).argsort(kind="stable")]
+    begun = dict[int, tuple[int, float]]()  # where a passage begins -> the last word of the best one, and its weight
+    found = (each[order].tolist() for each in (chains.firsts, keys, chains.weights))
+    for first, last, weight in zip(*found, strict=True):
+        begun.setdefault(first, (last, weight))
+    for first, (last, weight) in islice(begun.items(), _READ_QUOTES):
+        start, end = (int(each % FILE) << 1 for each in (first, last))
+        yield Passage(weight / total, 0.0, int(first // FILE), start, end, False), weight / total
+
+
+def _has_line(index: Index, row: int, line: int) -> bool:
+    """Whether the index has the text of a line of a row: of long types and files it has the first lines."""
+    text = index.text(row)
+    return line - text.start_line <= text.source.count("\n")
 
 
 def line_of(text: str, typed: str, *, quoted: bool = False, sentence: str = "") -> int:
@@ -140,55 +250,6 @@ def _has(text: str, run: Sequence[str], plain: Sequence[bool]) -> bool:
 
 def _parts(run: Sequence[str], plain: Sequence[bool]) -> Iterator[Iterator[tuple[str, bool]]]:
     return (own for is_plain, own in groupby(zip(run, plain, strict=True), lambda each: each[1]) if is_plain)
-
-
-_OF_FORMS: Final = (
-    "value preserve space xml string name data msgstr msgid plural item quantity source target type text id"
-)
-_FORMAT: Final = frozenset(map(stem_of, words(_OF_FORMS)))
-"""What the form of a catalogue has around a key."""
-_LONGEST: Final = 16
-"""Words of a key, or of a text that is one."""
-_ABOVE: Final = 100
-"""Lines above a message that may have the keys around it."""
-_OF_KEY: Final = 4
-"""Words of such a line, at most."""
-_APART: Final = (".po", ".resx", ".xlf")
-"""The ends of catalogues that have a key in a line of its own, one or _BEFORE lines above its message."""
-_BEFORE: Final = 2
-_INNER: Final = frozenset(map(stem_of, words("state string en localizations variations plural one other")))
-"""How lines between a key and its message begin in ``.xcstrings``; in Android's plurals by ``item``."""
-
-
-def keyed(index: Index, file: int, line: int, naming: Callable[[Sequence[str]], list[int]]) -> list[int]:
-    """The rows that have the key of a message.
-
-    Args:
-        index: of the rows.
-        file: the catalogue.
-        line: of the message.
-        naming: gives the rows that have some stems one after the other; none if these are many.
-    """
-    found: dict[int, list[str]] = {}
-    for number, stem in sorted(index.whole.words_of(file).items()):
-        found.setdefault(index.whole.line(file, 2 * number), []).append(stem)
-    path, written = index.files[file].path, found.get(line, [])
-    own = _bare(written)[:_LONGEST]
-    for length in range(len(own), 1, -1):
-        if rows := naming(own[:length]):
-            return rows
-    above = [found[each] for each in range(line - 1, max(0, line - _ABOVE), -1) if each in found]
-    between = _INNER if path.endswith(".xcstrings") else frozenset({"item"} & {*written[:1]})
-    above = [*dropwhile(lambda key: key[0] in between, above)]
-    for key in above[: 1 if between else _BEFORE] if between or path.endswith(_APART) else ():
-        if rows := naming(_bare(_bare(key)[::-1])[::-1]):
-            return rows
-    heads = [*(key for key in above if len(key) <= _OF_KEY), path_stems(path)[0]]
-    return next(filter(None, (naming([*key, *own[:1]]) for key in heads)), []) or naming(own[:1])
-
-
-def _bare(key: Sequence[str]) -> list[str]:
-    return [*dropwhile(_FORMAT.__contains__, key)]
 
 
 ROUTE_WITH_VERB: Final = re.compile(r"(?i)\A(get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")

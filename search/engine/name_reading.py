@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from search.engine.near_words import MOST, NearNames, distance
-from search.engine.path_reading import PathReader
+from search.engine.path_reading import STUBS, PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
 from search.engine.written_names import near_written, rows_with
 from search.files.words import terms_of
@@ -210,7 +210,7 @@ class NameReader(Names):
     def _is_defined(self, row: int) -> bool:
         """Whether a row has more than the head of a function, which another one defines."""
         file, kind = self._index.file(row), int(self._index.kinds[row])
-        if kind == ABSTRACT or file.path.endswith((".pyi", ".d.ts")):
+        if kind == ABSTRACT or file.path.endswith(STUBS):
             return False
         if file.language == "python":
             source = self._index.text(row).source

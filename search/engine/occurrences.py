@@ -38,6 +38,16 @@ _CALLED: Final = re.compile(
 )
 _MACRO: Final = re.compile(r"![ \t]*[\[{]")
 _TYPED: Final = re.compile(r"\[[^\[\]\n]*+(?:\[[^\[\]\n]*+\][^\[\]\n]*+)*+\]\(")
+_TEMPLATED: Final = re.compile("\0`")
+_BY_POINTER: Final = re.compile(r"\(\s*\*\s*\0\s*\)\s*\(")
+_ALSO_CALLED: Final = {
+    **dict.fromkeys(("javascript", "typescript"), _TEMPLATED),
+    **dict.fromkeys(("c", "cpp"), _BY_POINTER),
+    "lua": re.compile(r"\0\s*(?:[\"'{]|\[=*\[)"),
+    "scala": re.compile(r"(?<!extends )(?<!with )(?<!: )\0 ?\{"),
+    "r": re.compile(r"(?:%[^%\s]*>%|\|>)\s*\0"),
+}
+"""Language -> how a name, which is NUL here, is called without brackets behind it."""
 _NEW: Final = re.compile(r"\bnew\s+(?:[\w$]+(?:\.|::|\\))*+\Z")
 _DECLARED: Final = re.compile(
     r"(?:(?:^|[^\w.$])(?P<word>def|defp|defmacrop?|defguardp?|fn|func|fun|function\*?|sub|class|struct|interface|trait"
@@ -233,6 +243,8 @@ def _kind(line: str, column: int, name: str, language: Language) -> Kind:
     if _NEW.search(before) or _CALLED.match(after) or (language.name == "rust" and _MACRO.match(after)):
         return "call"
     if language.name in ("scala", "go") and _TYPED.match(after):
+        return "call"
+    if (called := _ALSO_CALLED.get(language.name)) and called.search(f"{before}\0{after}"):
         return "call"
     return "import" if _IMPORTS.match(line) else "call" if _is_command(before, after, language.name) else "mention"
 

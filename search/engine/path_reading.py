@@ -58,6 +58,10 @@ class Mentioned:
         return reduce(lambda text, path: text.replace(path, " "), self.unknown, self.rest)
 
 
+STUBS: Final = (".pyi", ".d.ts", ".d.mts", ".d.cts")
+"""The ends of files that only declare what others define."""
+
+
 class PathReader:
     """Reads paths by those of an index; case does not matter."""
 
@@ -77,7 +81,8 @@ class PathReader:
         for place in fits:
             path = self._paths[place]
             gathers = path.rpartition("/")[2].split(".")[0] in GATHERING
-            fits[place] += 0.5 * (not self._index.files[place].test) + 0.3 * gathers - 0.01 * path.count("/")
+            own = 0.5 * (not self._index.files[place].test) - 0.4 * (place in self._index.old)
+            fits[place] += own + 0.3 * gathers - 0.2 * path.endswith(STUBS) - 0.01 * path.count("/")
         return {place: fit for place, fit in fits.items() if fit > max(fits.values()) - 1}
 
     def is_file(self, typed: str) -> bool:

@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int64
-from search.engine.question import RankingSettings, asks_for_tests
+from search.engine.messages import AS_TYPED
+from search.engine.question import RankingSettings, Spelt, asks_for_tests
 from search.files.generations import DEPRECATED
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, TEST, Index
@@ -26,6 +27,8 @@ _CATALOGUE: Final = 20.0
 
 _FEW: Final = 30
 """Rows of an index over which the standardised scores of models say little: their spread is by chance."""
+_IN_MESSAGE: Final = 2.0
+"""What a name weighs at most that is a part of a message."""
 _EXPECTED: Final = 0.25
 """What a test weighs that has a message which other code has too, over one that has it alone."""
 
@@ -106,6 +109,22 @@ def given_to(rows: Int64[np.ndarray, " found"], given: Mapping[int, float]) -> F
         there = rows.take(places, mode="clip") == own
         found[places[there]] = values[there]
     return found
+
+
+def gains_of_names(
+    rows: Int64[np.ndarray, " found"], spelt: Spelt, passages: Mapping[int, float], ranking: RankingSettings
+) -> Float[np.ndarray, " found"]:
+    """What each of ``rows`` gains by the names in a question; less in a message that code has letter by letter.
+
+    Args:
+        rows: ascending.
+        spelt: what the question names.
+        passages: by :meth:`Phrases.rows`.
+        ranking: the weights.
+    """
+    found = np.maximum(given_to(rows, spelt.own), given_to(rows, spelt.inside))
+    is_name = any(gain >= ranking.exact_name_boost for gain in spelt.own.values())
+    return found if is_name or max(passages.values(), default=0.0) < AS_TYPED else np.minimum(found, _IN_MESSAGE)
 
 
 def raised_first(found: Mapping[int, float], tests: Sequence[int], raising: Mapping[int, float]) -> dict[int, float]:

@@ -20,13 +20,14 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.store.arrays import Bool, Int32, Int64, edges
+from data_prep.store.arrays import Bool, Int64
+from search.engine.catalogues import keyed
 from search.engine.file_ranking import is_common
-from search.engine.matching import LineOwners, Word, linked
-from search.engine.messages import FEWEST, ROUTE_WITH_VERB, keyed, share_as_typed, with_verb, without_error
+from search.engine.matching import FEWEST, FILE, LineOwners, linked, telling, tells
+from search.engine.messages import AS_TYPED, HAS, NEGATED, ROUTE_WITH_VERB, quoting, verbatim, with_verb, without_error
 from search.engine.penalties import is_test, raised_first
 from search.engine.question import asked_words, asks_for_tests
-from search.engine.tables import Passage, of_entry
+from search.engine.tables import Passage, is_given, of_entry
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
@@ -37,9 +38,8 @@ _UNIT: Final = 10.0
 """The weight of the words of a passage that counts as 1, in a project of _LARGE files or more; in others less."""
 _LARGE: Final = 64
 _GAP: Final = 0.3  # what a placeholder takes away, in mean weights of a word
-_FILES: Final = 40  # that are looked into, those that have most of the words
 _PASSAGES: Final = 40
-_SHARE: Final = 1 / 3  # of the words that a file has at least
+_SHARE: Final = 1 / 3  # of a question, from which on a passage is read
 _LEAST: Final = 0.01  # what a passage weighs that counts
 _SMALL: Final = 0.1
 """The share of the best one's weight from which on a passage counts."""
@@ -54,15 +54,11 @@ _PARTS: Final = 10  # of a route, that are looked at
 _VALUES: Final = (":", "{", "<", "[", "$")  # what begins those that stand for values
 _READ: Final = 20_000  # places of words in quotes that are looked at
 _CONSTANT: Final = re.compile(r"\b[A-Z][A-Z\d]+\b")  # a name of one word that may be looked for alone
+_RAISING: Final = frozenset(("throw", "rais"))  # stems before a message which is not given to a name
 _USES: Final = 5  # functions that may name a message
 _VERBATIM: Final = 5.0
 """What a question weighs that code has letter by letter, as it has a message; a part of it by the third power."""
-AS_TYPED: Final = 3.0
-"""What code weighs that has most of a question letter by letter, so that no catalogue is looked into."""
 _COMPARED: Final = 5  # passages that are read for this, the best ones
-_NONE: Final = np.empty(0, np.int32)
-_SHIFT: Final = 32
-_FILE: Final = np.int64(1 << _SHIFT)  # between the places of one file and those of the next
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,34 +83,56 @@ class Phrases:
         return lru_cache(maxsize=16)(self._rows_of)  # asked for twice for an answer
 
     def _rows_of(self, words: Sequence[str], comments: bool, typed: str) -> Mapping[int, float]:
-        found: dict[int, float] = {}
         plain = without_error(ROUTE_WITH_VERB.sub("", typed.strip()))
         is_literal = bool(plain) and not re.search(r"\s", plain)
-        whole = words if plain == typed.strip() else asked_words(plain)
+        whole = words if plain == typed.strip() and "'" not in plain else asked_words(NEGATED.sub(" ", plain))
         words = [piece for word in whole for piece in pieces(word)]
         passages = self.passages(words, comments=comments)
         if is_literal and not passages and plain.startswith("/"):
             passages = self._of_route(plain.split("/")[1:_PARTS], comments=comments)
         as_typed = plain.lower().split()
+        found, shares = self._weighed(passages, as_typed, is_literal=is_literal)
+        sure = (row for row, weight in found.items() if weight >= AS_TYPED and not is_test(self.index, row))
+        more = quoting(self.index, self.owners, plain) if not is_literal and next(sure, None) is None else ()
+        for each, row, share in more:
+            if self._is_catalogue(each):
+                passages = [*passages, each]
+            else:
+                found[row] = max(found.get(row, 0.0), _VERBATIM * share**3)
+                shares[row] = max(shares.get(row, 0.0), share)
+        if not asks_for_tests(words):
+            found |= self._raised(found, shares, passages, as_typed)
+        if verb := ROUTE_WITH_VERB.match(typed.strip()):
+            found = with_verb(self.index, verb[1], found)
+        return found | self._of_message(passages, words, found)
+
+    def _weighed(
+        self, passages: Sequence[Passage], typed: Sequence[str], *, is_literal: bool
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """What the best passage of each row weighs, and the share of a question that the row has as typed."""
+        found, shares = dict[int, float](), dict[int, float]()
         for place, each in enumerate(passages):
             row, read = self._row(each), place < _COMPARED and each.share > _SHARE and not each.commented
             if row >= 0 and not self._is_catalogue(each):
-                weight = each.weight * (_TYPED if is_literal else 1.0)
-                weight += _VERBATIM * self._verbatim(as_typed, each, row) ** 3 if read else 0.0
-                found[row] = max(found.get(row, 0.0), weight)
-        if not asks_for_tests(words):
-            tests = [row for row, weight in found.items() if weight >= AS_TYPED and is_test(self.index, row)]
-            shares = self._shares(passages, as_typed) if tests else ()
-            found |= raised_first(found, tests, {row: _VERBATIM * part**3 for row, part in shares if part >= _MESSAGE})
-        if verb := ROUTE_WITH_VERB.match(typed.strip()):
-            found = with_verb(self.index, verb[1], found)
-        return found | self._of_message(passages, len(words), found)
+                share = verbatim(self.index, typed, each, row) if read else 0.0
+                weight = each.weight * (_TYPED if is_literal else 1.0) + _VERBATIM * share**3
+                found[row], shares[row] = max(found.get(row, 0.0), weight), max(shares.get(row, 0.0), share)
+        return found, shares
+
+    def _raised(
+        self, found: Mapping[int, float], shares: Mapping[int, float], passages: Sequence[Passage], typed: Sequence[str]
+    ) -> dict[int, float]:
+        """What rows weigh instead, if tests have a message as it is typed, and other code has it too."""
+        tests = [row for row, share in shares.items() if share >= _MESSAGE and is_test(self.index, row)]
+        others = chain(shares.items(), self._shares(passages, typed)) if tests else ()
+        raising = {row: _VERBATIM * share**3 for row, share in others if share >= _MESSAGE and row not in tests}
+        return raised_first(found, tests, raising)
 
     def _shares(self, passages: Sequence[Passage], typed: Sequence[str]) -> Iterator[tuple[int, float]]:
         """Rows that are no tests, and the share of a question's words that passages of theirs have as typed."""
         rows = ((self._row(each), each) for each in passages if each.share > _SHARE and not each.commented)
         others = ((row, each) for row, each in rows if row >= 0 and not is_test(self.index, row))
-        yield from ((row, self._verbatim(typed, each, row)) for row, each in islice(others, _COMPARED))
+        yield from ((row, verbatim(self.index, typed, each, row)) for row, each in islice(others, _COMPARED))
 
     def _is_catalogue(self, passage: Passage) -> bool:
         return self.index.files[passage.file].catalogue == "texts"
@@ -124,22 +142,23 @@ class Phrases:
         row = self._row(passage) if self.index.files[passage.file].catalogue else -1
         return row >= 0 and self.index.kinds[row] in (WHOLE_FILE, CONSTANT)
 
-    def _of_message(self, passages: Sequence[Passage], words: int, found: Mapping[int, float]) -> dict[int, float]:
-        """What else rows weigh if a passage is a message of so many words, which is given to a name.
+    def _of_message(
+        self, passages: Sequence[Passage], words: Sequence[str], found: Mapping[int, float]
+    ) -> dict[int, float]:
+        """What else rows weigh if a passage is a message of some words, which is given to a name.
 
         That is a constant's, or a key in a catalogue, unless code has it letter by letter. ``found``: what rows weigh.
         """
         messages = [each for each in passages if each.share >= _MESSAGE]
-        told = next(filter(self._in_catalogue, messages), None) if words >= FEWEST else None
-        if told is not None and not any(
-            weight >= AS_TYPED and not self.index.file(row).catalogue for row, weight in found.items()
-        ):
+        told = next(filter(self._in_catalogue, messages), None) if len(words) >= FEWEST else None
+        code = (row for row, weight in found.items() if weight >= AS_TYPED and not self.index.file(row).catalogue)
+        if told is not None and all(is_test(self.index, row) for row in code):
             weight, line = _VERBATIM * (1 + told.share**3), self.index.whole.line(told.file, told.first)
             keys = keyed(self.index, told.file, line, self._naming)
             if keys or self._is_catalogue(told):
                 return {self._row(told): weight, **dict.fromkeys(keys, _RAISED * weight)}
         best = max(passages, key=lambda each: each.weight, default=None)
-        if best not in messages or words <= FEWEST or best is None:
+        if best not in messages or len(words) <= FEWEST or best is None:
             return {}
         own = self._row(best)
         entry = {} if best.commented else of_entry(self.index, best, own, found.get(own, best.weight), self._naming)
@@ -156,20 +175,14 @@ class Phrases:
         found = (self.passages(asked_words("/".join(some)), comments=comments) for some in told)
         return next(filter(None, found), [])
 
-    def _verbatim(self, typed: Sequence[str], passage: Passage, row: int) -> float:
-        """The share of a question's words that the lines of a passage have as typed."""
-        text, whole = self.index.text(row), self.index.whole
-        first, last = (whole.line(passage.file, place) - text.start_line for place in (passage.first, passage.last))
-        return share_as_typed(typed, " ".join(text.source.split("\n")[max(0, first) : last + 1]))
-
     def passages(self, words: Sequence[str], *, comments: bool = True) -> list[Passage]:
         """The best passages for the words of a question, best first."""
-        telling, commented = self._telling(words[:LONGEST], comments=comments)
-        fewest = min(FEWEST, len(telling))
-        total = sum(each.weight for each in telling)
-        if not total or len(telling) == 1 < sum(map(_tells, words)) - 1:  # one word of several says nothing
+        told, commented = telling(self.index, words[:LONGEST], comments=comments)
+        fewest = min(FEWEST, len(told))
+        total = sum(each.weight for each in told)
+        if not total or len(told) == 1 < sum(map(tells, words)) - 1:  # one word of several says nothing
             return []
-        keys, chains = linked(telling, _GAP * total / len(telling))
+        keys, chains = linked(told, _GAP * total / len(told))
         weights, firsts = chains.weights, chains.firsts
         rarest = idf(np.ones(1, np.int64), min(len(self.index.files), _LARGE)) / idf(np.ones(1, np.int64), _LARGE)
         unit = _UNIT * float(rarest[0])
@@ -178,60 +191,39 @@ class Phrases:
         if not len(kept):
             return []
         order = kept[(-weights[kept]).argsort(kind="stable")]
-        files = keys[order] >> _SHIFT
+        files = keys[order] // FILE
         of_files = np.zeros(len(self.index.files))
         of_files[files[::-1]] = weights[order[::-1]]  # the best of each file, which is the last one that is written
         best = np.sort(of_files[of_files > 0]).tolist()
         found, begun = list[Passage](), set[tuple[int, int]]()
-        order = order[:_PASSAGES]
-        ends = (each[order] % _FILE << 1 for each in (firsts, keys))
-        parts = (weights[order], files[:_PASSAGES], *ends, commented[order])
+        order = self._looked_at(order, files)
+        files = keys[order] // FILE
+        ends = (each[order] % FILE << 1 for each in (firsts, keys))
+        is_said = (commented[order] == 1) | np.isin(firsts[order], keys[commented == 1])
+        parts = (weights[order], files, *ends, is_said)
         for weight, file, first, last, is_comment in zip(*(each.tolist() for each in parts), strict=True):
             having = len(best) - bisect_left(best, 0.95 * weight)
             value = (weight / total) ** 2 * weight / unit / having**0.5
             least = max(_LEAST, _SMALL * found[0].weight if found else 0.0)
-            if value < least or (len(telling) < FEWEST and having > _SELDOM):
+            if value < least or (len(told) < FEWEST and having > _SELDOM):
                 break  # those that follow are worth less, and as many have as much
             if (file, first) not in begun:  # of those that begin at one place the best
-                found.append(Passage(weight / total, value, file, first, last, is_comment == 1))
+                found.append(Passage(weight / total, value, file, first, last, is_comment))
             begun.add((file, first))
         return found
 
-    def _telling(self, words: Sequence[str], *, comments: bool) -> tuple[list[Word], Int32[np.ndarray, " places"]]:
-        """The words that say something, with their places in the files that have most of them.
+    def _looked_at(
+        self, order: Int64[np.ndarray, " found"], files: Int64[np.ndarray, " found"]
+    ) -> Int64[np.ndarray, " some"]:
+        """The first of some passages, and of those in files that are no tests as many."""
+        if len(order) <= _PASSAGES:
+            return order
+        rest = order[_PASSAGES:][~self._tests[files[_PASSAGES:]]]
+        return np.concatenate([order[:_PASSAGES], rest[:_PASSAGES]])
 
-        And for all of these places in turn 1 for one in a comment, else 0.
-        """
-        whole, size = self.index.whole, len(self.index.files)
-        asked, holders = list[tuple[int, int, str]](), list[Int32[np.ndarray, " files"]]()
-        place = values = 0
-        for word in words:
-            stem = next(iter(stems(word)), word) if _tells(word) else ""
-            files = whole.having(stem) if stem else _NONE
-            if len(files):
-                asked.append((place, values, stem))
-                holders.append(files)
-            values += bool(stem and not len(files)) or word.isdigit()
-            place += not stem or bool(len(files))
-        if not holders:
-            return [], _NONE
-        counts, held = np.array([len(each) for each in holders], np.int64), np.concatenate(holders)
-        weights = idf(counts, size)
-        having, mass = np.bincount(held, minlength=size), np.bincount(held, np.repeat(weights, counts), size)
-        mass[having < min(FEWEST, len(asked))] = 0.0
-        kept = mass >= max(_SHARE * weights.sum(), 1e-9)
-        if np.count_nonzero(kept) > _FILES:
-            kept &= mass >= np.partition(mass, -_FILES)[-_FILES]
-        files, places, begun = whole.occurrences_in(kept, [stem for _, _, stem in asked])
-        keys = files * _FILE + (places >> 1)
-        commented = places & 1
-        if not comments:
-            code = commented == 0
-            keys, begun, commented = keys[code], edges(code.view(np.int8))[begun], commented[code]
-        first = begun.tolist()
-        parts = zip(asked, weights.tolist(), first, first[1:], strict=False)
-        telling = [Word(place, values, weight, keys[start:end]) for (place, values, _), weight, start, end in parts]
-        return telling, commented
+    @cached_property
+    def _tests(self) -> Bool[np.ndarray, " files"]:
+        return np.array([file.test for file in self.index.files], np.bool_)
 
     def _row(self, passage: Passage) -> int:
         """The innermost row that a passage is in, or in the comment above it; -1: none."""
@@ -243,11 +235,13 @@ class Phrases:
             return []
         text = self.index.text(row)
         named = [stem for word in asked_words(self.index.names[row].rpartition(".")[2]) for stem in stems(word)]
-        whole, own = self.index.whole, int(message.file * _FILE) + message.first // 2
+        whole, own = self.index.whole, int(message.file * FILE) + message.first // 2
         line, words = whole.line(message.file, message.first), whole.words_of(message.file)
         places = range(message.first // 2 - 1, max(-1, message.first // 2 - 7), -1)
         same = [words[each] for each in places if words.get(each) and whole.line(message.file, 2 * each) >= line - 1]
-        same = [*dropwhile(is_common, same)]  # the message may begin with such
+        same = same if is_given(self.index, message, row) else []
+        same = [] if not _RAISING.isdisjoint(same) else same
+        same = [*dropwhile(lambda stem: is_common(stem) or len(stem) < 2, same)]  # the message may begin so
         runs = [same[:length][::-1] for length in range(len(same), 1, -1)]  # one word says little
         runs = [named] if self.index.kinds[row] == CONSTANT and text.start_line == text.end_line else runs
         if UNIT_KINDS[self.index.kinds[row]] == "type":
@@ -257,14 +251,23 @@ class Phrases:
         return next(filter(None, (self._naming(run, own) for run in runs)), [])
 
     def _naming(self, name: Sequence[str], own: int = 0) -> list[int]:
-        """The functions elsewhere that have the words of a name one after the other; none if they are many.
+        """The functions elsewhere, but tests, that have the words of a name in a row; none if they are many.
 
         ``own``: the place of the message that is given to it, before which it stands too.
         """
         kinds = (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type"))
         found = self._running(name, comments=False, most=10 * _USES, but=own)
-        rows = [row for row in found if self.index.kinds[row] not in kinds]
+        rows = [row for row in found if self.index.kinds[row] not in kinds and not is_test(self.index, row)]
         return rows if len(rows) <= _USES else []
+
+    def quoted(self, text: str, *, comments: bool = True) -> Bool[np.ndarray, " rows"]:
+        """Which rows have a text in quotes; if none has, those whose code has most of it around what was put in."""
+        words = asked_words(text)
+        if (found := self.having(words, comments=comments)).any() or len(words) < FEWEST:
+            return found
+        least = _VERBATIM * HAS**3
+        found[[row for row, weight in self.rows(words, comments=False, typed=text).items() if weight >= least]] = True
+        return found
 
     def having(self, words: Sequence[str], *, comments: bool = True) -> Bool[np.ndarray, " rows"]:
         """Which rows have all of ``words`` one after the other, in the text that no row inside of them has."""
@@ -278,12 +281,12 @@ class Phrases:
         for number, stem in enumerate(run):
             files, places = self.index.whole.occurrences(stem)
             read = np.ones(len(places), np.bool_) if comments else places & 1 == 0
-            own = files[read].astype(np.int64) * _FILE + (places[read] >> 1) - number
+            own = files[read].astype(np.int64) * FILE + (places[read] >> 1) - number
             keys = keys[_among(keys, own)] if number else own
         found, keys = set(), keys[(keys < but - len(run) - 1) | (keys >= but)]
         for key in keys[:most].tolist():
-            place = int(key % _FILE) << 1
-            found.add(self._row(Passage(0.0, 0.0, int(key // _FILE), place, place, False)))
+            place = int(key % FILE) << 1
+            found.add(self._row(Passage(0.0, 0.0, int(key // FILE), place, place, False)))
         return sorted(found - {-1})
 
 
@@ -294,7 +297,3 @@ def _among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"
         if len(others)
         else np.zeros(len(keys), np.bool_)
     )
-
-
-def _tells(word: str) -> bool:
-    return not (is_common(word) or word.isdigit() or (len(word) < 2 and word.isascii()))

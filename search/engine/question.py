@@ -6,7 +6,7 @@ Light to import, for the help: no numpy.
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -30,20 +30,8 @@ _BOUNDS: Final = {
     "weight": real(0, 1),
     **dict.fromkeys(
         (
-            "test",
-            "constant",
-            "old",
-            "deprecated",
-            "depth",
-            "whole",
-            "file",
-            "files",
-            "phrases",
-            "phrases_of_file",
-            "beside",
-            "context",
-            "exact_name_boost",
-            "mention_boost",
+            *("test", "constant", "old", "deprecated", "depth", "whole", "file", "files", "phrases"),
+            *("phrases_of_file", "beside", "context", "exact_name_boost", "mention_boost"),
         ),
         _ADDED,
     ),
@@ -91,8 +79,8 @@ class RankingSettings:
     exact_name_boost: float = 100.0
     """Added to the score of what has the whole query as its name."""
     mention_boost: float = 5.0
-    """Added to the scores of the members of a type that the query names, of a method named among other words, and of
-    what is in a file or folder that is named among them. For a path of a file it is exact_name_boost."""
+    """Added to what a query names among other words: members of a type, methods, what a file or folder has. For the
+    path of a file it is exact_name_boost."""
     comments: int = 3
     """How many times each word of a comment counts in BM25, if comments are searched."""
 
@@ -106,10 +94,8 @@ class RankingSettings:
         return TEXT_VECTORS if vectors and vectors.reads_text else WORD_VECTORS
 
 
-LONGEST_QUERY: Final = 2000
-"""Maximum number of characters of a query."""
-_TESTS: Final = frozenset(("test", "tests", "testing"))
-"""Words by which a query asks for tests."""
+LONGEST_QUERY: Final = 2000  # maximum number of characters of a query
+_TESTS: Final = frozenset(("test", "tests", "testing"))  # words by which a query asks for tests
 _SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[.#]|::)[A-Za-z_$][\w$]*)*")
 _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[A-Z]{2}[a-z]{2}|[\w$](?:[._#$]|::)[\w$]")
 """What distinguishes an identifier from a word: a capital inside, as in ``IOUtils`` too, a dot, an underscore."""
@@ -120,8 +106,11 @@ _WHOLE: Final = re.compile(
 )
 """A question that is one name, as people write it."""
 _POINTED: Final = re.compile(r"(?<![\w)\]])\(\*?(\w+)(?:\[[^\[\]()]*\])?\)(?=\.\w)")
-_INNER: Final = re.compile(r"(?<=[A-Z]\w)\$(?=[A-Z])|(?<=[a-z\d])\$(?=[A-Z]\w*[a-z])")
-"""What Java's virtual machine has before a type inside of another."""
+_INNER: Final = re.compile(r"(?<=[A-Z]\w)\$(?=[A-Z])|(?<=[a-z\d])\$(?=[A-Z]\w*[a-z])")  # of Java's virtual machine
+_RECEIVER: Final = re.compile(
+    r"\A(?:<&?([\w:]+)[^\n]*? as [^\n]*>(?=::)|\$(?=(?!this)\w+(?:->|::))"
+    r"|(?:\$?this|self|cls|super\(\)|super|Self|parent|static)(?:\.|->|::))"
+)
 _TYPED: Final = re.compile(r"(?<=\w)(?:::)?<[\w\s,.:*&?<>\[\]]*>(?=\.|::|#|->|\(|\Z)")
 """The types that a type or function is given."""
 
@@ -130,13 +119,19 @@ def dotted_name(text: str) -> str:
     """A question that is one name, with dots before its parts; "" if it is none.
 
     ``Type#method``, ``Type::method()``, ``func (t *Type) method``, ``(*Type).method``, ``Type<T>.method`` and
-    ``Type->method`` are all ``Type.method``.
+    ``Type->method`` are all ``Type.method``, and so are ``$type->method()`` and ``<Type as Trait>::method``.
     """
-    found = _WHOLE.fullmatch(_TYPED.sub("", _POINTED.sub(r"\1", _INNER.sub(".", text.strip()))))
+    plain = _INNER.sub(".", _RECEIVER.sub(r"\1", text.strip()))
+    found = _WHOLE.fullmatch(_TYPED.sub("", _POINTED.sub(r"\1", plain)))
     if not found:
         return ""
     name = re.sub(r"#|::|->|\\", ".", found["name"])
     return f"{found['owner']}.{name}" if found["owner"] else name
+
+
+_PRINTED: Final = re.compile(  # what a printed line has
+    r"[\x1b␛{\[]|\^\[|\d\d:\d\d|\d\d[-/]\d\d|[\w)\]]: |:\w+:|R!|(?:^|\s)\w+=\S|[A-Z] +[|-]"
+)
 
 
 def asks_for_tests(words: Sequence[str]) -> bool:
@@ -151,11 +146,16 @@ def asked_words(text: str) -> tuple[str, ...]:
 
 
 def parted(typed: str, index: "Index", *, alone: bool = False) -> "Question":
-    """As :func:`search.engine.filters.read_question`; most questions have neither filters nor quotes to read."""
+    """As :func:`search.engine.filters.read_question`, without what was printed around a message; most have neither."""
     from search.engine.filters import Question, read_question
 
     typed = typed if typed.isascii() else unicodedata.normalize("NFC", typed)  # accents may stand apart
-    return read_question(typed, index, alone=alone) if ":" in typed or '"' in typed else Question(typed)
+    found = read_question(typed, index, alone=alone) if ":" in typed or '"' in typed else Question(typed)
+    if found.quoted or not _PRINTED.search(found.text):
+        return found
+    from search.engine.printed import message_in
+
+    return replace(found, text=message_in(found.text))
 
 
 def read_by_models(words: Sequence[str], model: object) -> float:

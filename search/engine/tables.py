@@ -5,7 +5,7 @@ entries a line has. Of several keys on a line it is the one directly before the 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +31,11 @@ _KEY: Final = re.compile(
     r"\s*(?::|=>|,|->|=|\bto\b)\s*[A-Za-z_]{0,4}\(?\s*(?:[frbuLR@$]{0,2})\Z"
 )
 """A key and what is between it and the quote of its message."""
+_GIVEN: Final = re.compile(
+    r"(?<![\w@#])(?<!new )(?P<name>[A-Za-z_$][\w$]*)[\"'`\])]?\s*(?::\s*[\w.<>?]+\s*=|:?=|=>|->|[:,(]|\bto\b)\s*"
+    r"(?:\w[\w.]*\()?\s*[A-Za-z@$]{0,3}\Z"
+)
+"""A name and what is between it and the quote of what it is given."""
 _LIST: Final = """
 message msg text description desc error err title detail details reason label help name value code default format what
 summary hint body cause en
@@ -48,7 +53,7 @@ class Passage:
     file: int
     first: int  # place of the first word (search/files/words.py)
     last: int
-    commented: bool  # whether the last word is in a comment
+    commented: bool  # whether the first or the last word is in a comment
 
 
 def of_entry(
@@ -81,22 +86,35 @@ def of_entry(
     return {row: weight, **dict.fromkeys(rows, weight * (_BESIDE if in_function else _USED))} if rows else {}
 
 
+def is_given(index: Index, message: Passage, row: int) -> bool:
+    """Whether a name stands before a message, which it is given: ``GONE = "..."``, ``Gone("...")``, ``gone: "..."``.
+
+    So may one be of which the index has no text.
+    """
+    nearest = {quote: before for before, quote in [*_before(index, message, row)][::-1]}  # of each kind of quotes
+    named = (found["name"].lower() for found in map(_GIVEN.search, nearest.values()) if found)
+    return not nearest or any(name not in _FIELDS for name in named)
+
+
 def _key(index: Index, message: Passage, row: int) -> str:
     """The key directly before a message, as it is written; "": none."""
+    found = filter(None, (_KEY.search(before) for before, _ in _before(index, message, row)))
+    return next((each["key"] for each in found), "")
+
+
+def _before(index: Index, message: Passage, row: int) -> Iterator[tuple[str, str]]:
+    """What stands before each quote that may open a message, and that quote, the nearest first."""
     text, whole = index.text(row), index.whole
     number = whole.line(message.file, message.first) - text.start_line
     lines = text.source.split("\n")
     if not 0 <= number < len(lines):
-        return ""
+        return
     known = whole.words_of(message.file)
     wanted = [known.get(message.first // 2 + step) for step in (0, 1)]
     above = "\n".join(lines[max(0, number - 2) : number])
     for place in _places(lines[number], wanted):
         before = f"{above}\n{lines[number][:place]}"[-_BEFORE:]
-        for quote in [*_QUOTE.finditer(before)][: -_QUOTES - 1 : -1]:
-            if found := _KEY.search(before, 0, quote.start()):
-                return found["key"]
-    return ""
+        yield from ((before[: quote.start()], quote[0]) for quote in [*_QUOTE.finditer(before)][: -_QUOTES - 1 : -1])
 
 
 def _places(line: str, wanted: Sequence[str | None]) -> list[int]:

@@ -28,10 +28,20 @@ _VERSION: Final = re.compile(r"(.*?)[._-]?v(\d{1,3})(?:(alpha|beta|rc)(\d{0,3}))
 _TRANSLATIONS: Final = re.compile(r"locales?|i18n|l10n|translations?", re.IGNORECASE)
 _TRANSLATION: Final = re.compile(r"(?!en(?:[_-]|\Z))[a-z]{2}(?:[_-][A-Za-z]{2,4})?")
 """Folders of translations, and what is in them: ``pt``, ``zh-TW``, ``sr_Latn``."""
-_TOLD: Final = compiled_later(r"^\W*(?:deprecated|obsolete)\b|@deprecated\b", re.IGNORECASE | re.MULTILINE)
+_TOLD: Final = compiled_later(
+    r"^\W*(?:deprecated|obsolete)\b|@deprecated\b|badge\(\W*(?:deprecated|superseded|defunct)\b"
+    r"|\AThis (?:\w+ )?(?:is|has been) (?:now )?(?:deprecated|obsolete)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 """How documentation says that something is deprecated."""
-_MARKED: Final = compiled_later(r"[@\[(,{-][ \t]*:?(?:deprecated|obsolete)\b", re.IGNORECASE)
+_MARKED: Final = compiled_later(
+    r"(?<!allow)(?<!expect)(?<!warn)(?<!deny)[@\[(,{\\.-][ \t]*:?(?:deprecated|obsolete(?:d|attribute)?)\b"
+    r"|@doc\s+deprecated:|\b[A-Z][A-Z\d_]*_DEPRECATED(?:_[A-Z\d_]+)?\b|__(?:attribute__|declspec)\W*deprecated",
+    re.IGNORECASE,
+)
 """How a declaration is marked: ``@Deprecated``, ``#[deprecated]``, ``[Obsolete]``, ``available(*, deprecated)``."""
+_SAYING: Final = 600
+"""Characters of a declaration in which it may say of itself, when it is called, that it is deprecated."""
 MOST_CATALOGUES: Final = 200
 """Catalogues of messages that are read of a folder."""
 _ENDS: Final = (
@@ -63,8 +73,27 @@ def is_deprecated(method: Method) -> bool:
     """Whether a declaration is marked as deprecated, in its documentation or before its name."""
     if method.kind == "file":
         return False
-    head = method.source[: max(0, method.source.find(method.name))]
-    return bool(_TOLD.search(method.documentation) or _MARKED.search(head))
+    source, name = method.source, method.name.rpartition(".")[2]
+    head = source[: _place_of(method.name, source)]
+    if _TOLD.search(method.documentation) or _MARKED.search(head):
+        return True
+    body = source[len(head) : len(head) + _SAYING]
+    if "eprecat" not in body and not method.documentation.startswith(name):
+        return False
+    said = rf"(?<![\w.]){re.escape(name)}(?:\(\))?[\"'`]?,? (?:is|was|has been) (?:now )?(?:deprecated|obsolete)\b"
+    called = rf"deprecat\w*\((?:[^()]*\W)?{re.escape(name)}(?:\(\))?\W|^\s*\.Deprecated\("
+    return bool(re.match(said, method.documentation) or re.search(f"{said}|{called}", body, re.MULTILINE))
+
+
+def _place_of(name: str, source: str) -> int:
+    """Where a name begins that is no part of a longer one; 0 if it is nowhere."""
+    place = source.find(name) if name else -1
+    while place >= 0:
+        around = source[place - 1 : place] + source[place + len(name) : place + len(name) + 1]
+        if not any(each.isalnum() or each == "_" for each in around):
+            return place
+        place = source.find(name, place + 1)
+    return 0
 
 
 def old_words(paths: Sequence[str]) -> dict[int, frozenset[str]]:

@@ -28,10 +28,16 @@ from search.files.unread import Unread
 from search.files.walk import IGNORE_FILE, Submodules, Waiting, Walk, as_texts
 
 _TEST: Final = re.compile(
-    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"
-    r"|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$|[.-](?:test|spec)s?\.\w+$",
+    r"(?:^|/)(?:test|tests|testing|test-src|testsrc|__tests__|specs?|benchmarks?|unittests?|e2e|testdata)/"
+    r"|(?:^|/)(?:(?:[\w.-]*[._-])?tests|(?:[\w.-]*[._-])?(?:unit|integration|functional|android)[_-]?test|[\w.-]+\.test)/"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_(?:unit)?tests?|tests)\.\w+$|[.-](?:test|spec)s?\.\w+$",
     re.IGNORECASE,
 )
+_NAMED_TEST: Final = re.compile(
+    r"(?:^|/)(?:\w+\.)*\w*[a-z\d](?:Tests?|TestFixtures)/"
+    r"|[a-z\d](?:Tests?|TestCase)\.(?:cs|fs|vb|kts?|scala|swift|php|groovy|dart|cpp|cc|cxx|mm?)$"
+)
+"""The same by a word of a name in capitals and small letters: ``commonTest/``, ``Shop.CoreTests/``, ``CartTest.kt``."""
 
 
 def read_source(root: Path, found: Found) -> bytes:
@@ -231,7 +237,7 @@ def _is_folder(root: Path, folder: str, tell: Tell) -> bool:
 
 def is_test(path: str) -> bool:
     """Whether a file is a test, by its folder or its name."""
-    if _TEST.search(path):
+    if _TEST.search(path) or _NAMED_TEST.search(path):
         return True
     language = language_of(path)
     return language is not None and re.search(rf"{language.test_files}\.\w+$", f"/{path}", re.IGNORECASE) is not None

@@ -10,7 +10,7 @@ from data_prep.errors import UserError, one_line, shown
 from data_prep.traces.trace import trace_in
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
-from search.engine.matching import Pattern
+from search.engine.expressions import Pattern
 from search.engine.question import LONGEST_QUERY
 from search.engine.show import aligned, explained, result
 from search.engine.signals import Hit

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from data_prep.errors import UserError, shown
 from data_prep.files.json_text import parse_json
 from data_prep.store.split import DamagedStore
-from search.engine.matching import Pattern
+from search.engine.expressions import Pattern
 from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.index.frame_locator import named_places

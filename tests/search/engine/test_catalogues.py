@@ -162,3 +162,21 @@ def test_of_many_translations_the_first_are_read(tmp_path, monkeypatch):
     (tmp_path / "pay.py").write_text("def open():\n    run()\n")
     hits = ncs.index_folder(tmp_path).search("walrus", top=10)
     assert len({hit.path for hit in hits if hit.path.endswith(".po")}) == 2
+
+
+def test_a_short_text_of_a_catalogue_leads_to_the_code_that_has_its_key_not_to_tests(tmp_path):
+    files = {
+        "config/locales/en.yml": "en:\n  errors:\n    no_jam: 'has a jar not allowed'\n    lid_gone:\n"
+        "      problem: 'the lid of the jar was not found'\n      resolution: 'look for it'\n",
+        "lib/jam.rb": "def open_jar(x)\n  fail(message(:no_jam))\nend\n\ndef close_jar(x)\n"
+        "  fail(compose(:lid_gone))\nend\n\ndef problem(jar)\n  jar\nend\n\ndef read(x)\n  problem(x)\nend\n",
+        "spec/jam_spec.rb": "it 'has a jar not allowed' do\n  expect(error).to eq 'jam has a jar not allowed'\n"
+        "  expect(no_jam).to be(:no_jam)\nend\n\nit 'finds no lid' do\n"
+        "  expect(error).to eq 'the lid of the jar was not found'\n  lid_gone\nend\n",
+    }
+    for name, text in {**files, **FILL}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = ncs.index_folder(tmp_path)
+    assert found.search("limit has a jar not allowed", top=1)[0].name == "open_jar"
+    assert found.search("the lid of the jar was not found", top=1)[0].name == "close_jar"

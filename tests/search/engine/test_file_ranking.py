@@ -114,6 +114,12 @@ def test_stems_of_paths():
     [
         ("tests/a.py", True), ("a/test_b.py", True), ("a/b_test.go", True), ("a/b.spec.ts", True),
         ("a/__tests__/b.js", True), ("a/BTest.java", True), ("conftest.py", True), ("benchmarks/a.ts", True),
+        ("src/Shop.Core.Tests/Fakes/Bag.cs", True), ("Shop.UnitTest/Bag.cs", True), ("shop/BagTests.cs", True),
+        ("shop/commonTest/Bag.kt", True), ("shop/BagTest.kt", True), ("Sources/AppTests/Bag.swift", True),
+        ("src/BagTestCase.php", True), ("lib/bag_unittest.cc", True), ("lib/BagTest.cpp", True),
+        ("integration-tests/bag.py", True), ("shop/tests.py", True), ("src/tests.rs", True), ("a/testdata/b.go", True),
+        ("shop/test.py", False), ("lib/test-utils/driver.ts", False), ("shop/Latest.cs", False),
+        ("a/ContestBag.cs", False), ("latest/a.rs", False), ("a/Attest.kt", False), ("protests/a.py", False),
         ("a/latest.py", False), ("contest.py", False), ("a/testimony.go", False), ("spectrum/a.js", False),
     ],
 )  # fmt: skip

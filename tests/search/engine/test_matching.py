@@ -10,7 +10,7 @@ from cli.main import main
 from data_prep.errors import UserError
 from neural_code_search.folder_index import index_folder
 from search.engine.engine import Engine
-from search.engine.matching import Pattern
+from search.engine.expressions import Pattern
 from search.index.index_file import open_index
 from search.serve.agent_tools import AgentTools
 from search.serve.live_index import LiveIndex
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_one_line(pattern, told):
 
 
 def test_one_that_takes_too_long_ends(engine, root, monkeypatch):
-    monkeypatch.setattr("search.engine.matching._PATIENCE", -1.0)
+    monkeypatch.setattr("search.engine.expressions._PATIENCE", -1.0)
     with pytest.raises(UserError, match="takes too long"):
         found(engine, "a", root)
 

@@ -115,7 +115,10 @@ def test_one_file_is_enough(tmp_path, question):
         ("bison pen 12 was full", 0.0),
         ("pen 12 overflowed by x", 3 / 4),
         ("bison pen a overflowed by b heads", 1.0),
-        ("herd (north) overflowed by (7) heads", 3 / 5),
+        ("herd (north) overflowed by (7) heads", 3 / 4),
+        ("bison pen /srv/herd overflowed by 'far' heads", 1.0),
+        ("bison pen 12 overflowed by 7 heads: too many of them", 1.0),
+        ("bison pen 12 overflowed by 7 heads in spring: too many of them", 5 / 7),
         ("12 7 9", 0.0),
     ],
 )

@@ -20,6 +20,10 @@ FILES = {
         "@overload\ndef select(a: str) -> str: ...\n\n\ndef select(a):\n    return a\n\n\n"
         "def traced(function):\n    return function\n"
     ),
+    "legacy/build.py": "def built(a):\n    return a\n",
+    "rust/clay.rs": "pub struct Clay {}\n\npub trait Shape { fn form(&self) -> u8; }\n\n"
+    "impl Shape for Clay { fn form(&self) -> u8 { 2 } }\n",
+    "php/Seller.php": "<?php\nclass Seller {\n  public function haggle($x) { return $x; }\n}\n",
     "lib/sql/build.pyi": "def select(a: int) -> int: ...\ndef traced(function): ...\n",
     "lib/main.py": "def options(parser):\n    parser.add_argument('--backend-only', help='the backend')\n",
     "lib/sizes.py": "def measured(config):\n    return config['pool.größe-nach']\n",
@@ -59,6 +63,13 @@ def level(engine, query):
 @pytest.mark.parametrize(
     ("query", "place", "name"),
     [
+        ("build.py", "lib/sql/build.py:1", "build"),
+        ("sql/build", "lib/sql/build.py:1", "build"),
+        ("legacy/build.py", "legacy/build.py:1", "build"),
+        ("self.select", "lib/sql/build.py:12", "select"),
+        ("$this->haggle()", "php/Seller.php:3", "Seller.haggle"),
+        ("$seller->haggle", "php/Seller.php:3", "Seller.haggle"),
+        ("<Clay as Shape>::form", "rust/clay.rs:5", "Clay.form"),
         ("lib/pool/impl.py", "lib/pool/impl.py:1", "impl"),
         ("impl.py", "lib/pool/impl.py:1", "impl"),
         ("./lib/pool/base.py", "lib/pool/base.py:1", "base"),

@@ -124,6 +124,33 @@ def test_what_is_no_call_has_a_kind(text, language, kind):
     assert kinds(text, language) == [(1, kind)]
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("pay`coins`", "javascript"),
+        ("const a = pay`${b}`", "typescript"),
+        ("(*pay)(3);", "c"),
+        ("(* pay) (3);", "cpp"),
+        ('pay "coins"', "lua"),
+        ("pay { 3 }", "lua"),
+        ("pay [[coins]]", "lua"),
+        ("pay { 3 }", "scala"),
+        ("x %>% pay", "r"),
+        ("x |> pay", "r"),
+    ],
+)
+def test_a_name_is_called_without_brackets_behind_it(text, language):
+    assert kinds(text, language) == [(1, "call")]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("class A extends pay {", "scala"), ("f = (*pay);", "c"), ("x = pay", "lua"), ("lapply(x, pay)", "r")],
+)
+def test_a_name_is_only_mentioned(text, language):
+    assert kinds(text, language) == [(1, "mention")]
+
+
 def test_a_name_is_no_part_of_a_longer_one():
     assert kinds("repay(1); pay_all(2); $pay(3); pays(4)", "javascript") == []
     text = "a.repay(1)\nb.pay(2)\n"

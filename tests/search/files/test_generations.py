@@ -57,16 +57,41 @@ def test_an_index_has_which_of_its_files_are_old_after_each_change(tmp_path):
         ("a.swift", "@available(*, deprecated)\nfunc f() -> Int { 1 }\n"),
         ("a.cpp", "[[deprecated]] int f() { return 1; }\n"),
         ("a.c", "__attribute__((deprecated)) int f(void) { return 1; }\n"),
+        ("a.java", "class A {\n  @java.lang.Deprecated int f() { return 1; }\n}\n"),
+        ("a.py", '@warnings.deprecated("x")\ndef f():\n    return 1\n'),
+        ("a.py", 'def f():\n    warnings.warn("f() is deprecated", DeprecationWarning)\n    return 1\n'),
+        ("a.go", "package a\n\n// f is deprecated. Use g.\nfunc f() int { return 1 }\n"),
+        ("a.ts", "/** This method has been deprecated, use g. */\nexport function f() { return 1; }\n"),
+        ("a.cs", 'class A {\n  [System.Obsolete("x")]\n  int f() { return 1; }\n}\n'),
+        ("a.cs", "class A {\n  [ObsoleteAttribute]\n  int f() { return 1; }\n}\n"),
+        ("a.swift", "@available(swift, obsoleted: 5.0)\nfunc f() -> Int { 1 }\n"),
+        ("a.php", '<?php\n#[\\Deprecated("x")]\nfunction f() { return 1; }\n'),
+        ("a.php", '<?php\nfunction f() {\n  trigger_error("f is deprecated", E_USER_DEPRECATED);\n  return 1;\n}\n'),
+        ("a.ex", 'defmodule A do\n  @doc deprecated: "x"\n  def f(x) do\n    x\n  end\nend\n'),
+        ("a.R", '#\' `r lifecycle::badge("deprecated")`\nf <- function(x) {\n  x\n}\n'),
+        ("a.R", 'f <- function(x) {\n  lifecycle::deprecate_warn("1.0", "f()")\n  x\n}\n'),
+        ("a.R", 'f <- function(x) {\n  .Deprecated("g")\n  x\n}\n'),
     ],
 )
 def test_declarations_that_are_marked(path: str, source: str):
     units = read_file(SourceFile("", path, source.encode())).units
     marked = {each.pair.method.name for each in units if is_deprecated(each.pair.method)}
     assert marked == {"f"}
-    plain = read_file(
-        SourceFile("", "b.py", b'def f():\n    """Whether it is deprecated."""\n    return deprecated(1)\n')
-    )
-    assert not any(is_deprecated(each.pair.method) for each in plain.units)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("b.py", 'def f():\n    """Whether it is deprecated."""\n    return deprecated(1)\n'),
+        ("b.py", 'def f(g):\n    warnings.warn("g is deprecated", DeprecationWarning)\n    return g\n'),
+        ("b.rs", "#[allow(deprecated)]\nfn f() -> i32 { 1 }\n"),
+        ("b.kt", '@Suppress("DEPRECATION")\nfun f(): Int = 1\n'),
+        ("b.go", "package b\n\n// f reads whether g is deprecated.\nfunc f() int { return 1 }\n"),
+    ],
+)
+def test_declarations_that_only_tell_of_what_is_deprecated(path: str, source: str):
+    units = read_file(SourceFile("", path, source.encode())).units
+    assert not any(is_deprecated(each.pair.method) for each in units)
 
 
 def test_what_is_deep_in_folders_stands_behind_what_is_near_the_top(tmp_path):
