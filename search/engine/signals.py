@@ -20,7 +20,7 @@ Stage = Literal["name", "model", "words", "copy", "code"]
 code is the question (search/snippets): it is a copy; it is like it."""
 RAREST: Final = 10
 """Words of a context that count."""
-IN_CONTEXT: Final = 0.15
+IN_CONTEXT: Final = 0.05
 """Share of the cosine under a context in that of a row. All of it costs more than it gains (docs/search-results.md)."""
 
 
