@@ -188,7 +188,7 @@ class Engine:
         of_files, passages = self._of_files(words, query, for_tests=for_tests), self._passages(words, query)
         named = [row for row in [*self._also(spelt, lexical), *passages] if allowed[row]]
         also = [*also, *named, *best_of_files(self.index, of_files, lexical, allowed)]
-        rows = self._shortlist(words, first, allowed, also, context)
+        rows = self._shortlist(words, first, allowed, also)
         scored = early(rows) if early and len(rows) else None  # meanwhile the rest is done
         files, neural, near, share = self._file_of(rows), None, None, read_by_models(words, self.reranker)
         kinds = self.index.kinds[rows]
@@ -253,7 +253,6 @@ class Engine:
         first: Int64[np.ndarray, " first"],
         allowed: Bool[np.ndarray, " rows"],
         named: Sequence[int],
-        context: Sequence[str] = (),
     ) -> Rows:
         """The candidates, as ascending rows: the ``first`` ones, those nearest and those that are ``named``."""
         if len(first) == np.count_nonzero(allowed):
@@ -261,7 +260,7 @@ class Engine:
         chosen = np.zeros(len(allowed), np.bool_)
         chosen[first] = True
         if self.retriever and self.reranker:
-            near = self.retriever.nearest(self._judge.known(words, self.retriever), context)
+            near = self.retriever.nearest(self._judge.known(words, self.retriever))
             chosen[near] = allowed[near]
         chosen[list(named)] = True
         return np.flatnonzero(chosen)

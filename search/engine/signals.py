@@ -20,7 +20,7 @@ Stage = Literal["name", "model", "words", "copy", "code"]
 code is the question (search/snippets): it is a copy; it is like it."""
 RAREST: Final = 10
 """Words of a context that count."""
-IN_CONTEXT: Final = 0.05
+IN_CONTEXT: Final = 0.1
 """Share of the cosine under a context in that of a row. All of it costs more than it gains (docs/search-results.md)."""
 
 
@@ -87,8 +87,8 @@ class Retriever(Protocol):
     def reads_text(self) -> bool:
         """Whether a text encoder made them, not a model of words."""
 
-    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
-        """The distinct rows whose vectors are nearest to that of a query under a context."""
+    def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
+        """The distinct rows whose vectors are nearest to that of a query."""
 
     def scores(
         self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()

@@ -201,9 +201,9 @@ class DenseRetriever:
         """Whether the bi-encoder reads the source text of a row."""
         return "code" in self._encoder.fields
 
-    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
+    def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
         """At most ``count`` rows, best first; only those with a score above 0."""
-        return self.nearest_to(self._asked(query, context))
+        return self.nearest_to(self._asked(query, ()))
 
     def scores(
         self, query: Sequence[str], rows: Int64[np.ndarray, " found"], context: Sequence[str] = ()

@@ -194,11 +194,11 @@ class _ScoredOnce:
             known[new] = self._scorer.scores(query, new)
         return known[rows]
 
-    def nearest(self, query: Sequence[str], context: Sequence[str] = ()) -> Int64[np.ndarray, " found"]:
+    def nearest(self, query: Sequence[str]) -> Int64[np.ndarray, " found"]:
         """The rows whose vectors are nearest to that of a question; only of a retriever."""
         assert isinstance(self._scorer, Retriever)
         if tuple(query) not in self._nearest:
-            self._nearest[tuple(query)] = self._scorer.nearest(query, context)
+            self._nearest[tuple(query)] = self._scorer.nearest(query)
         return self._nearest[tuple(query)]
 
     def alignment(self, query: Sequence[str], row: int) -> Alignment | None:
