@@ -457,7 +457,7 @@ def test_the_commands_make_use_and_refuse_vectors(searched, run, monkeypatch, ca
     monkeypatch.setattr(
         DenseRetriever,
         "scores",
-        lambda _, words, rows, _context: (asked.append(words), np.zeros(len(rows), np.float32))[1],
+        lambda _, words, rows, _context=(): (asked.append(words), np.zeros(len(rows), np.float32))[1],
     )
     for how, times in (("--nearest=none", 0), ("--nearest=exact", 1), ("--nearest=", 2), ("--model=none", 2)):
         assert main(["search", "close the pipeline", how]) == 0
