@@ -23,6 +23,7 @@ from search.serve.agent_answers import (
     first_of,
     hit_record,
     known_pattern,
+    pattern_of,
     place_of,
     shortened,
     with_files,
@@ -106,7 +107,8 @@ class AgentTools:
                 "expected a question, in words, as a name or by a regex, or a snippet of code, and not both"
             )
         pattern = Pattern(regex, self._index.root) if regex else None
-        now = self._index.current(question or snippet[:LONGEST_QUERY])
+        asked = question or snippet[:LONGEST_QUERY]
+        now = self._index.current(f"{asked} {pattern_of(self._index.root, path)}")
         languages, path = _languages(now.engine, language), self._pattern(now, path)
         if snippet.strip():
             return self._of_code(now, answer_text(now.engine, snippet, Wanted(top, path, languages)), budget)
@@ -156,7 +158,7 @@ class AgentTools:
             budget: Most tokens of the answer, of 4 bytes each; usages that do not fit are counted.
         """
         _check(**{"usages.top": top}, name=name, path=path, language=language, budget=budget)
-        now = self._index.current(name)
+        now = self._index.current(f"{name} {pattern_of(self._index.root, path)}")
         languages, root = _languages(now.engine, language), self._index.root
         found = find_usages(now.engine, name, root, path=self._pattern(now, path), languages=languages)
         told, head = usages_record(now.engine.index, found, top), self._head(now, certainty_of(found))

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { Result } from "./core/answers.ts";
 import { standingAlone } from "./core/code.ts";
 import type { Action } from "./core/panel.ts";
-import { attribution, place } from "./core/results_document.ts";
+import { attribution, partLine, place } from "./core/results_document.ts";
 import { ResultsPanel } from "./results_panel.ts";
 import { SCHEME, type Shown } from "./results_view.ts";
 import type { Searching } from "./searching.ts";
@@ -114,8 +114,9 @@ async function insert(shown: Shown, result: Result): Promise<void> {
   const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === from);
   if (!editor) throw new Error("The file from which was searched is not visible: show it first.");
   const [source, licence] = attribution(result);
+  const about = [source, licence, partLine(result)].filter(Boolean).join(", ");
   const lines = [
-    `${shown.language.mark} ${source}, ${licence}`,
+    `${shown.language.mark} ${about}`,
     ...standingAlone(result.code, shown.language, result.indent).split("\n"),
   ];
   const { line, character } = editor.selection.active;

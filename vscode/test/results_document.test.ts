@@ -18,10 +18,11 @@ const CODE: Readonly<Record<string, readonly string[]>> = {
 for (const [name, codes] of Object.entries(CODE)) {
   test(`the document of ${name} is as its golden file`, () => {
     const language = named(name);
+    const ends = (code: string) => ({ code, endLine: 7 + code.split("\n").length });
     const results = codes.map((code, at) =>
       at
-        ? result({ code, license: "", score: undefined })
-        : result({ code, url: `${URL}${language.suffixes[0]}#L8-L9` }),
+        ? result({ ...ends(code), license: "", score: undefined })
+        : result({ ...ends(code), url: `${URL}${language.suffixes[0]}#L8-L9` }),
     );
     const { text, headings } = resultsDocument(answer(results, { language: name }), language);
     const golden = join("test", "golden", `Search${language.suffixes[0]}`);
@@ -47,6 +48,12 @@ test("all that is not code is a comment, whatever it contains", () => {
     }
     assert.doesNotMatch(text, /[\u202e\0]/);
   }
+});
+
+test("of a long type it is said how much of it is shown", () => {
+  const long = result({ code: `class Lines:\n${"    pass\n".repeat(38)}    pass`, startLine: 8, endLine: 959 });
+  assert.equal(attribution(long).at(-1), "The first 40 of 952 lines");
+  assert.ok(!attribution(result({ ...long, endLine: 47 })).some((line) => line.startsWith("The first")));
 });
 
 test("attribution: a link only over https, eight digits, and what is not known", () => {

@@ -102,6 +102,9 @@ def test_what_a_later_question_is_about_is_read_meanwhile(root, hindered, fresh)
     assert found["notice"] == "17 of 64 files are indexed so far; ask again for the rest"
     assert tools.read_unit("part2/module17.py", 1)["name"] == "function_17"
     assert {hit["path"] for hit in tools.search("register")["results"]} == {"part1/cash_register.py"}
+    found = tools.search("basket", path=str(root / "part0" / "module57.py"))
+    assert {hit["path"] for hit in found["results"]} == {"part0/module57.py"}
+    assert tools.usages("basket", path="part1/module58.py")["files"][0]["path"] == "part1/module58.py"
     hindered.set()
     assert len(settled(index).current().engine.index.files) == 63
 

@@ -65,10 +65,16 @@ export function copiesLine({ copies }: Result): string {
   return `and ${copies.length} ${copies.length === 1 ? "copy" : "copies"}: ${places.join(", ")}${more}`;
 }
 
-/** Where a result is from, its licence, its score with eight digits as Scotch's document has it, and its copies. */
+/** Where a result is from, its licence, score with eight digits as in Scotch's document, copies, and what is shown. */
 export function attribution(result: Result): string[] {
-  const licence = `License: ${oneLine(result.license) || "not known"}`;
-  return [sourceLine(result), licence, `Score: ${scoreOf(result, 8)}`, copiesLine(result)].filter(Boolean);
+  const licence = `License: ${oneLine(result.license) || "not known"}`, score = `Score: ${scoreOf(result, 8)}`;
+  return [sourceLine(result), licence, score, copiesLine(result), partLine(result)].filter(Boolean);
+}
+
+/** How much of a long type is shown, whose first lines the server has; "" if all of it is. */
+export function partLine({ code, startLine, endLine }: Result): string {
+  const shown = code.split("\n").length, all = endLine - startLine + 1;
+  return shown < all ? `The first ${shown} of ${all} lines` : "";
 }
 
 /** Where a result is from: its permanent link, or else its place in the indexed folder. */

@@ -16,7 +16,7 @@ func first(lines []string) string {
 
 type Lines struct{}
 
-// Source: src/lines.py:8-9
+// Source: src/lines.py:8-8
 // License: not known
 // Score: not known, since the index has no vectors
 

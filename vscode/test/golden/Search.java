@@ -17,7 +17,7 @@ public int count() {
 void close() {
 }
 
-// Source: src/lines.py:8-9
+// Source: src/lines.py:8-11
 // License: not known
 // Score: not known, since the index has no vectors
 

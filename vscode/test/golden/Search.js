@@ -16,7 +16,7 @@ function last(lines) {
 	return lines.at(-1);
 }
 
-// Source: src/lines.py:8-9
+// Source: src/lines.py:8-10
 // License: not known
 // Score: not known, since the index has no vectors
 

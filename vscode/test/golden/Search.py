@@ -17,7 +17,7 @@ class Lines:
     def count(self) -> int:
         return 1
 
-# Source: src/lines.py:8-9
+# Source: src/lines.py:8-11
 # License: not known
 # Score: not known, since the index has no vectors
 
