@@ -25,6 +25,10 @@ resolved: Final = lru_cache(resolve_name)
 """What "module:name" names."""
 
 
+TESTS_IN_CAPITALS: Final = r"(?<=[A-Za-z\d/_])(?:Tests?|TestCase)|(?<=[a-z\d])IT"
+"""What ends the names of files of tests in languages that write each word of a name with a capital: no ``Commit``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function, method or constructor with a body in a file; offsets are in bytes."""
@@ -263,7 +267,7 @@ class Language:
 
     # its files
     test_words: frozenset[str]  # words of a path, split like an identifier, that mark tests
-    test_files: str = r"(?!)"  # regular expression of the end of a test's path, before the suffix, if only here
+    test_files: str = r"(?!)"  # regular expression of the end of a test's path, before the suffix, as it is written
     common_names: frozenset[str] = frozenset()  # names of functions that every type has
     gathering_files: frozenset[str] = frozenset()  # names of files that only gather others
     declaration_suffixes: tuple[str, ...] = ()  # of files that only declare what others define

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from data_prep.languages.easing import Easing, compared_call, eased
 from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import (
+    TESTS_IN_CAPITALS,
     Declaration,
     Language,
     Quote,
@@ -135,6 +136,7 @@ LANGUAGE: Final = Language(
     self_names=words("self super Self"),
     definitions=words("function_declaration class_declaration protocol_declaration"),
     test_words=words("test tests testing benchmark benchmarks fixtures"),
+    test_files=TESTS_IN_CAPITALS,
     common_names=words("hash encode init"),
     gathering_files=words("Package.swift"),
     traces="data_prep.traces.compiled:SWIFT",

@@ -28,8 +28,10 @@ from search.files.unread import Unread
 from search.files.walk import IGNORE_FILE, Submodules, Waiting, Walk, as_texts
 
 _TEST: Final = re.compile(
-    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?)/"
-    r"|(?:^|/)(?:test_[^/]*|[^/]*_test)\.\w+$|[.-](?:test|spec)s?\.\w+$",
+    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?|testdata|test-?fixtures"
+    r"|e2e|cypress|(?:\w+[-_])*(?:unit|integration|functional|acceptance|end-to-end|e2e)[-_]?tests?|[\w-]+[-_]tests)/"
+    r"|(?:^|/)(?-i:[\w.-]*[a-z\d.]Tests?)/"  # src/commonTest/, Shop.Tests/
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_(?:unit)?test|tst_[^/]*)\.\w+$|[.-](?:test|spec)s?\.\w+$",
     re.IGNORECASE,
 )
 
@@ -234,4 +236,4 @@ def is_test(path: str) -> bool:
     if _TEST.search(path):
         return True
     language = language_of(path)
-    return language is not None and re.search(rf"{language.test_files}\.\w+$", f"/{path}", re.IGNORECASE) is not None
+    return language is not None and re.search(rf"(?:{language.test_files})\.\w+$", f"/{path}") is not None
