@@ -5,10 +5,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased, without
-from data_prep.languages.identifiers import compiled_later
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
 from data_prep.languages.language import (
     IN_TYPE,
-    TESTS_IN_CAPITALS,
     Declaration,
     Language,
     Quote,

@@ -25,10 +25,6 @@ resolved: Final = lru_cache(resolve_name)
 """What "module:name" names."""
 
 
-TESTS_IN_CAPITALS: Final = r"(?<=[A-Za-z\d/_])(?:Tests?|TestCase)|(?<=[a-z\d])IT"
-"""What ends the names of files of tests in languages that write each word of a name with a capital: no ``Commit``."""
-
-
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function, method or constructor with a body in a file; offsets are in bytes."""

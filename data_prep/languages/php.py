@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.identifiers import compiled_later
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
 from data_prep.languages.language import (
     IN_TYPE,
-    TESTS_IN_CAPITALS,
     Declaration,
     Language,
     body_of,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS
 from data_prep.languages.language import (
-    TESTS_IN_CAPITALS,
     Declaration,
     Language,
     Quote,

@@ -5,9 +5,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
-from data_prep.languages.identifiers import compiled_later
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
 from data_prep.languages.language import (
-    TESTS_IN_CAPITALS,
     Declaration,
     Language,
     Quote,

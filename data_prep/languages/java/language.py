@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from data_prep.languages.language import IN_TYPE, TESTS_IN_CAPITALS, Language, Quote, words
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS
+from data_prep.languages.language import IN_TYPE, Language, Quote, words
 
 LANGUAGE: Final = Language(
     name="java",
