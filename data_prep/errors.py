@@ -6,7 +6,7 @@ beside its own: a line here.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Final
@@ -158,3 +158,11 @@ def with_current_names(sections: Mapping[str, Any]) -> dict[str, Any]:
         else part
         for name, part in sections.items()
     }
+
+
+def meant(typed: str, known: Iterable[str]) -> str:
+    """The end of a message that names the one of ``known`` that is nearest to what was typed; "" if none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(typed.lower(), [*known], n=1)
+    return f" (did you mean {near[0]}?)" if near else ""

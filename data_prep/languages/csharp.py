@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased, without
-from data_prep.languages.identifiers import compiled_later
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
 from data_prep.languages.language import (
     IN_TYPE,
     Declaration,
@@ -177,6 +177,7 @@ LANGUAGE: Final = Language(
         "enum_declaration property_declaration"
     ),
     test_words=words("test tests testing unittests specs benchmark benchmarks fixtures"),
+    test_files=TESTS_IN_CAPITALS,
     common_names=words("ToString GetHashCode Equals Dispose"),
     built_folders=words("bin obj packages"),
     traces="data_prep.traces.compiled:CSHARP",

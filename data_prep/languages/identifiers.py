@@ -43,6 +43,8 @@ def kept_if_short(longest: int, most: int) -> Callable[[Callable[[str], Result]]
     return decorate
 
 
+TESTS_IN_CAPITALS: Final = r"(?<=[A-Za-z\d/_])(?:Tests?|TestCase)|(?<=[a-z\d])IT"
+"""What ends the names of files of tests in languages that write each word of a name with a capital: no ``Commit``."""
 LONGEST_WORD: Final = 100
 """Characters of the longest run of letters and digits that a search reads: longer ones are data."""
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased, near, without
-from data_prep.languages.identifiers import compiled_later
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -212,6 +212,7 @@ LANGUAGE: Final = Language(
     self_names=words("this super"),
     definitions=words("function_declaration class_declaration object_declaration"),
     test_words=words("test tests testing unittest androidtest jvmtest commontest benchmark benchmarks fixtures"),
+    test_files=TESTS_IN_CAPITALS,
     common_names=words("toString hashCode equals"),
     built_folders=words("build"),
     traces="data_prep.traces.java:JAVA",

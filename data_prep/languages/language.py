@@ -269,7 +269,7 @@ class Language:
 
     # its files
     test_words: frozenset[str]  # words of a path, split like an identifier, that mark tests
-    test_files: str = r"(?!)"  # regular expression of the end of a test's path, before the suffix, if only here
+    test_files: str = r"(?!)"  # regular expression of the end of a test's path, before the suffix, as it is written
     common_names: frozenset[str] = frozenset()  # names of functions that every type has
     gathering_files: frozenset[str] = frozenset()  # names of files that only gather others
     declaration_suffixes: tuple[str, ...] = ()  # of files that only declare what others define

@@ -3,8 +3,17 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import IN_TYPE, Declaration, Language, body_of, name_of, node_text, part_of, words
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
+from data_prep.languages.language import (
+    IN_TYPE,
+    Declaration,
+    Language,
+    body_of,
+    name_of,
+    node_text,
+    part_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -100,6 +109,7 @@ LANGUAGE: Final = Language(
         "function_definition method_declaration class_declaration interface_declaration trait_declaration"
     ),
     test_words=words("test tests testing spec fixtures"),
+    test_files=TESTS_IN_CAPITALS,
     common_names=words("__toString __get __set __call"),
     built_folders=words("vendor"),
     traces="data_prep.traces.scripts:PHP",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -105,6 +106,7 @@ LANGUAGE: Final = Language(
     self_names=words("this"),
     definitions=words("function_definition class_definition object_definition trait_definition enum_definition"),
     test_words=words("test tests testing spec specs it benchmark benchmarks fixtures"),
+    test_files=rf"{TESTS_IN_CAPITALS}|(?<=[a-z\d])(?:Specs?|Suite)",
     common_names=words("toString hashCode equals apply unapply"),
     gathering_files=words("package.scala"),
     built_folders=words("target"),

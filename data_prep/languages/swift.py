@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
-from data_prep.languages.identifiers import compiled_later
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
 from data_prep.languages.language import (
     Declaration,
     Language,
@@ -135,6 +135,7 @@ LANGUAGE: Final = Language(
     self_names=words("self super Self"),
     definitions=words("function_declaration class_declaration protocol_declaration"),
     test_words=words("test tests testing benchmark benchmarks fixtures"),
+    test_files=TESTS_IN_CAPITALS,
     common_names=words("hash encode init"),
     gathering_files=words("Package.swift"),
     traces="data_prep.traces.compiled:SWIFT",

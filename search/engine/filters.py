@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.errors import UserError, shown
+from data_prep.errors import UserError, meant, shown
 from data_prep.store.arrays import Bool
 from search.engine.penalties import rows_of_tests
 from search.engine.question import LONGEST_QUERY, QueryError
@@ -207,7 +207,8 @@ def _checked(found: Filter) -> Filter:
         return replace(found, values=sorted(known))
     takes = {"type": tuple(_TYPES), "test": _TESTS}.get(found.name, found.values)
     if wrong := [each for each in found.values if each not in takes]:
-        raise QueryError(f"{found.name}: takes one of {', '.join(takes)}, not {shown(wrong[0])}{_IN_QUOTES}")
+        near = f"{shown(wrong[0])}{meant(wrong[0], takes)}"
+        raise QueryError(f"{found.name}: takes one of {', '.join(takes)}, not {near}{_IN_QUOTES}")
     if found.name == "test" and found.without:
         raise QueryError(f"{found.typed} is to be written test:no or test:only")
     return found

@@ -49,6 +49,8 @@ _IN_WORDS: Final = 3.0
 """Added to the score of what is called by all words of a question in their order: ``load_item`` of ``load item``."""
 _LINE: Final = re.compile(r"[:#(]L?\d|\bline \d", re.IGNORECASE)
 """What every question has that is a line of a file."""
+_OPERATOR: Final = re.compile(r"((?:\w+(?:::|\.))*)(operator) ?([^\w\s.:]{1,3})")
+"""An operator of a type, such as ``Matrix::operator()``."""
 _VARIABLE: Final = re.compile(r"\A(?:\$\{?([A-Z_\d]+)\}?|%([A-Z_\d]+)%)\Z")
 """A variable of the environment as shells have it."""
 _OWN, _EXACT, _CODE, _DEFINED, _OUTER, _FUNCTION = 32, 16, 8, 4, 2, 1
@@ -65,7 +67,7 @@ class Reading:
     rows: Mapping[int, float] = field(default_factory=dict)  # -> how good a reading each is
     is_near: bool = False  # whether nothing is called so, and these are called nearly so
     beyond: str = ""  # why these are not at the line that is asked for; "" if they are, or none is
-    missing: str = ""  # the path of a line that is asked for, if no file has it
+    missing: str = ""  # the path of a line that is asked for, or an operator, if nothing has it
 
 
 class NameReader(Names):
@@ -110,16 +112,19 @@ class NameReader(Names):
         return sorted(exact, key=lambda row: (-exact[row], row))
 
     def _read(self, query: str) -> Reading | None:
-        if _LINE.search(query) and (found := self._at_line(query)):
-            return found
+        if _LINE.search(query) and (place := self._at_line(query)):
+            return place
         text, name = _VARIABLE.sub(r"\1\2", query.strip()), dotted_name(query)
+        found = _OPERATOR.fullmatch(text)
+        if found:
+            name = f"{(found[1] or '').replace('::', '.')}{found[2]}{found[3]}"
         literal = text if _LITERAL.fullmatch(text) else name if is_named(name) else ""
         rows = self._of_path(text) or (self._called(name) if name else {})
         rows = rows or (self._of_path(name.replace(".", "/")) if "." in name else {})
         if rows := rows or (self._holding(literal) if literal else {}):
             return Reading(rows)
         near = self._whole(self.paths.near_files(text)) or (self._near(name) if name else {})
-        return Reading(near, is_near=True) if near else None
+        return Reading(near, is_near=True, missing=text if found else "") if near or found else None
 
     def _at_line(self, query: str) -> Reading | None:
         """The rows at a line of a file, if a question is one."""

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, meant
 from data_prep.languages.identifiers import LONGEST_WORD, split_identifier
 from data_prep.languages.language import Language, resolved
 from data_prep.languages.registry import LANGUAGES as SOURCES
@@ -112,7 +112,7 @@ def chosen_languages(typed: str) -> frozenset[str]:
     known = [*language_names(), *sorted(_DOCUMENTS)]
     names = frozenset(language_called(name.strip().lower()) for name in typed.split(",") if typed.strip())
     if unknown := sorted(names.difference(known)):
-        raise UserError(f"expected languages among {', '.join(known)}, got {unknown[0]!r}")
+        raise UserError(f"expected languages among {', '.join(known)}, got {unknown[0]!r}{meant(unknown[0], known)}")
     return names
 
 

@@ -28,13 +28,14 @@ from search.files.unread import Unread
 from search.files.walk import IGNORE_FILE, Submodules, Waiting, Walk, as_texts
 
 _TEST: Final = re.compile(
-    r"(?:^|/)(?:test|tests|testing|test-src|testsrc|__tests__|specs?|benchmarks?|unittests?|e2e|testdata)/"
-    r"|(?:^|/)(?:(?:[\w.-]*[._-])?tests|(?:[\w.-]*[._-])?(?:unit|integration|functional|android)[_-]?test|[\w.-]+\.test)/"
-    r"|(?:^|/)(?:test_[^/]*|[^/]*_(?:unit)?tests?|tests)\.\w+$|[.-](?:test|spec)s?\.\w+$",
+    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?|unittests?|testdata"
+    r"|test-?fixtures|e2e|cypress|(?:\w+[-_])*(?:unit|integration|functional|acceptance|end-to-end|e2e|android)[-_]?tests?"
+    r"|[\w.-]*[._-]tests|[\w.-]+\.test)/"
+    r"|(?:^|/)(?:test_[^/]*|[^/]*_(?:unit)?tests?|tst_[^/]*|tests)\.\w+$|[.-](?:test|spec)s?\.\w+$",
     re.IGNORECASE,
 )
 _NAMED_TEST: Final = re.compile(
-    r"(?:^|/)(?:\w+\.)*\w*[a-z\d](?:Tests?|TestFixtures)/"
+    r"(?:^|/)[\w.-]*[a-z\d.](?:Tests?|TestFixtures)/"
     r"|[a-z\d](?:Tests?|TestCase)\.(?:cs|fs|vb|kts?|scala|swift|php|groovy|dart|cpp|cc|cxx|mm?)$"
 )
 """The same by a word of a name in capitals and small letters: ``commonTest/``, ``Shop.CoreTests/``, ``CartTest.kt``."""
@@ -240,4 +241,4 @@ def is_test(path: str) -> bool:
     if _TEST.search(path) or _NAMED_TEST.search(path):
         return True
     language = language_of(path)
-    return language is not None and re.search(rf"{language.test_files}\.\w+$", f"/{path}", re.IGNORECASE) is not None
+    return language is not None and re.search(rf"(?:{language.test_files})\.\w+$", f"/{path}") is not None

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from data_prep.languages.identifiers import TESTS_IN_CAPITALS
 from data_prep.languages.language import IN_TYPE, Language, Quote, words
 
 LANGUAGE: Final = Language(
@@ -34,7 +35,7 @@ LANGUAGE: Final = Language(
         "variable_declarator"
     ),
     test_words=words("test tests testing testsrc androidtest"),
-    test_files="(?:tests?|testcase|it)",
+    test_files=TESTS_IN_CAPITALS,
     common_names=words("toString hashCode equals finalize notify notifyAll clone"),
     gathering_files=words("package-info.java module-info.java"),
     reader="search.files.java_units:read_java",

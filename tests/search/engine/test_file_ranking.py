@@ -121,6 +121,17 @@ def test_stems_of_paths():
         ("shop/test.py", False), ("lib/test-utils/driver.ts", False), ("shop/Latest.cs", False),
         ("a/ContestBag.cs", False), ("latest/a.rs", False), ("a/Attest.kt", False), ("protests/a.py", False),
         ("a/latest.py", False), ("contest.py", False), ("a/testimony.go", False), ("spectrum/a.js", False),
+        ("okio/src/commonTest/kotlin/A.kt", True), ("a/ReadLineTest.kt", True), ("src/jvmMain/kotlin/Latest.kt", False),
+        ("Shop.Tests/Cart.cs", True), ("src/Shop.UnitTests/Cart.cs", True), ("src/Shop/CartTests.cs", True),
+        ("src/Shop/Contests.cs", False), ("Sources/Fastest/A.swift", False), ("CartTests/A.swift", True),
+        ("core/CartSpec.scala", True), ("core/CartSuite.scala", True), ("core/Spec.scala", False),
+        ("a/CartTest.php", True), ("a/Attest.php", False), ("a/cart_unittest.cc", True), ("a/tst_cart.cpp", True),
+        ("e2e/cart.ts", True), ("cypress/cart.js", True), ("a/testdata/b.go", True), ("x/testFixtures/A.java", True),
+        ("src/integrationTest/java/A.java", True), ("integration_test/a.exs", True), ("shop-client-tests/a.kt", True),
+        ("a/OrderIT.java", True), ("a/ShopTestCase.java", True), ("a/Tests.java", True), ("a/Test.java", True),
+        ("a/Commit.java", False), ("a/Credit.java", False), ("a/Split.java", False), ("a/Latest.java", False),
+        ("a/Contest.java", False), ("a/BIT.java", False), ("a/Manifest.kt", False), ("a/latest/b.go", False),
+        ("contests/a.py", False), ("a/protest-tools/b.py", False), ("latest-tests/a.py", True),
     ],
 )  # fmt: skip
 def test_which_files_are_tests(path, test):

@@ -131,6 +131,9 @@ def test_an_answer_to_a_question_is_that_to_its_words(engine):
     ("text", "message"),
     [
         ("type:klass load", "type: takes one of class, function, method, constant, file, test, not 'klass'"),
+        ("lang:pyton load", "got 'pyton' (did you mean python?)"),
+        ("lang:javscript load", "got 'javscript' (did you mean javascript?)"),
+        ("type:functon load", "not 'functon' (did you mean function?)"),
         ("lang:cobol load", "lang:cobol: expected languages among "),
         ("lang:f# load", "lang:f#: expected languages among "),
         ("test:maybe load", "test: takes one of no, only, yes, not 'maybe'"),

@@ -63,3 +63,36 @@ def test_a_part_of_it_is_not_there(engine, name):
     assert said.name == name
     assert said.level != "strong"
     assert name not in said.nearest
+
+
+OPERATORS = {
+    "matrix.hpp": (
+        "class Matrix {\n public:\n  double operator()(int row) const { return at(row); }\n"
+        "  Matrix operator+(const Matrix& other) { return add(other); }\n  bool operator!() { return false; }\n};\n"
+    ),
+    "row.hpp": "class Row {\n public:\n  double operator()(int column) const { return at(column); }\n};\n"
+    "std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.text(); }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("operator()", {"Matrix.operator()", "Row.operator()"}),
+        ("operator ()", {"Matrix.operator()", "Row.operator()"}),
+        ("Row::operator()", {"Row.operator()"}),
+        ("Matrix.operator+", {"Matrix.operator+"}),
+        ("operator<<", {"operator<<"}),
+        ("operator!", {"Matrix.operator!"}),
+    ],
+)
+def test_an_operator_is_found_by_its_sign(tmp_path, question, names):
+    engine = Engine(open_index(index_of(write(tmp_path / "tree", OPERATORS), tmp_path / "index")), None)
+    hits = engine.search(question)
+    assert {engine.index.names[hit.row] for hit in hits[: len(names)]} == names
+    assert engine.certainty(question, hits).level == "strong"
+
+
+def test_an_operator_that_is_not_there(tmp_path):
+    engine = Engine(open_index(index_of(write(tmp_path / "tree", OPERATORS), tmp_path / "index")), None)
+    assert engine.certainty("operator%", engine.search("operator%")).level != "strong"
