@@ -7,81 +7,71 @@ and its indentation; the summary is its rule too: the text before the first blan
 import html
 import inspect
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from data_prep.languages.language import node_text
+from data_prep.languages.identifiers import compiled_later
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-_GAP: Final = re.compile(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
-"""What may be between a comment and what it documents: no blank line."""
-_BLANKS: Final = re.compile(rb"\s*")
-_OF_FILE: Final = re.compile(rb"(?i)/\*\*\*|@(?:callback|event|file|module|package|typedef)|copyright|licen[cs]e")
-"""What a ``/**`` has that documents nothing behind a blank line."""
-_STRING: Final = re.compile(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
-_MARGIN: Final = re.compile(r"(?m)^[ \t]*\*+ ?")
-_DIRECTIVE: Final = re.compile(
+_STRING: Final = compiled_later(r"(?s)[a-zA-Z]{0,2}(\"\"\"|'''|\"|')(.*)\1\s*")
+_MARGIN: Final = compiled_later(r"(?m)^[ \t]*\*+ ?")
+_DIRECTIVE: Final = compiled_later(
     r"(?m)^(?:go:|nolint|lint:|export \w+$|[et]slint|@ts-|prettier-|istanbul |c8 |js[hl]int|bats \w+=|\+build"
     r"|global [\w$]+(?:: ?\w+)?(?:, ?[\w$]+(?:: ?\w+)?)*$"
     r"|(?:shellcheck|rubocop|phpcs|luacheck|stylua|credo|swiftlint|swiftformat|ktlint|scalastyle|scalafmt|clang-format"
     r"|NOLINT\w*|noinspection|frozen_string_literal|typed|nocov|LCOV_EXCL_\w+|pragma: no cover):? ?\b|zig fmt:|~?\^).*$"
 )
-_SECTION: Final = re.compile(
+_SECTION: Final = compiled_later(
     r"(?m)^[ \t]*(?:@[A-Za-z]|:(?:param|type|return|returns|rtype|raise|raises|arg|keyword|ivar|cvar)\b|>>>"
     r"|\.\. [\w-]+::|(?:Args|Arguments|Parameters|Returns?|Raises|Yields?|Examples?|Notes?|Attributes|See Also"
     r"|References|Usage|Keyword Args)\s*:?[ \t]*$)"
 )
-_ROLE: Final = re.compile(r":(?:[a-z]+:)?[a-z]+:`[~!]?([^`<]+?)(?:\s*<[^`]*>)?`")
-_LITERAL: Final = re.compile(r"``(.+?)``", re.DOTALL)
-_LINK: Final = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_+")
-_BANNER: Final = re.compile(r"(?m)^[\W_]*$\n?")
-_STARS: Final = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^\n*]{1,300})(?<=[^\s\\])\1(?![\w*])")
+_ROLE: Final = compiled_later(r":(?:[a-z]+:)?[a-z]+:`[~!]?([^`<]+?)(?:\s*<[^`]*>)?`")
+_LITERAL: Final = compiled_later(r"``(.+?)``", re.DOTALL)
+_LINK: Final = compiled_later(r"`([^`<]+?)\s*<[^`>]*>`_+")
+_BANNER: Final = compiled_later(r"(?m)^[\W_]*$\n?")
+_STARS: Final = compiled_later(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^\n*]{1,300})(?<=[^\s\\])\1(?![\w*])")
 """What is emphasized."""
-_TITLE: Final = re.compile(r"(?m)^(?:#{1,6}|={1,6}) +")
+_TITLE: Final = compiled_later(r"(?m)^(?:#{1,6}|={1,6}) +")
 """What begins a heading in Markdown, RDoc and AsciiDoc."""
-_MARK: Final = re.compile(r"\s*\|\w+\|\s*")
+_MARK: Final = compiled_later(r"\s*\|\w+\|\s*")
 """A paragraph that is replaced by another text, in Sphinx."""
-_CALL_LINE: Final = re.compile(r"[\w.]+\([^)]*\)(?: ?->.*)?$")
+_CALL_LINE: Final = compiled_later(r"[\w.]+\([^)]*\)(?: ?->.*)?$")
 """A first line that is the function's signature, as in numpy."""
 
-_JAVADOC_MARGIN: Final = re.compile(r"^[ \t\f]*\*+", re.MULTILINE)
-_MARKDOWN_MARGIN: Final = re.compile(r"(?m)^[ \t\f]*/{3,} ?")
-_CODE_SPAN: Final = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)")
-_REFERENCE: Final = re.compile(r"(?<![\w\\\]])\[([^\[\]\n]{1,200})\](\([^()\n]{0,500}\)|\[[^\[\]\n]{0,200}\])?")
-_EMPHASIS: Final = re.compile(r"(?<![\w*\\])(\*{1,3}|_{1,3})(?=[^\s*_])([^\n]{1,300}?)(?<=[^\s\\])\1(?![\w*])")
-_HEADING: Final = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+|\\(?=[\[\]*_`#<])")
-_BLOCK_TAG: Final = re.compile(r"(?m)^[ \t]*@[A-Za-z][\w.-]*(?=\s|$)")
-_RETURN: Final = re.compile(r"(?m)^[ \t]*@return(?=\s|$)")
-_INLINE_TAG: Final = re.compile(r"\{@([A-Za-z][\w.-]*)")
-_BRACE: Final = re.compile("[{}]")
+_JAVADOC_MARGIN: Final = compiled_later(r"^[ \t\f]*\*+", re.MULTILINE)
+_MARKDOWN_MARGIN: Final = compiled_later(r"(?m)^[ \t\f]*/{3,} ?")
+_CODE_SPAN: Final = compiled_later(r"(?<!`)(`{1,3})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)")
+_REFERENCE: Final = compiled_later(r"(?<![\w\\\]])\[([^\[\]\n]{1,200})\](\([^()\n]{0,500}\)|\[[^\[\]\n]{0,200}\])?")
+_EMPHASIS: Final = compiled_later(r"(?<![\w*\\])(\*{1,3}|_{1,3})(?=[^\s*_])([^\n]{1,300}?)(?<=[^\s\\])\1(?![\w*])")
+_HEADING: Final = compiled_later(r"(?m)^[ \t]*#{1,6}[ \t]+|\\(?=[\[\]*_`#<])")
+_BLOCK_TAG: Final = compiled_later(r"(?m)^[ \t]*@[A-Za-z][\w.-]*(?=\s|$)")
+_RETURN: Final = compiled_later(r"(?m)^[ \t]*@return(?=\s|$)")
+_INLINE_TAG: Final = compiled_later(r"\{@([A-Za-z][\w.-]*)")
+_BRACE: Final = compiled_later("[{}]")
 _NESTING: Final = 4
 """Maximum nesting of inline tags."""
 
-_COMMENT: Final = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
+_COMMENT: Final = compiled_later(r"<!--.*?(?:-->|$)", re.DOTALL)
 _ATTRIBUTES: Final = r"(?:\s[^<>]*)?/?>"
-_PARAGRAPH: Final = re.compile(
+_PARAGRAPH: Final = compiled_later(
     r"(?i)</?(?:p|ul|ol|li|dl|dt|dd|table|tr|td|th|pre|div|blockquote|hr|h[1-6]|center|caption|thead|tbody|section)"
     + _ATTRIBUTES
 )
-_SUPERSCRIPT: Final = re.compile(r"<sup" + _ATTRIBUTES, re.IGNORECASE)
-_BREAK: Final = re.compile(r"<(?:br|img|wbr)" + _ATTRIBUTES, re.IGNORECASE)
-_MARKUP: Final = re.compile(
+_SUPERSCRIPT: Final = compiled_later(r"<sup" + _ATTRIBUTES, re.IGNORECASE)
+_BREAK: Final = compiled_later(r"<(?:br|img|wbr)" + _ATTRIBUTES, re.IGNORECASE)
+_MARKUP: Final = compiled_later(
     r"(?i)</?(?:a|abbr|acronym|b|big|cite|code|del|dfn|em|font|i|ins|kbd|label|mark|nobr|q|s|samp|small|span|strike|strong"
     r"|sub|sup|tt|u|var|html|body|head)" + _ATTRIBUTES
 )
-_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
+_BLANK_LINE: Final = compiled_later(r"\n[ \t]*\n")
 
 _HELD_PERIOD: Final = "\ue000"
 """Replaces a period inside code, which does not end a sentence."""
-_PERIOD: Final = re.compile(r"\.(?=\s|$)")
-_ABBREVIATION: Final = re.compile(
+_PERIOD: Final = compiled_later(r"\.(?=\s|$)")
+_ABBREVIATION: Final = compiled_later(
     r"(?i)(?:^|[\s(\[\"'/,;])(?:e\.?\s?g|i\.?\s?e|vs|cf|resp|approx|incl|viz|et\s+al|a\.k\.a|w\.r\.t|dr|mr|mrs|ms)\.$"
 )
-_BEFORE_NUMBER: Final = re.compile(r"(?:^|[\s(\[])(?:nos?|figs?|sect?|ver|vol|pp?|ch)\.$", re.IGNORECASE)
-_LIST_MARK: Final = re.compile(r"\W*\d*\W*\.")
+_BEFORE_NUMBER: Final = compiled_later(r"(?:^|[\s(\[])(?:nos?|figs?|sect?|ver|vol|pp?|ch)\.$", re.IGNORECASE)
+_LIST_MARK: Final = compiled_later(r"\W*\d*\W*\.")
 
 
 def plain_comment(raw: str, line: str = "//", block: tuple[str, str] | None = ("/*", "*/")) -> str:
@@ -257,53 +247,3 @@ def _ends_sentence(before: str, after: str) -> bool:
     if (after[0].isdigit() or after[0].islower()) and _BEFORE_NUMBER.search(before[-6:]):
         return False
     return not (after[0].islower() and before.endswith(("..", "etc.")))
-
-
-class Comments:
-    """The comments of a file."""
-
-    def __init__(self, data: bytes, nodes: "Sequence[Node]", block: tuple[str, str] | None) -> None:
-        """``block``: what begins and ends a block comment."""
-        self.data = data
-        self._block = block[0] if block else "\0"
-        self.nodes = sorted(nodes, key=lambda node: node.start_byte)
-        self._ends = [self._end(node) for node in self.nodes]
-
-    def before(self, start: int) -> str:
-        """The comment directly before ``start``: one block comment, or a run of line comments."""
-        place = bisect_right(self._ends, start) - 1
-        if place < 0 or not _BLANKS.fullmatch(self.data, self._ends[place], start):
-            return ""
-        if not self._documents(self.nodes[place], start):
-            return ""
-        raw = node_text(self.nodes[place])
-        if raw.startswith(self._block):
-            return raw
-        lines = [raw]
-        for earlier in range(place - 1, -1, -1):
-            text, end = node_text(self.nodes[earlier]), self.nodes[earlier + 1].start_byte
-            if text.startswith(self._block) or not self._documents(self.nodes[earlier], end):
-                break
-            lines.append(text)
-        return "\n".join(line.rstrip("\n") for line in reversed(lines))
-
-    def end(self, node: "Node") -> bool:
-        """Whether a comment is the last of a node, but for white space."""
-        place = bisect_right(self._ends, node.end_byte) - 1
-        end = self._ends[place] if place >= 0 else 0
-        return end > node.start_byte and _BLANKS.fullmatch(self.data, end, node.end_byte) is not None
-
-    def _end(self, comment: "Node") -> int:
-        """The end of a comment, without the line break that some grammars count in."""
-        return comment.end_byte - self.data.endswith(b"\n", comment.start_byte, comment.end_byte)
-
-    def _documents(self, comment: "Node", start: int) -> bool:
-        """Whether nothing is between a comment and ``start``, and no code on its line before one that is no ``/**``."""
-        first, end, is_doc = comment.start_byte, self._end(comment), self.data.startswith(b"/**", comment.start_byte)
-        before = self.data[self.data.rfind(b"\n", 0, first) + 1 : first].strip(b" \t\f\r\xef\xbb\xbf")
-        if (before and not is_doc) or (not first and self.data.startswith(b"#!")):
-            return False
-        if _GAP.fullmatch(self.data, end, start):
-            return True
-        blank = first > 0 and start < end + 99 and not self.data[end:start].strip()
-        return is_doc and blank and not _OF_FILE.search(comment.text or b"")

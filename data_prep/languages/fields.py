@@ -1,24 +1,30 @@
-"""What is read of declarations by rules that no language has to itself: code fields, and what they are in.
+"""What is read of declarations by rules that no language has to itself: code fields, comments, what they are in.
 
 The fields name, tokens, api and ast are those of ``data_prep.languages.java.functions``, with calls as they are
 written, since types are not known.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.language import Declaration, Language, part_of, words
+from data_prep.languages.identifiers import compiled_later, split_identifier
+from data_prep.languages.language import Declaration, Language, is_docstring, node_text, part_of, words
 from data_prep.languages.own_tree import Node
 
 LONGEST: Final = 1000
 """Maximum words of a field."""
 _LONGEST_WORD: Final = 200  # characters of an identifier
 _MOST_NODES: Final = 20_000  # that are visited
-
-
+_GAP: Final = compiled_later(rb"[ \t\f\r]*(?:\n[ \t\f\r]*)?")
+"""What may be between a comment and what it documents: no blank line."""
+_BLANKS: Final = compiled_later(rb"\s*")
+_OF_FILE: Final = compiled_later(rb"(?i)/\*\*\*|@(?:callback|event|file|module|package|typedef)|copyright|licen[cs]e")
+"""What a ``/**`` has that documents nothing behind a blank line."""
+_SHOWN: Final = 10
+"""Lines that are named."""
 _OTHER_QUALIFIERS: Final = words("atom base module_id predefined_type self self_expression super this this_expression")
 Parts = tuple[Node, Node | None, Node | None]
 """The node of a declaration, of its body, and of the docstring inside."""
@@ -189,3 +195,77 @@ def without_comments(whole: Node, column: int, comments: frozenset[str]) -> Node
             end = children[-1]
         last = children[-1]
     return end
+
+
+def docstring_of(language: Language, function: Node) -> Node | None:
+    """The string that documents a function, at the start of its body."""
+    body = language.body(function)
+    first = next((child for child in body.named_children if child.type != "comment"), None) if body else None
+    return first if first is not None and is_docstring(first) else None
+
+
+def last_line(data: bytes, node: Node) -> int:
+    """The last line of a node, from 1, without the white space that some grammars end it with."""
+    if not data[node.end_byte - 1 : node.end_byte].isspace():
+        return node.end_point[0] + 1
+    end = node.start_byte + len(data[node.start_byte : node.end_byte].rstrip())
+    return node.end_point[0] + 1 - data.count(b"\n", end, node.end_byte)
+
+
+def left_out_lines(lines: Sequence[int]) -> str:
+    """That functions are left out that begin in some lines of a text which does not parse; "" if there are none."""
+    shown = ", ".join(f"{line}" for line in sorted(lines)[:_SHOWN])
+    more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
+    one = len(lines) == 1
+    what = f"1 function from line {shown} on is" if one else f"{len(lines):,} functions from lines {shown}{more} on are"
+    return f"{what} left out" if lines else ""
+
+
+class Comments:
+    """The comments of a file."""
+
+    def __init__(self, data: bytes, nodes: Sequence[Node], block: tuple[str, str] | None) -> None:
+        """``block``: what begins and ends a block comment."""
+        self.data = data
+        self._block = block[0] if block else "\0"
+        self.nodes = sorted(nodes, key=lambda node: node.start_byte)
+        self._ends = [self._end(node) for node in self.nodes]
+
+    def before(self, start: int) -> str:
+        """The comment directly before ``start``: one block comment, or a run of line comments."""
+        place = bisect_right(self._ends, start) - 1
+        if place < 0 or not _BLANKS.fullmatch(self.data, self._ends[place], start):
+            return ""  # as of most, which is seen soon
+        if not self._documents(self.nodes[place], start):
+            return ""
+        raw = node_text(self.nodes[place])
+        if raw.startswith(self._block):
+            return raw
+        lines = [raw]
+        for earlier in range(place - 1, -1, -1):
+            text, end = node_text(self.nodes[earlier]), self.nodes[earlier + 1].start_byte
+            if text.startswith(self._block) or not self._documents(self.nodes[earlier], end):
+                break
+            lines.append(text)
+        return "\n".join(line.rstrip("\n") for line in reversed(lines))
+
+    def are_last_of(self, node: Node) -> bool:
+        """Whether a comment is the last of a node, but for white space."""
+        place = bisect_right(self._ends, node.end_byte) - 1
+        end = self._ends[place] if place >= 0 else 0
+        return end > node.start_byte and _BLANKS.fullmatch(self.data, end, node.end_byte) is not None
+
+    def _end(self, comment: Node) -> int:
+        """The end of a comment, without the line break that some grammars count in."""
+        return comment.end_byte - self.data.endswith(b"\n", comment.start_byte, comment.end_byte)
+
+    def _documents(self, comment: Node, start: int) -> bool:
+        """Whether nothing is between a comment and ``start``, and no code on its line before one that is no ``/**``."""
+        first, end, is_doc = comment.start_byte, self._end(comment), self.data.startswith(b"/**", comment.start_byte)
+        before = self.data[self.data.rfind(b"\n", 0, first) + 1 : first].strip(b" \t\f\r\xef\xbb\xbf")
+        if (before and not is_doc) or (not first and self.data.startswith(b"#!")):
+            return False
+        if _GAP.fullmatch(self.data, end, start):
+            return True
+        blank = first > 0 and start < end + 99 and not self.data[end:start].strip()
+        return is_doc and blank and not _OF_FILE.search(comment.text or b"")

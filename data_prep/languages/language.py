@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 PIECE_TYPE: Final = "Piece__"
 """Stands for the type around a method that is without one."""
 IN_TYPE: Final = (f"class {PIECE_TYPE} {{\n", "\n}")
-_SHOWN: Final = 10
-"""Lines that are named."""
 resolved: Final = lru_cache(resolve_name)
 """What "module:name" names."""
 
@@ -91,15 +89,6 @@ class Declaration:
     more: "Sequence[Node]" = ()  # its further clauses, in order
     doc: "Node | None" = None  # a string outside of its body that documents it
     body: "Node | None" = None  # which has its calls, if that is not the body of the node
-
-
-def left_out_lines(lines: Sequence[int]) -> str:
-    """That functions are left out that begin in some lines of a text which does not parse; "" if there are none."""
-    shown = ", ".join(f"{line}" for line in sorted(lines)[:_SHOWN])
-    more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
-    one = len(lines) == 1
-    what = f"1 function from line {shown} on is" if one else f"{len(lines):,} functions from lines {shown}{more} on are"
-    return f"{what} left out" if lines else ""
 
 
 def node_text(node: "Node | None") -> str:

@@ -12,8 +12,18 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Parser, Query, QueryCursor
 
 from data_prep.errors import UserError
-from data_prep.languages.comments import Comments, first_sentence, plain_comment
-from data_prep.languages.fields import bodiless, code_fields, merged, type_fields, types_around, without_comments
+from data_prep.languages.comments import first_sentence, plain_comment
+from data_prep.languages.fields import (
+    Comments,
+    bodiless,
+    code_fields,
+    docstring_of,
+    last_line,
+    merged,
+    type_fields,
+    types_around,
+    without_comments,
+)
 from data_prep.languages.language import Declaration, FoundFunction, Language, ParsedSource, is_docstring, node_text
 from data_prep.languages.own_tree import Node, Tree, captures_of_broken
 from data_prep.languages.text_names import cases, handler
@@ -255,7 +265,7 @@ def _found(
     language: Language, data: bytes, node: Node, declared: Declaration, type_name: str, comments: Comments
 ) -> FoundFunction:
     whole, first = declared.whole, declared.first or declared.whole
-    inside = _docstring(language, node) if language.docstrings and declared.kind != "constant" else None
+    inside = docstring_of(language, node) if language.docstrings and declared.kind != "constant" else None
     text = inside or declared.doc
     raw = node_text(text) if text is not None else comments.before(first.start_byte)
     raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
@@ -264,7 +274,7 @@ def _found(
     body = declared.body or (whole if declared.kind == "constant" else language.body(node))
     parts = [(declared.body or whole, body, inside), *((each, language.body(each), None) for each in declared.more)]
     last = declared.more[-1] if declared.more else whole
-    if comments.end(last):
+    if comments.are_last_of(last):
         last = without_comments(last, first.start_point[1], language.comments)
 
     def fields() -> Mapping[str, tuple[str, ...]]:
@@ -280,7 +290,7 @@ def _found(
         start=first.start_byte,
         end=last.end_byte,
         start_line=first.start_point[0] + 1,
-        end_line=_last_line(data, last),
+        end_line=last_line(data, last),
         doc=doc,
         query=first_sentence(doc) if doc else "",
         docstring=None if inside is None else (inside.start_byte, inside.end_byte),
@@ -288,17 +298,3 @@ def _found(
         annotations=(),
         fields=fields,
     )
-
-
-def _last_line(data: bytes, node: Node) -> int:
-    """The last line of a node, from 1, without the white space that some grammars end it with."""
-    if not data[node.end_byte - 1 : node.end_byte].isspace():
-        return node.end_point[0] + 1
-    end = node.start_byte + len(data[node.start_byte : node.end_byte].rstrip())
-    return node.end_point[0] + 1 - data.count(b"\n", end, node.end_byte)
-
-
-def _docstring(language: Language, function: Node) -> Node | None:
-    body = language.body(function)
-    first = next((child for child in body.named_children if child.type != "comment"), None) if body else None
-    return first if first is not None and is_docstring(first) else None

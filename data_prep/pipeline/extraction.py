@@ -12,7 +12,8 @@ from typing import Any, Final, Literal
 from data_prep.errors import UserError
 from data_prep.files.access import raise_if_passing
 from data_prep.installation import program_sha256
-from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource, left_out_lines
+from data_prep.languages.fields import left_out_lines
+from data_prep.languages.language import FoundFunction, Function, Language, ParsedSource
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_of, languages
 from data_prep.pipeline.filters import IDENTICAL, LARGEST_FILE, function_reason, is_generated, path_reason, text_reason

@@ -16,30 +16,31 @@ from typing import Any, Final
 
 from data_prep.errors import UserError, one_line
 from data_prep.files.json_text import parse_json
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES
 from data_prep.languages.registry import language as language_named
 from data_prep.records import LARGEST_SOURCE
 from search.files.languages import Unit
 
-_SCRIPT: Final = re.compile(
+_SCRIPT: Final = compiled_later(
     r"(?is)<!--.*?(?:-->|\Z)|<script\b((?:[^<>\"']|\"[^\"]{0,500}\"|'[^']{0,500}')*+)>(.*?)(?:</script\b|\Z)"
 )
-_TYPE: Final = re.compile(r"(?i)\btype\s*=\s*[\"']?(?!module|[\w/]*(?:java|type|ecma)script|babel|jsx|tsx?\b)")
+_TYPE: Final = compiled_later(r"(?i)\btype\s*=\s*[\"']?(?!module|[\w/]*(?:java|type|ecma)script|babel|jsx|tsx?\b)")
 """In the tag of a script that is data or a template."""
-_FRONT: Final = re.compile(r"(?s)\A\s*---[ \t\r]*\n(.*?)(?:^---|\Z)", re.MULTILINE)
-_ALL: Final = re.compile(r"[^\n]")
-_JSON: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"|[{}\[\],:]')
-_CELLS: Final = re.compile(r"(?:worksheets/\d+/)?cells/(\d+)/(?:(cell_type)|(?:source|input)(?:/\d+)?)")
+_FRONT: Final = compiled_later(r"(?s)\A\s*---[ \t\r]*\n(.*?)(?:^---|\Z)", re.MULTILINE)
+_ALL: Final = compiled_later(r"[^\n]")
+_JSON: Final = compiled_later(r'"(?:[^"\\\n]|\\.)*+"|[{}\[\],:]')
+_CELLS: Final = compiled_later(r"(?:worksheets/\d+/)?cells/(\d+)/(?:(cell_type)|(?:source|input)(?:/\d+)?)")
 _PARTS: Final = frozenset(("source", "input", "cell_type"))
 _DEEPEST: Final = 100
 """Lists and objects in each other, of which a notebook has fewer than ten."""
 _TOO_LONG: Final = f"longer than {LARGEST_SOURCE >> 20} MiB: the cells behind that are not read"
-_MAGIC: Final = re.compile(r"(?:%[%\w]|!(?!=)|\?|[\w.]+\?\??[ \t]*$|[\w., \t]+=[ \t]*(?:%\w|!(?!=)))")
+_MAGIC: Final = compiled_later(r"(?:%[%\w]|!(?!=)|\?|[\w.]+\?\??[ \t]*$|[\w., \t]+=[ \t]*(?:%\w|!(?!=)))")
 _SEEN: Final = 200
 """Characters of a line that say what it is."""
-_LINES: Final = re.compile(r"\blines? \d+(?:, \d+)*")
-_TIMED: Final = re.compile(r"%%(?:time|timeit|capture|prun|memit|mprun|px|skip|debug)\b")
+_LINES: Final = compiled_later(r"\blines? \d+(?:, \d+)*")
+_TIMED: Final = compiled_later(r"%%(?:time|timeit|capture|prun|memit|mprun|px|skip|debug)\b")
 """What makes a cell no other language."""
 _KERNELS: Final[Mapping[str, str]] = {"c++": "cpp", "c#": "csharp", "ipython": "python", "sos": "python"}
 

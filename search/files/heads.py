@@ -1,14 +1,15 @@
 """The head of a function that does not parse, with other parameters: what begins its block then does."""
 
-import re
 from typing import Final
 
-_HEAD: Final = re.compile(rb"\s*(?:(?:async\s+)?def|class)\s+\w+")
-_NAMED_HEAD: Final = re.compile(
+from data_prep.languages.identifiers import compiled_later
+
+_HEAD: Final = compiled_later(rb"\s*(?:(?:async\s+)?def|class)\s+\w+")
+_NAMED_HEAD: Final = compiled_later(
     rb"(?P<head>\s*(?:[\w@:&*<>.\[\]]+\s+){0,9}[\w.:?!]+(?:\s*=)?)\s*(?:\(.*?)?(?P<opens>\s*(?:=>?\s*)?\{|\s+do)\s*$"
 )
 """The head of a function, up to its parameters, and what begins its block."""
-_STATEMENTS: Final = re.compile(
+_STATEMENTS: Final = compiled_later(
     rb"(?:^|\s)(?:if|else|elsif|elif|for|while|switch|match|catch|try|do|return|with|new|class|struct|enum|interface|trait"
     rb"|impl|module|namespace|defmodule|object|extension|protocol|(?:def\w*|func?|fun|function))\s*$|^\s*(?:if|for|while"
     rb"|return|class|struct|enum|interface|trait|impl|module|namespace|defmodule|object|extension|protocol)\b"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Language
 from search.files.heads import short_heads
 from search.files.repair import LARGEST, Piece, Repaired, repaired
@@ -25,17 +26,17 @@ _GOES_ON: Final = (
     rb"[)\]}>|&?:.{=]|(?:else|elif|elsif|except|finally|catch|case|default|extends|implements|throws|rescue|ensure)\b"
 )
 """What begins a line that belongs to the part before, beside what closes a block of the language."""
-_WAITS: Final = re.compile(
+_WAITS: Final = compiled_later(
     rb"#?\[{1,2}[A-Za-z][^\[\]]*\]{1,2}\s*$|@(?!interface\b)[\w.]+\s*(?:\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?)?\s*(?:(?://|#)[^\n]*)?$"
     rb"|template\s*<.*>\s*$|//|/?\*|#|$"
 )
 """A line that belongs to the part behind it: a decorator, the parameters of a template or a comment."""
-_CLOSES: Final = re.compile(rb"[)\]}]++\s*+")
-_OPENS: Final = re.compile(rb"(?:[{(\[]|:|=>?|->)\s*(?:(?://|#)[^\n]*)?$")
+_CLOSES: Final = compiled_later(rb"[)\]}]++\s*+")
+_OPENS: Final = compiled_later(rb"(?:[{(\[]|:|=>?|->)\s*(?:(?://|#)[^\n]*)?$")
 """The end of a line that blocks follow."""
-_ENDS: Final = re.compile(rb"[;}]\s*(?:(?://|#)[^\n]*)?$")
+_ENDS: Final = compiled_later(rb"[;}]\s*(?:(?://|#)[^\n]*)?$")
 """The end of a line that ends a statement."""
-_COMMENT: Final = re.compile(rb"(?:^|\s)(?://|#).*$")
+_COMMENT: Final = compiled_later(rb"(?:^|\s)(?://|#).*$")
 
 Span = tuple[int, int]
 """The first of some lines, from 0, and the one behind the last."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.languages.own_tree import captures_of_broken
 from data_prep.languages.parsing import stray_line, syntax_tree
@@ -29,9 +30,9 @@ _NO_NAMES: Final = words("if for while switch catch return function with else do
 """What a broken text may make the name of a function."""
 _STATEMENTS: Final = words("if while switch else elif")
 """Those that are no names of methods."""
-_APART: Final = re.compile(rb"\s+[\w({]|$")
+_APART: Final = compiled_later(rb"\s+[\w({]|$")
 """What is behind the start of a statement."""
-_CONFLICT: Final = re.compile(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
+_CONFLICT: Final = compiled_later(rb"(?m)^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r\n]|$)[^\n]*")
 _LARGE: Final = 1 << 16
 """Bytes of a file that is not repaired part by part, if it has few errors."""
 _FEW: Final = 20
@@ -39,7 +40,7 @@ _TRIES: Final = 4
 LONG: Final = 1000
 """Bytes of a line that people hardly write: what is declared behind them is a program's."""
 _MEAN: Final = 200  # bytes of a line
-_DECLARES: Final = re.compile(
+_DECLARES: Final = compiled_later(
     rb"[ \t]*(?:(?:export|default|async|public|private|protected|static|final|abstract|pub|internal|open|override|local"
     rb"|inline|extern|unsafe|suspend|data|sealed|case|implicit)[ \t]+)*"
     rb"(?:def\w*|class|function|func|fun|fn|interface|enum|type|const|let|var|val|object|struct|trait|impl|extension|actor"

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Language
 
 LARGEST: Final = 1 << 20
@@ -21,7 +22,7 @@ _DEEPEST: Final = 50
 """Open brackets among which the pair of a closing one is looked for."""
 _SEEN: Final = 300
 """Bytes of a line that tell what it begins."""
-_DECLARES: Final = re.compile(
+_DECLARES: Final = compiled_later(
     rb"@\w|/\*\*|(?:(?:export|default|public|private|protected|static|final|abstract|synchronized|async|declare"
     rb"|override|readonly)\s+)*(?:def|class|interface|enum|record|func|function|type|namespace|import|package)\b"
     rb"|(?:export|public|private|protected)\b|[\w.`]+\s*<-\s*function\b"
@@ -30,15 +31,15 @@ _DECLARES: Final = re.compile(
     rb"|(?!(?:if|for|while|switch|catch|else|return|do|try|with|throw|new)\b)"
     rb"[\w$<>\[\], .?*]+\([^;{}]*\)[\w\s.,<>:|\[\]]*\{"
 )
-_OF_FUNCTION: Final = re.compile(rb"[^(]*\([^{]*\{")
+_OF_FUNCTION: Final = compiled_later(rb"[^(]*\([^{]*\{")
 """What begins a line whose braces are those of a function, not of a class or a namespace."""
-_STATEMENT: Final = re.compile(
+_STATEMENT: Final = compiled_later(
     rb"(?:return|raise|throw|break|continue|import|try|const|let|var|def|del|pass|assert|elif|except|finally|package)\b"
 )
 """What begins a line that is not inside of round or square brackets."""
-_CODE: Final = re.compile(rb"\n[ \t]*+[^*\s][^\n]*[;{}][ \t]*(?=\n)")
+_CODE: Final = compiled_later(rb"\n[ \t]*+[^*\s][^\n]*[;{}][ \t]*(?=\n)")
 """A line that comments hardly have."""
-_OF_COLONS: Final = re.compile(rb"@\w|(?:async\s+def|class|with|from\s+[\w.]+\s+import)\b")
+_OF_COLONS: Final = compiled_later(rb"@\w|(?:async\s+def|class|with|from\s+[\w.]+\s+import)\b")
 """The same in a language whose braces are no blocks."""
 _HEAD: Final = re.compile(rb"(?:async\s+)?(?:if|elif|else|for|while|with|try|except|finally|def|class|switch|catch)\b")
 """What begins a statement that has a body."""

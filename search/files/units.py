@@ -12,8 +12,9 @@ from typing import Final
 
 from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence
+from data_prep.languages.fields import left_out_lines
 from data_prep.languages.identifiers import query_words, split_identifier
-from data_prep.languages.language import FoundFunction, Language, ParsedSource, left_out_lines, words
+from data_prep.languages.language import FoundFunction, Language, ParsedSource, words
 from data_prep.languages.registry import language as language_named
 from data_prep.pipeline.filters import function_reason, is_generated, path_reason
 from data_prep.records import Method, Pair, SourceFile, UnitKind
