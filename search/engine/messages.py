@@ -105,7 +105,7 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
             end += 1
         places = [place for place in range(begin, end) if plain[place]]
         if len(places) >= FEWEST and any(plain[place + 1 : place + 2] == [True] for place in places[:-1]):
-            others = sum(counted[start : places[0]])
+            others = float(sum(counted[start : places[0]]))
             for place in range(places[-1], len(typed)):
                 if ends[place] in _AFTER:
                     others += _AFTER[ends[place]] * sum(counted[place + 1 :])

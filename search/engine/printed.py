@@ -32,7 +32,6 @@ _OTHER: Final = re.compile(
     r"|[\w.-]+(?= +[\w./-]+\[\d+\]:)|\w[\w-]*(?= +(?:\||-{1,2}) )"
 )
 """What else stands there: the name of a thread, a host, a process, a logger, what separates them."""
-_BLANK: Final = re.compile(r"\s*")
 _FIELDS: Final = re.compile(
     r"(?:\A|\s)(?P<name>msg|message|error|err)=(?:\"(?P<quoted>(?:[^\"\\]|\\.|\"(?!\s*\Z|\s+[\w.]+=))*)|(?P<plain>\S+))"
 )
@@ -54,7 +53,7 @@ def _behind(text: str) -> str:
         if not found[0]:
             break
         told |= found.re is _TOLD
-        place = found.end() + len(_BLANK.match(text, found.end())[0])
+        place = len(text) - len(text[found.end() :].lstrip())
     return text[place:] if told else text
 
 
