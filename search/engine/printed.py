@@ -8,6 +8,9 @@ import json
 import re
 from typing import Final
 
+from search.engine.matching import FEWEST
+from search.engine.messages import without_error
+
 _COLOURS: Final = re.compile(
     r"(?:\x1b|\^\[|␛|\\(?:e|033|x1b|u001b))\[[\d;]*[A-Za-z]|\[\d{1,3}(?:;\d{1,3})*m", re.IGNORECASE
 )
@@ -44,6 +47,14 @@ def message_in(typed: str) -> str:
     text = _COLOURS.sub("", _COLOURED.sub(r"\1: ", typed)).strip()
     found = _of_record(text) or _behind(text)
     return found if re.search(r"[^\W\d_]{2}", found) else text
+
+
+def is_message(text: str) -> bool:
+    """Whether a text is one line with a message behind the name of an error, or what a logger prints."""
+    if "\n" in text or "except " in text:
+        return False
+    found = message_in(text)
+    return without_error(text) != text or (found != text and len(found.split()) >= FEWEST)
 
 
 def _behind(text: str) -> str:

@@ -104,11 +104,10 @@ def search_code(options: SearchOptions, folder: Path | None = None, typed: str =
 
 
 def _is_message(text: str) -> bool:
-    """Whether a text is one line, with an error and its message, without frames."""
-    from search.engine.messages import without_error
+    """Whether a text is one line, with an error or what a logger prints and its message, without frames."""
+    from search.engine.printed import is_message
 
-    line = text.strip()
-    return "\n" not in line and "except " not in line and without_error(line) != line and not read_trace(line)
+    return is_message(text.strip()) and not read_trace(text.strip())
 
 
 def pasted_text(path: Path | None) -> str:
