@@ -103,11 +103,11 @@ def _closed_above(path: str) -> str:
 
 
 def asks(text: str) -> bool:
-    """Whether a text on standard input is one line that asks: a name, words, or an error with its message alone."""
+    """Whether a text on standard input is one line that asks: a name, words, an error's message, or a logger's line."""
     from data_prep.traces.trace import read_trace
-    from search.engine.messages import without_error
+    from search.engine.printed import is_message
 
     line = text.strip()
     if "\n" in line or "except " in line or read_trace(line):
         return False
-    return bool(_ASKED.fullmatch(line)) or without_error(line) != line
+    return bool(_ASKED.fullmatch(line)) or is_message(line)

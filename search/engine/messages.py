@@ -58,6 +58,10 @@ _SAID: Final = re.compile(
     r"|should|error|unknown|(?:un)?supported|denied|illegal|wrong|only|could|was|were|is|are|has|have|been)\b)"
 )
 """What a message has, and few questions: a capital in front, a sign of a sentence, a word that says what is so."""
+_BEFORE_MESSAGE: Final = frozenset(":]")
+"""What ends what a program prints before a message, such as the name of an error."""
+_AFTER: Final = {":": 0.1, ".": 0.5}
+"""What ends a part of a message -> what each word behind it counts against it: a program may have put them in."""
 _GOES_ON: Final = re.compile(r"\s*[frbu$]{0,2}[\"'`]")
 """How a line begins that may go on with the text of the one above."""
 _BLANKS: Final = re.compile(r"(?:\\[nrt]|\s)+")
@@ -81,28 +85,32 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
 
     Words with digits may be what a program put in: they count for nothing, and stand for a placeholder. So do paths and
     words in quotes that the text lacks. Other words that it lacks stand for one too, inside of a run that has two words
-    one after the other. No part of the message is what ends with a colon or a bracket before the run, nor what follows
-    a colon behind it.
+    one after the other. No part of the message is what ends with a colon or a bracket before the run. What follows
+    it behind a colon or a sentence counts less.
 
     Args:
         typed: the lower-case words, with what is between blanks beside them.
         text: in any case, without line breaks.
     """
     text = _BLANKS.sub(" ", _JOINT.sub("", text[:_COMPARED].lower()))
-    is_end = [word.endswith(":") for word in typed]
-    typed = [word[:-1] if ends and not _stands(word, text) else word for ends, word in zip(is_end, typed, strict=True)]
+    ends = [word[-1:] for word in typed]
+    typed = [word[:-1] if word.endswith((":", ".")) and not _stands(word, text) else word for word in typed]
     plain = [_DIGIT.search(word) is None and _stands(word, text) for word in typed]
     counted = [stands or not is_value(word) for stands, word in zip(plain, typed, strict=True)]
     best, end, start = 0.0, 0, 0
     for begin in range(len(typed)):
-        is_begun = begin and (is_end[begin - 1] or typed[begin - 1].endswith("]"))
+        is_begun = begin and ends[begin - 1] in _BEFORE_MESSAGE
         start, end = begin if is_begun else start, max(end, begin)
         while end < len(typed) and _has(text, typed[begin : end + 1], plain[begin : end + 1]):
             end += 1
         places = [place for place in range(begin, end) if plain[place]]
         if len(places) >= FEWEST and any(plain[place + 1 : place + 2] == [True] for place in places[:-1]):
-            last = next((place for place in range(places[-1], len(typed)) if is_end[place]), len(typed))
-            others = sum(counted[start : places[0]]) + sum(counted[places[-1] + 1 : last + 1])
+            others = float(sum(counted[start : places[0]]))
+            for place in range(places[-1], len(typed)):
+                if ends[place] in _AFTER:
+                    others += _AFTER[ends[place]] * sum(counted[place + 1 :])
+                    break
+                others += counted[place + 1 : place + 2] == [True]
             best = max(best, len(places) / (len(places) + others))
     return best
 
@@ -129,7 +137,8 @@ def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[Pass
         typed: the message.
     """
     lower = typed.lower().split()
-    if len(lower) < FEWEST or lower[0] in ASKING or not (_SAID.search(typed) or any(map(is_value, lower))):
+    has_values = ":" in typed or any(map(is_value, lower))
+    if len(lower) < FEWEST or not (has_values or (lower[0] not in ASKING and _SAID.search(typed))):
         return
     for part in _between_colons(typed.split()):
         for passage, share in _likely(index, part):

@@ -149,11 +149,12 @@ class PathReader:
 
     def _mentioned(self, query: str) -> Mentioned:
         rest, files, others, unknown = list(query), set[int](), set[int](), list[str]()
+        meant = lru_cache(maxsize=None)(self._meant)  # a word may be there many times
         for word in _WORD.finditer(query):
             if word[0] == query.strip("\"'` \t\n"):
                 continue
             typed = _LINE.sub("", word[0].lstrip(_BEFORE).rstrip(_BEHIND))
-            found, is_path = self._meant(typed)
+            found, is_path = meant(typed)
             (files if is_path else others).update(found)
             if found:
                 rest[word.start() : word.end()] = " " * len(word[0])

@@ -199,7 +199,8 @@ class Phrases:
         order = self._looked_at(order, files)
         files = keys[order] // FILE
         ends = (each[order] % FILE << 1 for each in (firsts, keys))
-        is_said = (commented[order] == 1) | np.isin(firsts[order], keys[commented == 1])
+        is_said = commented[order] == 1
+        is_said[:_COMPARED] |= (keys[commented == 1][:, None] == firsts[order[:_COMPARED]]).any(axis=0)
         parts = (weights[order], files, *ends, is_said)
         for weight, file, first, last, is_comment in zip(*(each.tolist() for each in parts), strict=True):
             having = len(best) - bisect_left(best, 0.95 * weight)

@@ -8,6 +8,9 @@ import json
 import re
 from typing import Final
 
+from search.engine.matching import FEWEST
+from search.engine.messages import without_error
+
 _COLOURS: Final = re.compile(
     r"(?:\x1b|\^\[|␛|\\(?:e|033|x1b|u001b))\[[\d;]*[A-Za-z]|\[\d{1,3}(?:;\d{1,3})*m", re.IGNORECASE
 )
@@ -32,7 +35,6 @@ _OTHER: Final = re.compile(
     r"|[\w.-]+(?= +[\w./-]+\[\d+\]:)|\w[\w-]*(?= +(?:\||-{1,2}) )"
 )
 """What else stands there: the name of a thread, a host, a process, a logger, what separates them."""
-_BLANK: Final = re.compile(r"\s*")
 _FIELDS: Final = re.compile(
     r"(?:\A|\s)(?P<name>msg|message|error|err)=(?:\"(?P<quoted>(?:[^\"\\]|\\.|\"(?!\s*\Z|\s+[\w.]+=))*)|(?P<plain>\S+))"
 )
@@ -47,6 +49,14 @@ def message_in(typed: str) -> str:
     return found if re.search(r"[^\W\d_]{2}", found) else text
 
 
+def is_message(text: str) -> bool:
+    """Whether a text is one line with a message behind the name of an error, or what a logger prints."""
+    if "\n" in text or "except " in text:
+        return False
+    found = message_in(text)
+    return without_error(text) != text or (found != text and len(found.split()) >= FEWEST)
+
+
 def _behind(text: str) -> str:
     """A line without times, levels and names before its message."""
     place, told = 0, False
@@ -54,7 +64,7 @@ def _behind(text: str) -> str:
         if not found[0]:
             break
         told |= found.re is _TOLD
-        place = found.end() + len(_BLANK.match(text, found.end())[0])
+        place = len(text) - len(text[found.end() :].lstrip())
     return text[place:] if told else text
 
 

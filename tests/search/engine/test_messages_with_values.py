@@ -117,11 +117,12 @@ def test_one_file_is_enough(tmp_path, question):
         ("bison pen a overflowed by b heads", 1.0),
         ("herd (north) overflowed by (7) heads", 3 / 4),
         ("bison pen /srv/herd overflowed by 'far' heads", 1.0),
-        ("bison pen 12 overflowed by 7 heads: too many of them", 1.0),
-        ("bison pen 12 overflowed by 7 heads in spring: too many of them", 5 / 7),
+        ("bison pen 12 overflowed by 7 heads: too many of them", 5 / 5.4),
+        ("bison pen 12 overflowed by 7 heads in spring: too many of them", 5 / 7.4),
+        ("bison pen 12 overflowed by 7 heads. too many of them", 5 / 7),
         ("12 7 9", 0.0),
     ],
 )
 def test_words_with_digits_stand_for_anything(typed, share):
     text = 'throw new E("Bison pen " + n + " overflowed by " + 3 + " heads");'
-    assert share_as_typed(typed.split(), text) == share
+    assert share_as_typed(typed.split(), text) == pytest.approx(share)

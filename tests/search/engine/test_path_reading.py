@@ -101,3 +101,10 @@ def test_any_question_is_read_in_little_time(engine):
     paths = PathReader(engine.index)
     for text in ("a/" * 900, "." * 1900 + " x", "((((" * 400 + " /x", "a.b." * 450 + " y", "\\" * 1900 + " z"):
         assert paths.mentioned(text).rest
+
+
+def test_a_path_that_a_question_has_many_times_is_looked_for_once(engine, monkeypatch):
+    looked, meant = [], PathReader._meant
+    monkeypatch.setattr(PathReader, "_meant", lambda self, typed: looked.append(typed) or meant(self, typed))
+    engine.search("pool/gone " * 150 + "is not found")
+    assert looked.count("pool/gone") <= 2

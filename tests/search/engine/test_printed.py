@@ -3,7 +3,7 @@
 import pytest
 
 import neural_code_search as ncs
-from search.engine.printed import message_in
+from search.engine.printed import is_message, message_in
 
 MESSAGE = "cannot open pond 7: gone"
 AROUND = (
@@ -63,3 +63,18 @@ def test_a_line_of_a_log_is_asked_for_by_its_message(tmp_path):
     for around in ("[2024-01-02 10:11:12] production.ERROR: ", "ERROR [main] production.error - "):
         assert found.search(f"{around}cannot fill pond 7", top=1)[0].name == "fill"
         assert found.certainty(f"{around}cannot fill pond 7").level == "strong"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("2024-01-02 10:11:12 ERROR [main] c.e.Foo - cannot open pond", True),
+        ("ValueError: cannot open pond", True),
+        ("[ERROR] cannot open pond", True),
+        ("error: string;", False),
+        ("x = pond[7]", False),
+        ("ERROR: cannot\nopen pond", False),
+    ],
+)
+def test_a_line_of_a_log_alone_is_a_message(text, is_one):
+    assert is_message(text) is is_one

@@ -7,6 +7,7 @@ import neural_code_search as ncs
 FILES = {
     "shelf.py": 'def missing(jar, shelf):\n    raise KeyError(f"{jar} not found in the {shelf} pantry ({jar})")\n\n\n'
     'def unread(jar):\n    raise OSError(f"Could not label {jar} for {jar}")\n\n\n'
+    'def rack(jar):\n    raise OSError("{} does not fit the rack: {}".format(jar, jar))\n\n\n'
     'def rejected(jar):\n    raise ValueError("Jar is not sealed: " + jar)\n\n\n'
     'def negative(n):\n    raise ValueError("weight can\'t be negative")\n',
     "lid.go": 'package lid\n\nfunc Close(err error) error {\n\treturn fmt.Errorf("failed to close lid: %w", err)\n}\n\n'
@@ -53,6 +54,7 @@ ASKED = {
     'Bent handle "config/app.json" caused by users': "Spoon.stir",
     "rim mustn't be below zero here": "Bowl",
     "Jam 7 was tasted twice": "taste",
+    "does not fit the rack: localhost": "rack",
 }
 
 
