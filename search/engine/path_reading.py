@@ -139,8 +139,7 @@ class PathReader:
 
     def near_files(self, typed: str) -> dict[int, float]:
         """How well the files fit that are called nearly so, if it has the suffix of a file."""
-        near = self.near(typed) if self.ends_as_file(typed) else []
-        found = {path: -float(number) for number, path in enumerate(near)}
+        found = {path: -float(rank) for rank, path in enumerate(self.near(typed) if self.ends_as_file(typed) else ())}
         return {place: found[file.path] for place, file in enumerate(self._index.files) if file.path in found}
 
     def ends_as_file(self, typed: str) -> bool:
@@ -292,15 +291,10 @@ def family(stem: str) -> set[str]:
     """The stems of what is done and of what does it: ``pars`` and ``parser``, ``rout`` and ``router``."""
     root = stem
     if len(root) >= _LONG and root.endswith(_DOERS):
-        root = _single(root[:-2])
+        root = root[:-2]
+        root = root[:-1] if root[-1] == root[-2] and root[-1] in _DOUBLED and len(root) > _SHORTEST else root  # logg
     root = root.removesuffix("e") if len(root) > _SHORTEST else root
     if not root.isascii() or len(root) < _SHORTEST:
         return set()
     doubled = [root + root[-1]] if root[-1] in _DOUBLED else []
     return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled} - {stem}
-
-
-def _single(root: str) -> str:
-    """``logg`` is ``log``."""
-    doubled = len(root) > _SHORTEST and root[-1] == root[-2] and root[-1] in _DOUBLED
-    return root[:-1] if doubled else root

@@ -1,8 +1,8 @@
 """Half-typed source made parseable: what is open is closed where the lines say that it ends.
 
-A line that is indented less than one with an open bracket ends what was open, and so does one that begins a declaration
-beside it, or a closing bracket of an outer pair. Strings end with their lines. A head of Python without a body gets
-one. Lines stay as they are, and what is added is noted, so that its places can be told as ones in the file.
+A line that is indented less than one with an open bracket ends what was open. So does one that begins a declaration
+beside it, or a closing bracket of an outer pair. Strings end with their lines. A head without a body gets one. Lines
+stay as they are, and what is added is noted, to tell its places as ones in the file.
 """
 
 import re
@@ -117,9 +117,8 @@ def repaired(data: bytes, language: Language, typed: bytes = b"") -> Repaired:
 @lru_cache
 def _tokens(language: Language) -> re.Pattern[bytes]:
     """What a line is read by: comments, strings, regular expressions, brackets, colons."""
-    line = re.escape(language.line_comment.encode())
     marks = b"|".join(re.escape(quote.mark.encode()) for quote in language.quotes)
-    parts = [rb"(?P<comment>" + line + rb"[^\n]*)", rb"(?P<quote>" + marks + rb")"]
+    parts = [rb"(?P<comment>" + re.escape(language.line_comment.encode()) + rb"[^\n]*)", rb"(?P<quote>" + marks + rb")"]
     if language.block_comment:
         parts.insert(0, rb"(?P<block>" + re.escape(language.block_comment[0].encode()) + rb")")
     if language.slash_expressions:
