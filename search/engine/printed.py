@@ -35,6 +35,8 @@ _OTHER: Final = re.compile(
     r"|[\w.-]+(?= +[\w./-]+\[\d+\]:)|\w[\w-]*(?= +(?:\||-{1,2}) )"
 )
 """What else stands there: the name of a thread, a host, a process, a logger, what separates them."""
+_PLACE: Final = re.compile(r"[^\s:]+\.\w+:\d+(?::\d+)?: ")
+"""A line of a file as compilers print it, which is asked for too."""
 _FIELDS: Final = re.compile(
     r"(?:\A|\s)(?P<name>msg|message|error|err)=(?:\"(?P<quoted>(?:[^\"\\]|\\.|\"(?!\s*\Z|\s+[\w.]+=))*)|(?P<plain>\S+))"
 )
@@ -61,7 +63,7 @@ def _behind(text: str) -> str:
     """A line without times, levels and names before its message."""
     place, told = 0, False
     while found := _TOLD.match(text, place) or _OTHER.match(text, place):
-        if not found[0]:
+        if not found[0] or _PLACE.match(text, place):
             break
         told |= found.re is _TOLD
         place = len(text) - len(text[found.end() :].lstrip())
