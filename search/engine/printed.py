@@ -60,12 +60,13 @@ def is_message(text: str) -> bool:
 
 
 def _behind(text: str) -> str:
-    """A line without times, levels and names before its message."""
-    place, told = 0, False
+    """A line without times, levels and names before its message, and without a place that is behind a time."""
+    place, told, timed = 0, False, False
     while found := _TOLD.match(text, place) or _OTHER.match(text, place):
-        if not found[0] or _PLACE.match(text, place):
+        if not found[0] or (not timed and _PLACE.match(text, place)):
             break
         told |= found.re is _TOLD
+        timed |= ":" in found[0].strip(": ")
         place = len(text) - len(text[found.end() :].lstrip())
     return text[place:] if told else text
 
