@@ -1,7 +1,8 @@
 """What rows gain and lose beside their scores.
 
 They gain by passages (:mod:`search.engine.phrases`). Constants, tests, catalogues of messages, what is old and what is
-deep in folders lose some of their score. A definition stands before what only declares it.
+deep in folders lose some of their score, and types where it is said what a function does. A definition stands before
+what only declares it.
 """
 
 from collections import Counter
@@ -16,15 +17,39 @@ from search.engine.messages import AS_TYPED
 from search.engine.question import RankingSettings, Spelt, asks_for_tests
 from search.files.generations import DEPRECATED
 from search.files.words import stem_of, terms_of
-from search.index.code_index import CONSTANT, TEST, Index
+from search.index.code_index import CONSTANT, TEST, UNIT_KINDS, Index
 from search.retrieval.word_index import Bm25Index
 
 DEEPEST: Final = 4
 """Folders from which on it does not count how many more a file is in."""
 _CATALOGUE: Final = 20.0
 """Subtracted from the score of a catalogue of messages, which answers only what has the words of one."""
-
-
+_MADE: Final = [UNIT_KINDS.index("type"), UNIT_KINDS.index("constructor")]
+_DETERMINERS: Final = frozenset(
+    (
+        *(
+            "a",
+            "all",
+            "an",
+            "and",
+            "any",
+            "at",
+            "by",
+            "each",
+            "every",
+            "for",
+            "from",
+            "given",
+            "if",
+            "in",
+            "into",
+            "its",
+        ),
+        *("of", "on", "one", "or", "some", "specified", "that", "the", "these", "this", "to", "when", "whenever"),
+        *("whether", "which", "with"),
+    )
+)
+"""What is behind the verb of a sentence that says what a function does."""
 _FEW: Final = 30
 """Rows of an index over which the standardised scores of models say little: their spread is by chance."""
 _IN_MESSAGE: Final = 2.0
@@ -38,6 +63,12 @@ def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
     inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
     of_files = np.array([file.test for file in index.files], np.bool_)
     return inside | (index.kinds == TEST) | np.repeat(of_files, np.diff(index.file_edges))
+
+
+def says_what_is_done(words: Sequence[str]) -> bool:
+    """Whether a question is written as documentation of a function is: it begins with *returns the* or *reads a*."""
+    verb, behind = words[:2] if len(words) > 2 else ("", "")
+    return behind in _DETERMINERS and (verb == "return" or (len(verb) > 3 and verb[-1] == "s" != verb[-2]))
 
 
 def is_test(index: Index, row: int) -> bool:
@@ -70,6 +101,8 @@ class Penalties:
         asked = {*map(stem_of, words)}
         if asked.isdisjoint(DEPRECATED):
             lost += ranking.deprecated * (self._index.deprecated[rows] > 0)
+        if ranking.made and says_what_is_done(words):
+            lost += ranking.made * np.isin(self._index.kinds[rows], _MADE)
         old = [own[rows] for meant, own in self._old.items() if asked.isdisjoint(meant)]
         return lost + ranking.old * np.logical_or.reduce(old) if old else lost
 

@@ -31,7 +31,7 @@ _BOUNDS: Final = {
     **dict.fromkeys(
         (
             *("test", "constant", "old", "deprecated", "depth", "whole", "file", "files", "phrases"),
-            *("phrases_of_file", "beside", "context", "exact_name_boost", "mention_boost"),
+            *("phrases_of_file", "beside", "context", "exact_name_boost", "mention_boost", "made"),
         ),
         _ADDED,
     ),
@@ -60,6 +60,8 @@ class RankingSettings:
     """Subtracted from the score of what is of an older generation, or a translation (search/files/generations.py)."""
     deprecated: float = 2.0
     """The same of declarations that are marked as deprecated."""
+    made: float = 2.0
+    """The same of types and constructors where the question says what a function does, as *reads a line* does."""
     depth: float = 0.3
     """Subtracted for each folder with more than one entry that a file is in: what is central is mostly near the top."""
     whole: float = 0.5
