@@ -58,9 +58,8 @@ def test_an_engine_with_other_settings_reads_questions_by_these(index):
 
 def test_bm25_alone_ranks_by_its_scores(index):
     query = "returns the number of threads that wait"
-    hits = Engine(
-        index, None, RankingSettings(test=0.0, files=0.0, phrases=0.0, phrases_of_file=0.0, beside=0.0, depth=0.0)
-    ).search(query, top=50)
+    off = ("test", "files", "phrases", "phrases_of_file", "beside", "depth", "made")
+    hits = Engine(index, None, RankingSettings(**dict.fromkeys(off, 0.0))).search(query, top=50)
     scores = index.lexical.scores(query.split())
     assert [hit.lexical for hit in hits] == sorted(scores.tolist(), reverse=True)[:50]
     assert [hit.rank for hit in hits] == list(range(1, 51))
@@ -69,7 +68,7 @@ def test_bm25_alone_ranks_by_its_scores(index):
 
 def test_the_mixture_is_that_of_both_scores_on_one_scale(index, reranker):
     alone = dict.fromkeys(
-        ("test", "constant", "old", "file", "files", "phrases", "phrases_of_file", "beside", "depth"), 0.0
+        ("test", "constant", "old", "file", "files", "phrases", "phrases_of_file", "beside", "depth", "made"), 0.0
     )
     ranking = RankingSettings(shortlist=40, weight=0.3, read_all_below=0, **alone)
     query = "returns the number of threads that wait"

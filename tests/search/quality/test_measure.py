@@ -106,7 +106,7 @@ def test_a_row_that_is_named_is_looked_at_however_short_the_list(index, monkeypa
 def test_bm25_alone_ranks_without_comments_over_all_rows(index):
     questions, hidden = of_comments(index, 60, 0), with_comments(index, 0)
     alone = dict.fromkeys(
-        ("test", "old", "deprecated", "constant", "files", "phrases", "phrases_of_file", "beside", "depth"), 0.0
+        ("test", "old", "deprecated", "constant", "files", "phrases", "phrases_of_file", "beside", "depth", "made"), 0.0
     )
     (found,) = measure_quality(hidden, {}, RankingSettings(**alone), questions)
     for row, words, rank in zip(questions.rows.tolist(), questions.words, found.ranks.tolist(), strict=True):
