@@ -147,10 +147,10 @@ class Judge:
     def _form_of(self, text: str, near: Callable[[str], Sequence[str]] | None = None) -> str:
         if route := self._route_in(text):
             return route
-        whole, asked = self._index.whole, stemmed(asked_words(text)).values()
+        asked = stemmed(asked_words(text)).values()
         if is_named(text) or (text.isascii() and (len(asked) == 1 or any(map(self.has, asked)))):
             return text
-        return in_known_forms(text, [each.terms for each in getattr(whole, "parts", (whole,))], self.has, near)
+        return in_known_forms(text, self._index.whole.term_lists, self.has, near)
 
     def _route_in(self, text: str) -> str:
         """The route that a question is, unless it is the path of a file, or an address that is written in one."""

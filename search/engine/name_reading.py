@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Final
 
 from search.engine.near_words import MOST, NearNames, distance
@@ -266,7 +267,7 @@ class NameReader(Names):
         found = self.near_names.near(alone)
         if found or not is_named(alone):
             return found
-        return near_written(self._index, alone, self.near_words, self.paths.folder)
+        return near_written(self._index, alone, self.near_words, self._near_stems, self.paths.folder)
 
     @cached_property
     def near_names(self) -> NearNames:
@@ -277,6 +278,11 @@ class NameReader(Names):
     def near_words(self) -> NearNames:
         """The words of the rows."""
         return NearNames(word.lower() for word in self._index.lexicon if word.isalnum())
+
+    @cached_property
+    def _near_stems(self) -> NearNames:
+        """The stems of the words of the files."""
+        return NearNames(chain.from_iterable(self._index.whole.term_lists))
 
     def _holding(self, typed: str) -> dict[int, float]:
         """The functions and types whose text has a name as it is typed."""

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.messages import AS_TYPED
 from search.engine.question import RankingSettings, Spelt, asks_for_tests
@@ -25,29 +26,9 @@ DEEPEST: Final = 4
 _CATALOGUE: Final = 20.0
 """Subtracted from the score of a catalogue of messages, which answers only what has the words of one."""
 _MADE: Final = [UNIT_KINDS.index("type"), UNIT_KINDS.index("constructor")]
-_DETERMINERS: Final = frozenset(
-    (
-        *(
-            "a",
-            "all",
-            "an",
-            "and",
-            "any",
-            "at",
-            "by",
-            "each",
-            "every",
-            "for",
-            "from",
-            "given",
-            "if",
-            "in",
-            "into",
-            "its",
-        ),
-        *("of", "on", "one", "or", "some", "specified", "that", "the", "these", "this", "to", "when", "whenever"),
-        *("whether", "which", "with"),
-    )
+_DETERMINERS: Final = word_set(
+    "a all an and any at by each every for from given if in into its of on one or some specified that the these this to"
+    " when whenever whether which with"
 )
 """What is behind the verb of a sentence that says what a function does."""
 _FEW: Final = 30

@@ -61,27 +61,24 @@ def _whole_texts(index: Index, rows: Iterable[int], root: Path | None) -> Iterat
         yield text_at(index, index.file_number(row), root) or index.text(row).source
 
 
-def near_written(index: Index, name: str, words: NearNames, root: Path | None) -> list[str]:
+def near_written(index: Index, name: str, words: NearNames, stems: NearNames, root: Path | None) -> list[str]:
     """Names that are nearest to one that nothing has, of the texts that have words near to its own.
 
     Args:
         index: of the texts.
         name: without dots, of several words.
-        words: those of the index.
+        words: those of the index's rows.
+        stems: those of its files.
         root: the indexed folder; None: not known.
     """
-    meant, terms = (
-        [],
-        NearNames(chain.from_iterable(each.terms for each in getattr(index.whole, "parts", (index.whole,)))),
-    )
+    meant: list[list[str]] = []
     for word in asked_words(name):
         own = stem_of(word)
         is_there = index.lexical.holders(own) or len(index.whole.having(own))
-        meant.append([own] if is_there else [*dict.fromkeys((*map(stem_of, words.near(word)), *terms.near(own)))])
+        meant.append([own] if is_there else [*dict.fromkeys((*map(stem_of, words.near(word)), *stems.near(own)))])
     rows: dict[int, None] = {}
-    for _, stems in zip(range(_MEANINGS), product(*meant), strict=False):
-        if stems:
-            rows |= dict.fromkeys(islice(_having(index, stems), _READ))
+    for each in islice(product(*meant) if meant else (), _MEANINGS):
+        rows |= dict.fromkeys(islice(_having(index, each), _READ))
     texts = chain((index.text(row).source for row in [*rows][: 2 * _READ]), _whole_texts(index, rows, root))
     return NearNames(each for text in texts for each in _NAME.findall(text)).near(name)
 

@@ -106,6 +106,11 @@ class JointFiles(FileIndex):
         defined, none = [*chain.from_iterable(each.names for each in parts)], Ragged.of([])
         return cls((), np.zeros(1, np.int64), _NONE, {}, defined, none.values, none, parts)
 
+    @property
+    def term_lists(self) -> Sequence[Sequence[str]]:
+        """The terms of each part."""
+        return [part.terms for part in self.parts]
+
     def having(self, term: str) -> Int32[np.ndarray, " found"]:
         """The files of all parts that have ``term``."""
         found = zip(self._starts, self.parts, strict=True)

@@ -186,6 +186,11 @@ class FileIndex(Postings):
             _concatenated([each.lines for each in parts]),
         )
 
+    @property
+    def term_lists(self) -> Sequence[Sequence[str]]:
+        """The terms of all files, sorted, in one or more lists."""
+        return [self.terms]
+
     def having(self, term: str) -> Int32[np.ndarray, " found"]:
         """The files that have ``term``."""
         return self.files[self.part(term)]

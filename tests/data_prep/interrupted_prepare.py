@@ -19,6 +19,7 @@ from data_prep.config import DataConfig
 from data_prep.prepare import prepare
 from data_prep.store.prepared_data import open_prepared
 from data_prep.store.split import DamagedStore
+from experiments.terminal.startup import end_silently
 
 
 def main(sources: str, root: str, times: int) -> None:
@@ -48,6 +49,7 @@ def struck(config: DataConfig, moment: float) -> dict[str, object]:
             os.dup2(said.fileno(), 2)
             os.write(begun, b".")
             prepare("folder", config, command="", say=lambda _: None, progress=False)
+            end_silently()  # as the program does, so that Python's own end is not interrupted in words
             sys.exit()
         os.read(ready, 1)
         until = time.monotonic() + moment
