@@ -20,7 +20,8 @@ _FILES: Final = 20
 """Files that are read for names."""
 _MEANINGS: Final = 9
 """Words that a name may have been meant to have, taken together."""
-_NAME: Final = re.compile(r"[^\W\d]\w{2,}")
+_EDITS: Final = 2
+"""Letters by which the lengths of near names may differ."""
 
 
 def rows_with(index: Index, typed: str) -> list[int]:
@@ -80,7 +81,8 @@ def near_written(index: Index, name: str, words: NearNames, stems: NearNames, ro
     for each in islice(product(*meant) if meant else (), _MEANINGS):
         rows |= dict.fromkeys(islice(_having(index, each), _READ))
     texts = chain((index.text(row).source for row in [*rows][: 2 * _READ]), _whole_texts(index, rows, root))
-    return NearNames(each for text in texts for each in _NAME.findall(text)).near(name)
+    as_long = re.compile(rf"\b[^\W\d]\w{{{max(2, len(name) - _EDITS - 1)},{len(name) + _EDITS - 1}}}\b")
+    return NearNames(chain.from_iterable(map(as_long.findall, texts))).near(name)
 
 
 def _having(index: Index, stems: Sequence[str]) -> Iterator[int]:
