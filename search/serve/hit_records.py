@@ -186,6 +186,8 @@ KEPT_FILES: Final = 256
 
 _PAUSE: Final = 5e-4
 """Seconds between rows that are prepared, in which questions are answered."""
+_LOOKS: Final = 0.02
+"""Seconds between looks whether nobody asks."""
 
 Read = Callable[[Index, int], str]
 """Gives the whole text of a row's file; "" if it cannot be had as it was indexed."""
@@ -250,16 +252,21 @@ def _preview_record(
     return {"preview": told, "indent": 0 if is_file else found.indent}
 
 
-def prepare(engine: Engine, read: Read, is_current: Callable[[], bool]) -> None:
+def prepare(engine: Engine, read: Read, is_current: Callable[[], bool], is_quiet: Callable[[], bool]) -> None:
     """Read what answers show of rows and files, so that those who ask wait less: each as if it were found by its name.
 
     Args:
         engine: that is asked meanwhile.
         read: as of :func:`previewed`.
         is_current: whether it is still asked; otherwise this ends.
+        is_quiet: whether nobody asks just now; otherwise this waits.
     """
     index, files = engine.index, 0
     for row in range(min(len(index), KEPT)):
+        while is_current() and not is_quiet():
+            time.sleep(_LOOKS)
+        if not is_current():
+            return
         hit, words = Hit(1, row, 0.0, 0.0, None, None, 0.0, "words"), asked_words(index.names[row])
         with suppress(UserError):  # a damaged row is told of where it is found
             if files < KEPT_FILES or not index.is_whole_file(row):
@@ -268,8 +275,6 @@ def prepare(engine: Engine, read: Read, is_current: Callable[[], bool]) -> None:
                 files += 1
                 engine.owners.of(index.file_number(row))
         time.sleep(_PAUSE)
-        if not is_current():
-            return
 
 
 @lru_cache(maxsize=4096)  # of a hit, questions often show the same lines

@@ -46,6 +46,8 @@ LARGEST: Final = 1 << 20
 """Maximum bytes of a question with a context: the longest of both, even if all is escaped, but not much more."""
 USUAL: Final = 15
 """Hits of a question with a context, if the request does not say how many (Scotch)."""
+_QUIET: Final = 0.2
+"""Seconds after an answer in which another question is likely: what answers show is not read then."""
 _IN_CONTEXT: Final = {"query": "", "context": "", "language": "", "top": USUAL}
 
 
@@ -91,7 +93,7 @@ class SearchApi:
             root: the indexed folder; None: not known.
         """
         self._turns, self._model, self._about, self._root = turns, model, about, root
-        self._read, self._prepared = FileTexts(root), ""
+        self._read, self._prepared, self._answered = FileTexts(root), "", 0.0
         self._told_to_editors = {name: about[name] for name in about if name != "posts"}
         self._told_to_editors |= {"feedback_url": feedback} if feedback else {}
         self._exemplified: tuple[str, dict[str, Any]] = "", {}
@@ -159,10 +161,12 @@ class SearchApi:
 
     def _prepare(self, now: Opened) -> None:
         """Begin to read what answers show of an index, once for each, unless it is one of several users or large."""
+        self._answered = time.monotonic()
         if self._prepared != now.name and "shared" not in self._about and now.head.rows <= FEW:
             self._prepared = now.name
             is_current = lambda: self._prepared == now.name  # noqa: E731
-            work = partial(prepare, now.engine, self._read, is_current)
+            is_quiet = lambda: time.monotonic() > self._answered + _QUIET  # noqa: E731
+            work = partial(prepare, now.engine, self._read, is_current, is_quiet)
             threading.Thread(target=work, daemon=True, name="preparing").start()
 
     async def search_in_context(self, request: Request) -> Response:

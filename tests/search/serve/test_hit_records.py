@@ -98,10 +98,19 @@ def test_of_a_whole_file_the_best_line_is_shown_if_it_is_as_it_was(tmp_path):
 def test_each_row_is_prepared_until_another_index_is_asked(live):
     engine, read = live.opened().engine, []
     files = [row for row in range(len(engine.index)) if engine.index.is_whole_file(row)]
-    for goes_on, prepared in ((True, files), (False, files[:1])):
+    for most, prepared in ((len(files), files), (1, files[:1])):
         read.clear()
-        prepare(engine, lambda _, row: read.append(row) or "", lambda goes_on=goes_on: goes_on)
+        is_current = lambda most=most: len(read) < most  # noqa: E731
+        prepare(engine, lambda _, row: read.append(row) or "", is_current, lambda: True)
         assert read == prepared
+
+
+def test_rows_are_not_prepared_while_somebody_asks(live):
+    engine, looks, read = live.opened().engine, [], []
+    is_quiet = lambda: looks.append(len(read)) or len(looks) > 3  # noqa: E731
+    prepare(engine, lambda _, row: read.append(row) or "", lambda: not read, is_quiet)
+    assert looks[:4] == [0, 0, 0, 0]
+    assert len(read) == 1
 
 
 def test_texts_are_kept_by_several_threads_at_once(live, tmp_path, monkeypatch):
