@@ -20,15 +20,11 @@ from search.engine.tables import Passage
 from search.files.words import pieces
 from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index
 
-_COMPARED: Final = 4000
-"""Characters of a text that are read."""
-_READ: Final = 100_000
-"""The same where a line is looked for."""
-_HALF: Final = 0.499
-"""The share of a question that a line has at least to be shown for it."""
+_COMPARED: Final = 4000  # characters of a text that are read
+_READ: Final = 100_000  # the same where a line is looked for
+_HALF: Final = 0.499  # the share of a question that a line has at least to be shown for it
 _WORD: Final = re.compile(r"[^\W_]+")
-_PUT_IN: Final = 80
-"""Characters that may stand in the text for words that a program put in."""
+_PUT_IN: Final = 80  # characters that may stand in the text for words that a program put in
 _DIGIT: Final = re.compile(r"\d")
 _VALUE: Final = re.compile(r"\A[\w.-]*[^\W_][\\/@=][^\s]*|/.+|\w+(?:\.\w+)+|\w+::.*|([\"'`<\[(]).*[\"'`>\])]")
 """A word that may be what a program put in: a path, an address, a dotted name, what is in quotes or brackets."""
@@ -54,10 +50,11 @@ _MOST_WORDS: Final = 64  # of a part that are looked for
 _MARGIN: Final = re.compile(r"\s*\\?\n\s*(?:[|*>] ?)?")
 """What is between the lines of a text in several lines."""
 _SAID: Final = re.compile(
-    r"^\W*[A-Z]|[:.!\"'`]|(?i:\b(?:no|not|cannot|fail(?:ed|ure|s)?|unable|must|invalid|missing|(?:un)?expected|already"
+    r"[:.!\"'`]|(?i:\b(?:no|not|cannot|fail(?:ed|ure|s)?|unable|must|invalid|missing|(?:un)?expected|already"
     r"|should|error|unknown|(?:un)?supported|denied|illegal|wrong|only|could|was|were|is|are|has|have|been)\b)"
 )
-"""What a message has, and few questions: a capital in front, a sign of a sentence, a word that says what is so."""
+"""What a message has, and few questions: a sign of a sentence, a word that says what is so."""
+_CAPITAL: Final = re.compile(r"\W*[A-Z]")  # what a message begins with, and names do
 _BEFORE_MESSAGE: Final = frozenset(":]")
 """What ends what a program prints before a message, such as the name of an error."""
 _AFTER: Final = {":": 0.1, ".": 0.5}
@@ -92,8 +89,11 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
         typed: the lower-case words, with what is between blanks beside them.
         text: in any case, without line breaks.
     """
-    text = _BLANKS.sub(" ", _JOINT.sub("", text[:_COMPARED].lower()))
+    text = _JOINT.sub("", text[:_COMPARED].lower())
     ends = [word[-1:] for word in typed]
+    if sum((word[:-1] if end in _AFTER else word) in text for word, end in zip(typed, ends, strict=True)) < FEWEST:
+        return 0.0  # as most texts, which need not be read more closely
+    text = _BLANKS.sub(" ", text)
     typed = [word[:-1] if word.endswith((":", ".")) and not _stands(word, text) else word for word in typed]
     plain = [_DIGIT.search(word) is None and _stands(word, text) for word in typed]
     counted = [stands or not is_value(word) for stands, word in zip(plain, typed, strict=True)]
@@ -137,8 +137,7 @@ def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[Pass
         typed: the message.
     """
     lower = typed.lower().split()
-    has_values = ":" in typed or any(map(is_value, lower))
-    if len(lower) < FEWEST or not (has_values or (lower[0] not in ASKING and _SAID.search(typed))):
+    if not _may_be_message(typed, lower):
         return
     for part in _between_colons(typed.split()):
         for passage, share in _likely(index, part):
@@ -153,6 +152,15 @@ def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[Pass
                 least = _PLACED if any(map(is_common, lower)) else 2.0
             if share >= least:
                 yield passage, row, share
+
+
+def _may_be_message(typed: str, lower: Sequence[str]) -> bool:
+    """Whether a question may be a message whose telling words alone do not find it; ``lower``: its words."""
+    if len(lower) < FEWEST or ":" in typed or any(map(is_value, lower)):
+        return len(lower) >= FEWEST
+    common = sum(is_common(word.strip(".,;!?")) for word in lower)
+    is_said = common > 0 and _SAID.search(typed) is not None
+    return lower[0] not in ASKING and (is_said or (common > 1 and _CAPITAL.match(typed) is not None))
 
 
 def _between_colons(typed: Sequence[str]) -> Sequence[Sequence[str]]:
@@ -263,10 +271,8 @@ def _parts(run: Sequence[str], plain: Sequence[bool]) -> Iterator[Iterator[tuple
 
 ROUTE_WITH_VERB: Final = re.compile(r"(?i)\A(get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")
 """What stands before a route."""
-_HEAD: Final = 400
-"""Characters of a function in which its verb is."""
-_MORE: Final = 3.0
-"""What a row with the verb weighs over one without."""
+_HEAD: Final = 400  # characters of a function in which its verb is
+_MORE: Final = 3.0  # what a row with the verb weighs over one without
 _TYPE: Final = UNIT_KINDS.index("type")
 
 

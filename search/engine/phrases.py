@@ -32,8 +32,7 @@ from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
-LONGEST: Final = 64
-"""Words of a question that are looked for."""
+LONGEST: Final = 64  # words of a question that are looked for
 _UNIT: Final = 10.0
 """The weight of the words of a passage that counts as 1, in a project of _LARGE files or more; in others less."""
 _LARGE: Final = 64
@@ -41,15 +40,11 @@ _GAP: Final = 0.3  # what a placeholder takes away, in mean weights of a word
 _PASSAGES: Final = 40
 _SHARE: Final = 1 / 3  # of a question, from which on a passage is read
 _LEAST: Final = 0.01  # what a passage weighs that counts
-_SMALL: Final = 0.1
-"""The share of the best one's weight from which on a passage counts."""
+_SMALL: Final = 0.1  # share of the best one's weight from which on a passage counts
 _SELDOM: Final = 8  # files that may have all words of a question that has fewer than FEWEST
-_MESSAGE: Final = 0.75
-"""Share of a question from which on a passage may be the message that it quotes."""
-_RAISED: Final = 1.5
-"""What a function weighs that names a message, over the place of the message, which then weighs nothing."""
-_TYPED: Final = 4.0
-"""What a passage weighs for a question without blanks, such as a route or a field, over one of a sentence."""
+_MESSAGE: Final = 0.75  # share of a question from which on a passage may be the message that it quotes
+_RAISED: Final = 1.5  # what a function weighs that names a message, over its place, which then weighs nothing
+_TYPED: Final = 4.0  # what a passage weighs for a question without blanks, such as a route, over one of a sentence
 _PARTS: Final = 10  # of a route, that are looked at
 _VALUES: Final = (":", "{", "<", "[", "$")  # what begins those that stand for values
 _READ: Final = 20_000  # places of words in quotes that are looked at
@@ -184,8 +179,7 @@ class Phrases:
             return []
         keys, chains = linked(told, _GAP * total / len(told))
         weights, firsts = chains.weights, chains.firsts
-        rarest = idf(np.ones(1, np.int64), min(len(self.index.files), _LARGE)) / idf(np.ones(1, np.int64), _LARGE)
-        unit = _UNIT * float(rarest[0])
+        unit = self._unit
         least = (_LEAST * unit * total**2) ** (1 / 3) * (1 - 1e-9)  # of the weight, whose third power is compared
         kept = np.flatnonzero((chains.lengths >= fewest) & (weights >= least))
         if not len(kept):
@@ -221,6 +215,12 @@ class Phrases:
             return order
         rest = order[_PASSAGES:][~self._tests[files[_PASSAGES:]]]
         return np.concatenate([order[:_PASSAGES], rest[:_PASSAGES]])
+
+    @cached_property
+    def _unit(self) -> float:
+        """The weight of the words of a passage that counts as 1 here."""
+        rarest = idf(np.ones(1, np.int64), min(len(self.index.files), _LARGE)) / idf(np.ones(1, np.int64), _LARGE)
+        return _UNIT * float(rarest[0])
 
     @cached_property
     def _tests(self) -> Bool[np.ndarray, " files"]:
