@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from experiments.tables.cells import Cell
-from experiments.tables.tuning import CHOSEN, ENCODER
+from experiments.tables.tuning import BEST, CHOSEN, ENCODER, best_of_trials
 
 REFERENCES: Final = ("galm", "bm25_tuned")
 """All others on a pool are compared with each of these that was tested on it."""
@@ -105,6 +105,19 @@ def _without_graph(dataset: str) -> tuple[Cell, ...]:
     return tuple(Cell(dataset, "galm", seed, "galm, L = 0", {"model.layers": "0"}) for seed in range(3))
 
 
+def of_trials(model: str) -> str:
+    """The label of a model with the setting of its best trial."""
+    return f"{model}, best of eight trials"
+
+
+def _equal_budgets(dataset: str) -> tuple[Cell, ...]:
+    """Each word model with the best of its eight trials on the JDK's validation pairs, first seeds first."""
+    return tuple(
+        Cell(dataset, model, seed, of_trials(model), best_of_trials(model)) for seed in range(3) for model in BEST
+    )
+
+
+_EQUAL: Final = (_equal_budgets("jdk"), _equal_budgets("debian_sample"))
 _JDK: Final = _cells("jdk", _ALL)
 _JDK_WITHOUT_GRAPH: Final = _without_graph("jdk")
 _JDK_WIDE: Final = _wide("jdk")
@@ -204,6 +217,7 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         *_mixtures((*_JDK, *_JDK_WITHOUT_GRAPH, *_JDK_WIDE), ("galm", "galm_plus", "tabcs")),
     ),
     "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
+    "tuned": tuple(cell for of in _EQUAL for cell in (*of, *_mixtures(of, ("galm", "galm_plus", "tabcs")))),
     "encoders": (
         *_encoders("debian_sample"),
         *_encoders("jdk"),
@@ -219,8 +233,8 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         *_mixtures(_TRANSFER, ("galm", "galm_plus", "scotch_light_no_context", "tabcs_no_ast"), "repositories"),
     ),
 }
-"""The cells of each part of the table: by training data set; ``encoders``, which start from a pretrained one and need
-``bash run.sh install sentences``; or ``transfer`` to the published tests."""
+"""The cells of each part of the table: by training data set; ``tuned``, with equal budgets; ``encoders``, which start
+from a pretrained one and need ``bash run.sh install sentences``; or ``transfer`` to the published tests."""
 
 
 def shown(label: str) -> str:

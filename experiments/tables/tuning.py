@@ -143,6 +143,15 @@ def _of(model: str, settings: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in settings.items() if name not in _NO_CHOICE.get(model, ())}
 
 
+BEST: Final[Mapping[str, int]] = {"galm": 6, "galm_plus": 7, "unif": 6, "deepcs": 1, "tabcs": 4}
+"""Model -> the number of the best of its trials; of those that have had all of them."""
+
+
+def best_of_trials(model: str) -> dict[str, str]:
+    """The setting of the best trial of a model."""
+    return _of(model, SETTINGS[BEST[model] - 1])
+
+
 _BUDGET: Final = {"data.limit": "12000", "data.clean_splits": "false", **_VALIDATION}
 EARLIER: Final[dict[str, Mapping[str, str]]] = {
     "apart, ranking loss": {"model.init": "uniform", **_RANKING},

@@ -6,6 +6,7 @@ import pytest
 from evaluation.result_store import ResultStore
 from experiments.recipes.config import resolve
 from experiments.tables.ablations import ABLATIONS
+from experiments.tables.cells import saved_results
 from experiments.tables.comparison_pictures import comparison_pictures, overview_picture
 from experiments.tables.comparison_tables import markdown_table, tables
 from experiments.tables.main_table import (
@@ -18,12 +19,14 @@ from experiments.tables.main_table import (
 )
 from experiments.tables.pages import END, README, RESULTS, START, Saved, pages, with_tables, write_tables
 from experiments.tables.tuning import (
+    BEST,
     CHOSEN,
     EARLIER,
     ENCODER_SETTINGS,
     SETTINGS,
     TRIALS,
     TUNED,
+    best_of_trials,
     earlier_cells,
     encoder_cells,
     trial_cells,
@@ -184,6 +187,15 @@ def test_tuning_gives_every_model_the_same_settings_and_never_looks_at_the_test(
             assert len({plan.data for plan in plans.values()}) == 1
         for cell, settings in zip(trial_cells(model), SETTINGS, strict=True):
             assert cell.settings.items() >= {k: v for k, v in settings.items() if (model, k) != NO_CHOICE}.items()
+
+
+def test_the_best_trial_of_a_model_is_the_best_of_the_saved_ones():
+    for model, best in BEST.items():
+        found = dict(saved_results(trial_cells(model), RESULTS / "tuning"))
+        reached = [found[cell.label].exact["mrr"] for cell in trial_cells(model)]
+        assert len(reached) == TRIALS
+        assert reached.index(max(reached)) == best - 1
+        assert "evaluate.split" not in best_of_trials(model)
 
 
 def test_the_best_setting_of_a_model_is_bold_and_missing_ones_are_blank():
