@@ -150,6 +150,12 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
+def shortened(text: str, most: int) -> str:
+    """``text`` of a file in one line for a message; of more than ``most`` characters only the first."""
+    line = printable(" ".join(text[: 4 * most].split()))
+    return line if len(line) <= most else f"{line[:most]}..."
+
+
 def with_current_names(sections: Mapping[str, Any]) -> dict[str, Any]:
     """The sections of a saved configuration, ``{"train": {"epochs": 6}}``, with the names that options have today."""
     return {

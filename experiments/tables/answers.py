@@ -141,7 +141,6 @@ def answers_page(found: Mapping[str, Answers], note: str, times: Sequence[Row] =
         "# Is GALM ahead of its baselines, and of BM25?",
         "By its comment one method is sought among all of a test split. Numbers beside answers are differences of MRR.",
         _in_short(found),
-        "Their intervals, and the same with BM25 added:",
         *(_answered(question, pairs, found) for question, pairs in QUESTIONS.items()),
         f"![Differences of MRR with their intervals]({PICTURE})",
         _rows(found),
@@ -165,7 +164,8 @@ def _in_short(found: Mapping[str, Answers]) -> str:
         for question, pair in IN_SHORT.items()
         if any(pair in each.leads for each in found.values())
     ]
-    return markdown_table(("models alone", *found), rows) if rows else ""
+    table = markdown_table(("models alone", *found), rows)
+    return f"{table}\n\nTheir intervals, and the same with BM25 added:" if rows else ""
 
 
 def _word(lead: Lead) -> str:
