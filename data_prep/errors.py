@@ -156,6 +156,12 @@ def shortened(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[:most]}..."
 
 
+def reason_and_file(error: Exception) -> str:
+    """The message of an error, of one of the system with the file and without its number."""
+    said, file = getattr(error, "strerror", None), getattr(error, "filename", None)
+    return f"{said}: {file}" if said and file else str(error)
+
+
 def with_current_names(sections: Mapping[str, Any]) -> dict[str, Any]:
     """The sections of a saved configuration, ``{"train": {"epochs": 6}}``, with the names that options have today."""
     return {

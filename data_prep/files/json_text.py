@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from data_prep.errors import UserError, shortened
-from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular, read_whole
+from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular, read_whole, reason
 from data_prep.files.text_rows import BLANK, LeftOut, repeated, utf8_lines, without_broken
 
 Record = TypeVar("Record")
@@ -236,7 +236,7 @@ def load_json(path: Path, what: str) -> Any:
     try:
         return parse_json(read_whole(path))
     except (OSError, UserError) as error:
-        raise UserError(f"expected {what} in {path}, but it cannot be read: {error}") from error
+        raise UserError(f"expected {what} in {path}, but it cannot be read: {reason(error)}") from error
 
 
 def _read(kind: Any, content: object, where: str) -> Any:
