@@ -21,7 +21,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from data_prep.errors import UserError, reason_and_file
+from data_prep.errors import UserError, reason_and_file, unexpected
 from data_prep.files.access import named_path
 from data_prep.files.text_rows import csv_rows
 from data_prep.files.writing import write_atomically
@@ -145,7 +145,7 @@ def judge(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, JudgeOptions)
     if not words or not options.annotations:
-        raise UserError("expected runs and labels: bash run.sh context ndcg RUN_DIR [...] --annotations=FILE.csv")
+        raise unexpected("runs and labels: bash run.sh context ndcg RUN_DIR [...] --annotations=FILE.csv", words)
     labels = read_labels(named_path(options.annotations))
     found = []
     for run in same_pairs([FinishedRun.of(Path(word)) for word in words]):

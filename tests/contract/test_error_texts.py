@@ -56,3 +56,22 @@ def test_such_a_line_ends_with_what_the_system_says(line, message, tmp_path, mon
     assert message.format(here=tmp_path) in error
     assert "Errno" not in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [[], ["first", "second", "third"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["jdk", "galm"], ["prepare"], ["export"], ["evaluate"], ["corpus"], ["benchmark"], ["ablate"], ["tune"],
+        ["speed"], ["context", "turns"], ["context", "annotate"], ["context", "study"], ["posts", "from_tracker"],
+        ["gencodesearchnet", "fine_tune"], ["gencodesearchnet", "sample_pairs"], ["index"], ["quality"],
+    ],
+)  # fmt: skip
+def test_words_too_few_or_too_many_are_shown(command, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = words or ([] if command[0] != "jdk" else ["x"])
+    assert main([*command, *words]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("galm: expected ")
+    came = [*command, *words] if command[0] == "jdk" else words
+    assert error.endswith(f"; got {' '.join(came) or 'nothing'}\n")
