@@ -17,7 +17,7 @@ from data_prep.errors import UserError, unexpected
 from data_prep.files.access import check_replaceable_folder, named_path
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
-from experiments.recipes.config import add_own_model, own_model_in
+from experiments.recipes.own_models import add_own_model, own_model_in
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from data_prep.errors import UserError, check_bounds, real, unexpected
 from data_prep.files.access import check_file_place, check_folder_place, named_path
 from data_prep.files.text_rows import pyarrow
-from experiments.recipes.config import add_own_model
+from experiments.recipes.own_models import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 
