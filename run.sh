@@ -5,7 +5,7 @@
 #   search ["QUESTION"] [DIR] [--at=FILE:LINE]  search by a question, a name, or a comment `# search: ...`
 #   serve [DIR] [--port=8765]                   a web page that searches, at http://127.0.0.1:8765
 #   DATASET MODEL [--section.field=value ...]   prepare, train, test; writes a folder in runs/
-#   board [TensorBoard options]                 curves and pictures of all runs, at http://localhost:6006
+#   board [DIR] [TensorBoard options]           curves and pictures of all runs, at http://localhost:6006
 # more of the search:
 #   related FILE:LINE [--json]                  find code like that at a place, such as src/app.py:120
 #   mcp [DIR] [--configure=CLIENT]              an MCP server for coding agents, on its standard streams

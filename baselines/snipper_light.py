@@ -22,7 +22,7 @@ from torch.nn.functional import embedding_bag
 from baselines.snipper_encoder import SnippetEncoder
 from baselines.snipper_texts import LightConfig, QueryText, code_words, cut
 from data_prep.errors import UserError
-from data_prep.files.access import read_whole
+from data_prep.files.access import read_whole, reason
 from data_prep.files.json_text import parse_json
 from data_prep.files.writing import write_atomically
 from data_prep.store.arrays import Ragged
@@ -93,7 +93,9 @@ class LightTokenizer:
             if weights.shape != (1 + words,) or not np.isfinite(weights).all():
                 raise UserError("its weights do not fit its words")
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(f"expected the words of an encoder in {path}, but they cannot be read: {error}") from error
+            raise UserError(
+                f"expected the words of an encoder in {path}, but they cannot be read: {reason(error)}"
+            ) from error
         unknown = np.full(len(vocabulary) - words - 1, weights[0], np.float32)
         return cls(vocabulary, np.concatenate([unknown, weights]), config)
 

@@ -65,7 +65,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "search.options:ServeOptions",
     ),
     "board": Command(
-        "[TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006", "cli.runs:board"
+        "[DIR] [TensorBoard options]", "curves and pictures of all runs, at http://localhost:6006", "cli.runs:board"
     ),
     "related": Command(
         "FILE:LINE [--json]",

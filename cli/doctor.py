@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file
 from data_prep.files.access import cache_folder, named_path
 from data_prep.installation import DISTRIBUTION, IMPORT_ROOT, INSTALLED, processors, program_version, workspace
 from experiments.terminal import console
@@ -151,7 +151,7 @@ def _model() -> str:
         size = sum(each.stat().st_size for each in DEFAULT_MODEL.rglob("*") if each.is_file()) / 1e6
         return f"the shipped one, {size:.0f} MB, {model_hash(DEFAULT_MODEL)[:8]}"
     except (UserError, OSError) as error:
-        return f"the shipped one cannot be used ({error}): get the code again"
+        return f"the shipped one cannot be used ({reason_and_file(error)}): get the code again"
 
 
 def _index() -> str:
@@ -166,7 +166,8 @@ def _index() -> str:
     try:
         index = open_index(path, mapped=True)
     except (UserError, OSError) as error:
-        return f"of {folder}, cannot be used ({error}): `bash run.sh index {_shown(folder)}` makes it anew"
+        again = f"`bash run.sh index {_shown(folder)}` makes it anew"
+        return f"of {folder}, cannot be used ({reason_and_file(error)}): {again}"
     age = shown_age(time.time() - path.stat().st_mtime)
     return f"of {folder}: {len(index.files):,} files, {len(index):,} entries, made {age} ago; {path}"
 

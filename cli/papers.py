@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pkgutil import resolve_name
 from typing import Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, unexpected
 from data_prep.files.access import check_file_place, check_folder_place, check_replaceable_folder, named_path
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
@@ -28,7 +28,7 @@ def gencodesearchnet(arguments: Sequence[str]) -> None:
     """
     models, options = parsed(arguments, BenchmarkOptions)
     if not models:
-        raise UserError("expected a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]")
+        raise unexpected("a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]", models)
     check_folder_place(named_path(options.out), "--out")
     from experiments.gencodesearchnet.report import pages
     from experiments.gencodesearchnet.scorers import load_ranker
@@ -51,7 +51,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, FineTuneCommand)
     if len(words) != 1 or not options.out:
-        raise UserError("expected a base and a folder: bash run.sh gencodesearchnet fine_tune BASE --out=FOLDER")
+        raise unexpected("a base and a folder: bash run.sh gencodesearchnet fine_tune BASE --out=FOLDER", words)
     from data_prep.gencodesearchnet.sets import find_fine_tuning
     from data_prep.gencodesearchnet.subsets import find_subsets
     from experiments.gencodesearchnet.fine_tune import fine_tune
@@ -104,7 +104,7 @@ def format_pairs(arguments: Sequence[str]) -> None:
 
     if len(words) < 2 or not options.out:
         known = "|".join(FORMS)
-        raise UserError(f"expected a form and files: gencodesearchnet format_pairs {known} FILE [...] --out=FILE")
+        raise unexpected(f"a form and files: gencodesearchnet format_pairs {known} FILE [...] --out=FILE", words)
     out = named_path(options.out)
     check_file_place(out, "--out")
     files = [read_pairs(words[0], named_path(word)) for word in words[1:]]
@@ -122,7 +122,7 @@ def sample_pairs(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, SampleOptions)
     if len(words) != 1 or not options.out:
-        raise UserError("expected a raw file: gencodesearchnet sample_pairs FILE --task=ranking|matching --out=FILE")
+        raise unexpected("a raw file: gencodesearchnet sample_pairs FILE --task=ranking|matching --out=FILE", words)
     from data_prep.gencodesearchnet.records import read_raw
     from data_prep.gencodesearchnet.sets import matching_negatives, ranking_blocks, write_matching, write_ranking
 
@@ -146,7 +146,7 @@ def r_pairs(arguments: Sequence[str]) -> None:
     """
     sources, options = parsed(arguments, RPairsOptions)
     if not sources or not options.out:
-        raise UserError("expected sources and a folder: bash run.sh gencodesearchnet r_pairs SOURCE [...] --out=FOLDER")
+        raise unexpected("sources and a folder: bash run.sh gencodesearchnet r_pairs SOURCE [...] --out=DIR", sources)
     from data_prep.gencodesearchnet.r_corpus import build_r_pairs
 
     out = named_path(options.out)
@@ -246,7 +246,7 @@ def from_tracker(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, TrackerOptions)
     if len(words) != 1 or not options.out:
-        raise UserError("expected tickets and a folder: bash run.sh posts from_tracker TICKETS --out=FOLDER")
+        raise unexpected("tickets and a folder: bash run.sh posts from_tracker TICKETS --out=FOLDER", words)
     from data_prep.posts.tracker import write_tracker
 
     out = named_path(options.out)

@@ -1,8 +1,11 @@
 """Commands about runs and data: ``DATASET MODEL``, ``prepare``, ``corpus``, ``evaluate``, ``context``, ``board``."""
 
+import contextlib
+import io
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -10,11 +13,11 @@ from pathlib import Path
 
 from cli.weights import export_run
 from data_prep.config import DATASETS
-from data_prep.errors import UserError
+from data_prep.errors import UserError, unexpected
 from data_prep.files.access import check_replaceable_folder, named_path
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
-from experiments.recipes.config import add_own_model, own_model_in
+from experiments.recipes.own_models import add_own_model, own_model_in
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
@@ -31,7 +34,7 @@ def train(arguments: Sequence[str]) -> None:
     words, typed, own = _split(arguments)
     words += [own] if own else []
     if len(words) != 2:
-        raise UserError(f"expected a data set and a model, such as {words[0]} galm; got {' '.join(words)}")
+        raise unexpected(f"a data set and a model, such as {words[0]} galm", words)
     if any(name.startswith("sweep.") for name in typed):
         _sweep(words[0], words[1], typed)
         return
@@ -71,7 +74,7 @@ def prepare(arguments: Sequence[str]) -> None:
     """
     words, typed = config.split_run_arguments(arguments)
     if len(words) != 1:
-        raise UserError("expected a data set: bash run.sh prepare DATASET")
+        raise unexpected("a data set: bash run.sh prepare DATASET", words)
     if words[0] not in DATASETS:
         raise unknown("data set", words[0], list(DATASETS))
     _check_data_options("prepare", typed)
@@ -98,7 +101,7 @@ def export(arguments: Sequence[str]) -> None:
         return export_run(arguments)
     words, typed = config.split_run_arguments(arguments)
     if len(words) != 1 or "out" not in typed:
-        raise UserError("expected a data set or a run, and a folder: bash run.sh export DATASET|RUN --out=DIR")
+        raise unexpected("a data set or a run, and a folder: bash run.sh export DATASET|RUN --out=DIR", words)
     if words[0] not in DATASETS:
         raise unknown("data set", words[0], list(DATASETS))
     _check_data_options("export", [name for name in typed if name != "out"])
@@ -126,7 +129,7 @@ def corpus(arguments: Sequence[str]) -> None:
     """
     words, typed = config.split_run_arguments(arguments)
     if len(words) != 1 or words[0] not in CORPORA:
-        raise UserError(f"expected a corpus: bash run.sh corpus {'|'.join(CORPORA)}")
+        raise unexpected(f"a corpus: bash run.sh corpus {'|'.join(CORPORA)}", words)
     _check_data_options("corpus", typed)
     from data_prep.config import data_set
     from data_prep.files.writing import write_atomically
@@ -152,7 +155,7 @@ def evaluate(arguments: Sequence[str]) -> None:
     """
     words, typed, own = _split(arguments)
     if len(words) != 1:
-        raise UserError("expected the folder of a run: bash run.sh evaluate RUN_DIR")
+        raise unexpected("the folder of a run: bash run.sh evaluate RUN_DIR", words)
     from experiments.run.run import evaluate_run
 
     evaluate_run(named_path(words[0]), typed, own)
@@ -166,9 +169,7 @@ def context(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, ContextOptions)
     if not words:
-        raise UserError(
-            "expected finished runs: bash run.sh context RUN_DIR [RUN_DIR ...]; see bash run.sh help context"
-        )
+        raise unexpected("finished runs: bash run.sh context RUN_DIR [RUN_DIR ...]", words)
     from experiments.context.measure import context as measure
 
     for word in words:
@@ -176,15 +177,49 @@ def context(arguments: Sequence[str]) -> None:
 
 
 def board(arguments: Sequence[str]) -> None:
-    """Name the newest run, and become TensorBoard over all runs, on this machine only."""
+    """Name the newest run, and become TensorBoard over all runs, or those of a folder, on this machine only.
+
+    Raises:
+        UserError: there is no such folder, or no such option of TensorBoard.
+    """
     import_module("tensorboard")  # what is not installed is said
-    runs = config.REPOSITORY / "runs"
+    named = arguments[:1] if arguments and not arguments[0].startswith("-") else []
+    options = [*arguments[len(named) :]]
+    for option in [each for each in options if each.startswith("--logdir=")]:
+        options.remove(option)
+        named = [option.partition("=")[2]]
+    runs = named_path(named[0]) if named else config.REPOSITORY / "runs"
+    if named and not runs.is_dir():
+        raise UserError(f"expected a folder of runs, got {runs}: bash run.sh board [DIR] [TensorBoard options]")
+    server = ["--logdir", str(runs), "--host", "localhost", *options]
+    if options:
+        _check_tensorboard(server)
     events = max(runs.rglob("events.out.tfevents.*"), key=lambda path: path.stat().st_mtime, default=None)
     newest = f"the newest run is {events.parent.relative_to(runs)}" if events else "there are no runs yet"
     console.say(f"showing {runs}; {newest}; stop with Ctrl-C")
     sys.stdout.flush()
-    server = ["-m", "tensorboard.main", "--logdir", str(runs), "--host", "localhost"]
-    os.execv(sys.executable, [sys.executable, *server, *arguments])
+    os.execv(sys.executable, [sys.executable, "-m", "tensorboard.main", *server])
+
+
+def _check_tensorboard(options: Sequence[str]) -> None:
+    """Check the options of TensorBoard, whose own message would have twenty lines.
+
+    Raises:
+        UserError: there is no such option, or not of that value.
+    """
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told), warnings.catch_warnings(action="ignore"):
+        from tensorboard import default, program
+        from tensorboard.plugins.base_plugin import FlagsError
+
+        try:
+            program.TensorBoard(default.get_plugins()).configure(["", *options])
+        except FlagsError as error:
+            raise UserError(str(error)) from error
+        except SystemExit as error:
+            if error.code:
+                raise UserError(told.getvalue().strip().rpartition("\n")[2]) from error
+            raise
 
 
 def _check_data_options(command: str, typed: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 from time import strftime
 from typing import TYPE_CHECKING, Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, unexpected
 from data_prep.files.access import check_folder_place, named_path
 from data_prep.files.writing import sole_writer
 from experiments.recipes.config import REPOSITORY, split_run_arguments
@@ -58,7 +58,7 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
 ABOUT: Final = {name: about for name, (_, about) in _MEASUREMENTS.items()}
 
 
-def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> tuple[str, dict[str, str], str]:
+def _named(arguments: Sequence[str], names: Collection[str], wanted: str) -> tuple[str, dict[str, str], str]:
     """The single name on a command line, its options, and the folder of results that ``--out`` names.
 
     Raises:
@@ -66,7 +66,7 @@ def _named(arguments: Sequence[str], names: Collection[str], expected: str) -> t
     """
     words, typed = split_run_arguments(arguments)
     if len(words) != 1 or words[0] not in names:
-        raise UserError(f"{expected} {'|'.join(names)}")
+        raise unexpected(f"{wanted} {'|'.join(names)}", words)
     return words[0], typed, typed.pop("out", "")
 
 
@@ -79,7 +79,7 @@ def benchmark(arguments: Sequence[str]) -> None:
     from experiments.tables.language_table import NAME, language_cells, write_query_trees
     from experiments.tables.main_table import CELLS
 
-    part, typed, out = _named(arguments, (*CELLS, NAME), "expected a part of the main table: bash run.sh benchmark")
+    part, typed, out = _named(arguments, (*CELLS, NAME), "a part of the main table: bash run.sh benchmark")
     if part == NAME:
         _trained(language_cells(), NAME, typed, out, write_query_trees)
     else:
@@ -97,7 +97,7 @@ def ablate(arguments: Sequence[str]) -> None:
     from experiments.tables.graph_grid import NAME, grid_cells
 
     names = (NAME, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
-    name, typed, out = _named(arguments, names, "expected an ablation: bash run.sh ablate")
+    name, typed, out = _named(arguments, names, "an ablation: bash run.sh ablate")
     if out and name in (CONTROL, *OF_POSTS):
         raise UserError(f"bash run.sh ablate {name} takes no --out")
     if name == CONTROL:
@@ -170,7 +170,7 @@ def tune(arguments: Sequence[str]) -> None:
     """
     from experiments.tables.tuning import TRIED, cells_of, run_by_tune, tuning_page
 
-    model, typed, out = _named(arguments, TRIED, "expected a model that is tuned: bash run.sh tune")
+    model, typed, out = _named(arguments, TRIED, "a model that is tuned: bash run.sh tune")
     from experiments.tables.cells import saved_results
 
     results = _trained(run_by_tune(model), "tuning", typed, out, lambda *_: None)
@@ -194,7 +194,7 @@ def compare(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, CompareOptions)
     _check_no_part(words)
     if not words:
-        raise UserError("expected finished runs, the first is the reference: bash run.sh compare RUN RUN [...]")
+        raise unexpected("finished runs, the first is the reference: bash run.sh compare RUN RUN [...]", words)
     from experiments.tables.run_comparison import compared_runs
     from experiments.tables.run_pages import comparison_table, write_comparison
 
@@ -255,7 +255,7 @@ def speed(arguments: Sequence[str]) -> None:
 
     words, options = parsed(arguments, SpeedOptions)
     if len(words) not in (1, 2) or (len(words) == 2 and options.path):
-        raise UserError(f"expected a measurement, one of {', '.join(ABOUT)}: bash run.sh speed NAME [PATH]")
+        raise unexpected(f"a measurement, one of {', '.join(ABOUT)}: bash run.sh speed NAME [PATH]", words)
     name = words[0]
     if name not in ABOUT:
         raise unknown("measurement", name, [*ABOUT])

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from data_prep.errors import UserError, check_bounds, real
+from data_prep.errors import UserError, check_bounds, real, unexpected
 from data_prep.files.access import check_file_place, check_folder_place, named_path
 from data_prep.files.text_rows import pyarrow
-from experiments.recipes.config import add_own_model
+from experiments.recipes.own_models import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 
@@ -60,7 +60,7 @@ def encode(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, EncodeOptions)
     if not words or bool(words[1:]) == bool(options.split):
-        raise UserError("expected a run, and files or --split=test: bash run.sh encode RUN FILES --out=X.npy")
+        raise unexpected("a run, and files or --split=test: bash run.sh encode RUN FILES --out=X.npy", words)
     out = _place(options.out, (".npy", ".parquet"))
     if options.model:
         add_own_model(options.model)
@@ -93,7 +93,7 @@ def export_run(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, ExportOptions)
     if len(words) != 1 or not options.out:
-        raise UserError("expected a run and a new folder: bash run.sh export RUN --out=FOLDER")
+        raise unexpected("a run and a new folder: bash run.sh export RUN --out=FOLDER", words)
     out = named_path(options.out)
     if out.exists():
         raise UserError(f"--out={out} exists: name a new folder")

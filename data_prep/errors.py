@@ -6,7 +6,7 @@ beside its own: a line here.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Final
@@ -148,6 +148,23 @@ def shown(value: object) -> str:
     """``value`` for a message; a long one is truncated."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def shortened(text: str, most: int) -> str:
+    """``text`` of a file in one line for a message; of more than ``most`` characters only the first."""
+    line = printable(" ".join(text[: 4 * most].split()))
+    return line if len(line) <= most else f"{line[:most]}..."
+
+
+def reason_and_file(error: Exception) -> str:
+    """The message of an error, of one of the system with the file and without its number."""
+    said, file = getattr(error, "strerror", None), getattr(error, "filename", None)
+    return f"{said}: {file}" if said and file else str(error)
+
+
+def unexpected(wanted: str, words: Sequence[str]) -> UserError:
+    """The error for a command line with other words than those ``wanted``, with what came."""
+    return UserError(f"expected {wanted}; got {shortened(' '.join(words), _SHOWN) or 'nothing'}")
 
 
 def with_current_names(sections: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from data_prep.errors import UserError
-from data_prep.files.access import read_whole
+from data_prep.files.access import read_whole, reason
 from data_prep.files.json_text import from_json, parse_json
 from data_prep.files.writing import atomic_file, write_atomically
 from data_prep.installation import without_paths
@@ -118,7 +118,7 @@ def load_query_ranks(folder: Path) -> list[QueryRank]:
     try:
         lines = read_whole(path).splitlines()
     except OSError as error:
-        raise UserError(f"expected the ranks of a test in {path}, but it cannot be read: {error}") from error
+        raise UserError(f"expected the ranks of a test in {path}, but it cannot be read: {reason(error)}") from error
     return [from_json(QueryRank, parse_json(line), f"{path}: line {n}") for n, line in enumerate(lines, start=1)]
 
 

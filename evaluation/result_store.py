@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from data_prep.errors import UserError
-from data_prep.files.access import read_whole
+from data_prep.files.access import read_whole, reason
 from data_prep.files.json_text import load_json, parse_json
 from data_prep.files.writing import sole_holder, write_atomically
 
@@ -179,7 +179,7 @@ def _packed_lists(path: Path) -> dict[str, str]:
         lines = gzip.decompress(read_whole(path)).decode().splitlines()
         return dict(line.split("\t", 1) for line in lines)
     except (EOFError, OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read ({error}): restore it, or remove it with {ROWS}") from error
+        raise UserError(f"{path} cannot be read ({reason(error)}): restore it, or remove it with {ROWS}") from error
 
 
 def _checked(run: SavedRun) -> SavedRun:

@@ -17,7 +17,7 @@ from data_prep.files.access import named_path
 from data_prep.records import Pair, SourceFile
 from data_prep.store.split import Split
 from data_prep.store.tokenizing import WordTokenizer
-from experiments.recipes.config import add_own_model
+from experiments.recipes.own_models import add_own_model
 from modeling.base import NeuralRanker
 from modeling.pool_ranker import AT_ONCE
 from search.engine.question import words_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, unexpected
 from data_prep.files.access import check_file_place, named_path, reason
 from data_prep.installation import processors
 from experiments.terminal import console
@@ -48,7 +48,7 @@ def index(arguments: Sequence[str]) -> None:
         index_listed(words, options)
         return
     if len(words) != 1:
-        raise UserError("expected a folder: bash run.sh index DIR")
+        raise unexpected("a folder: bash run.sh index DIR", words)
     from search.opening import index_place
 
     root = named_path(words[0])

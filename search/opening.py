@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file
 from data_prep.files.access import cache_folder, named_path, own_folder
 from experiments.terminal import console
 from search.index.code_index import Index
@@ -249,7 +249,7 @@ def opened(
     except (UserError, OSError) as error:
         if how or (mends and isinstance(error, DamagedVectorsError)):
             raise
-        tell(f"{error}; answered without them")
+        tell(f"{reason_and_file(error)}; answered without them")
         return found, None
 
 

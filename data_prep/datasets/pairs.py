@@ -114,7 +114,11 @@ class Pairs:
             raise UserError(self._nothing())
         kept, pairs = read.without_copies()
         places, queries = [read.rows[row] for row in kept.tolist()], pairs.words["query"].take(kept)
-        parts = divided_rows(places, read.identifiers().take(kept), queries, self._config)
+        try:
+            parts = divided_rows(places, read.identifiers().take(kept), queries, self._config)
+        except UserError as error:
+            told = counted_reasons(self.left_out, self._reasons(read, kept))
+            raise UserError(f"--data.path={self._config.path}: {error}{told}") from error
         if parts.warning:
             _logger.warning("%s: %s", self.origin(), parts.warning)
         names = np.array(parts.names)
@@ -124,8 +128,7 @@ class Pairs:
 
     def _about(self, read: "_Read", kept: Int[np.ndarray, " pairs"], parts: Divided) -> tuple[dict[str, Any], str]:
         """What the manifest says, and the printed line."""
-        reasons = Counter(reason.partition(":")[0] for _, reason in self.left_out)
-        reasons["same query and code"] += len(read.rows) - len(kept)
+        reasons = self._reasons(read, kept)
         languages = Counter(read.languages[row] for row in kept.tolist())
         unparsed = sum(not read.parsed[row] and bool(read.languages[row]) for row in kept.tolist())
         counts: dict[str, Any] = {
@@ -145,6 +148,12 @@ class Pairs:
         source = f"{counts['rows']:,} rows{counted_reasons(self.left_out, reasons)}, split {parts.by}"
         source += f"; {unparsed:,} do not parse and have words only" if unparsed else ""
         return about, source
+
+    def _reasons(self, read: "_Read", kept: Int[np.ndarray, " pairs"]) -> Counter[str]:
+        """Why rows are left out -> their number."""
+        reasons = Counter(reason.partition(":")[0] for _, reason in self.left_out)
+        reasons["same query and code"] += len(read.rows) - len(kept)
+        return reasons
 
     def _parts(self, progress: bool) -> Iterator[tuple[list[PairRow], ReadPart]]:
         """Rows, and what is read of them."""
@@ -167,13 +176,15 @@ class Pairs:
             return f"--data.path={self._config.path} has no row"
         told = counted_reasons(self.left_out, reasons)
         first = max(reasons, key=reasons.__getitem__)
-        return f"--data.path={self._config.path} has no pair of a query and a code{told}{_HINTS.get(first, '')}"
+        names = next((why.partition(": ")[2] for _, why in self.left_out if why.startswith(f"{first}: ")), "")
+        hint = f": a row has {names}{_YOURS}" if names and first in _MISSING else _HINTS.get(first, "")
+        return f"--data.path={self._config.path} has no pair of a query and a code{told}{hint}"
 
 
-_COLUMNS: Final = ": columns of other names are named by --data.columns=query=COLUMN,code=COLUMN"
+_MISSING: Final = ("no query", "no code")
+_YOURS: Final = ": name yours by --data.columns=query=COLUMN,code=COLUMN"
 _HINTS: Final = {
-    "no query": _COLUMNS,
-    "no code": _COLUMNS,
+    **dict.fromkeys(_MISSING, ": columns of other names are named by --data.columns=query=COLUMN,code=COLUMN"),
     UNKNOWN_LABEL: ": --data.columns=label= says that this column does not tell matches",
     UNKNOWN_SPLIT: f": expected {', '.join(SPLITS)}; --data.split=random divides all anew",
 }

@@ -294,6 +294,6 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def reason(error: OSError) -> str:
-    """The system's error message, in a few words."""
-    return error.strerror or str(error)
+def reason(error: Exception) -> str:
+    """The message of an error, of one of the system without number and file."""
+    return getattr(error, "strerror", None) or str(error)

@@ -16,8 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from data_prep.errors import UserError
-from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular, read_whole
+from data_prep.errors import UserError, shortened
+from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular, read_whole, reason
 from data_prep.files.text_rows import BLANK, LeftOut, repeated, utf8_lines, without_broken
 
 Record = TypeVar("Record")
@@ -192,9 +192,11 @@ def _object(line: bytes) -> dict[str, Any] | str:
         return BLANK
     try:
         row = parse_json(line.decode("utf-8-sig"), strict=True)
+    except UnicodeDecodeError as error:
+        return f"no JSON: it is no UTF-8 at byte {error.start + 1}: save the file as UTF-8"
     except ValueError as error:
         return f"no JSON: {error}"
-    return row if isinstance(row, dict) else f"no JSON object: {line[:40]!r}"
+    return row if isinstance(row, dict) else f"no JSON object: {shortened(line.decode('utf-8-sig'), 40)}"
 
 
 def to_json(value: object) -> Any:
@@ -234,7 +236,7 @@ def load_json(path: Path, what: str) -> Any:
     try:
         return parse_json(read_whole(path))
     except (OSError, UserError) as error:
-        raise UserError(f"expected {what} in {path}, but it cannot be read: {error}") from error
+        raise UserError(f"expected {what} in {path}, but it cannot be read: {reason(error)}") from error
 
 
 def _read(kind: Any, content: object, where: str) -> Any:

@@ -11,10 +11,11 @@ import importlib
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, shortened
 from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular, reason
 
 T = TypeVar("T")
@@ -23,6 +24,10 @@ LeftOut = Callable[[str, str], object]
 BLANK: Final = "blank line"
 LONGEST_CELL: Final = 1 << 24
 """Characters of a cell of a CSV file; a longer one is most likely a quotation mark that is never closed."""
+_LONGEST_NAME: Final = 60
+"""Characters of a column's name that a message has."""
+_NAMES: Final = 12
+"""Columns that a message names."""
 _MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _AS_HALVES: Final = "galm_as_halves"
 codecs.register_error(_AS_HALVES, lambda error: ("\udc80", error.end))  # type: ignore[attr-defined]
@@ -89,8 +94,14 @@ def csv_rows(
         if twice := repeated(filter(None, names)):
             raise UserError(f"{path}:1 names the column {twice} twice: give each column a name of its own")
         if missing := [name for name in needed if name not in names]:
-            raise UserError(f"{path} lacks the columns {', '.join(missing)}")
+            raise UserError(f"{path} lacks the columns {', '.join(missing)}: it has {listed_names(names)}")
         yield from without_broken(str(path), ((line, _named(names, row)) for line, row in rows), left_out)
+
+
+def listed_names(names: Collection[str]) -> str:
+    """Names of columns for a message: the first ones, long ones truncated."""
+    told = [shortened(str(name), _LONGEST_NAME) for name in islice(names, _NAMES)]
+    return ", ".join(told) + (f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else "")
 
 
 def repeated(names: Iterable[str]) -> str:

@@ -206,7 +206,7 @@ def divided_rows(rows: Sequence[SplitRow], identifiers: Ragged, queries: Ragged,
     drawn = np.array([row for row, name in enumerate(names) if name in (None, "train") and rows[row].asked], np.int64)
     wanted = {name: (config.test_share if name == "test" else config.valid_share) * len(drawn) for name in missing}
     if len(drawn) < len(missing) + 1:
-        raise UserError(f"{len(drawn):,} pairs are too few for training, validation and test: give three or more")
+        raise UserError(f"training, validation and test take three pairs or more, of which there are {len(drawn):,}")
     found = _drawn([rows[row] for row in drawn], identifiers.take(drawn), queries.take(drawn), wanted, config)
     whole = [name or "train" for name in names]
     for row, name in zip(drawn.tolist(), found.names, strict=True):

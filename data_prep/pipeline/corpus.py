@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
-from data_prep.files.access import ABSENT, named_path, read_whole
+from data_prep.files.access import ABSENT, named_path, read_whole, reason
 from data_prep.files.json_text import parse_json
 from data_prep.files.writing import sole_holder, write_atomically
 from data_prep.installation import processors
@@ -235,7 +235,7 @@ def lines_of_list(path: Path, what: str) -> Iterator[tuple[int, str]]:
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--data.path={path} cannot be read ({error}): expected a list of {what}") from error
+        raise UserError(f"--data.path={path} cannot be read ({reason(error)}): expected a list of {what}") from error
     return ((number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#"))
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file
 from data_prep.files.access import file_sha256, raise_if_passing
 from data_prep.files.writing import atomic_folder, sole_holder
 from data_prep.sources.archives import is_zip
@@ -251,7 +251,7 @@ def _copy_src_zip(package: Path, target: Path) -> None:
             copied = _copy_member(unpacking.stdout, target)
         except (tarfile.TarError, OSError, EOFError) as error:
             raise_if_passing(error)
-            raise UserError(f"{package} cannot be unpacked: {error}") from error
+            raise UserError(f"{package} cannot be unpacked: {reason_and_file(error)}") from error
         finally:
             unpacking.kill()
     if not copied or not zipfile.is_zipfile(target):

@@ -5,16 +5,16 @@ Which columns of a row are what of a pair, what a label says, and the texts of a
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from data_prep.errors import UserError, printable
+from data_prep.errors import UserError, printable, shown
 from data_prep.files.access import named_path, open_regular, read_whole
 from data_prep.files.json_text import json_array, json_lines, parse_json
-from data_prep.files.text_rows import LeftOut, csv_rows, parquet_columns, parquet_rows, repeated
+from data_prep.files.text_rows import LeftOut, csv_rows, listed_names, parquet_columns, parquet_rows, repeated
 from data_prep.records import SplitName
 
 NO_MATCH: Final = "no match, by its label"
@@ -40,6 +40,7 @@ _SEPARATOR: Final = "[CODESPLIT]"  # of GenCodeSearchNet's raw records
 _START: Final = 1 << 10
 _WORDS: Final = re.compile(r"[a-z]+")
 _LINE: Final = re.compile(r"#L(\d{1,9})")
+_TAKES: Final = "--data.columns takes FIELD=COLUMN,..."
 _TEXTS: Final = ("language", "split", "group", "path", "name", "url", "licence", "id")
 
 
@@ -75,6 +76,8 @@ def read_columns(text: str) -> dict[str, str]:
     """
     if not text.strip():
         return {}
+    if "=" not in text and not named_path(text).exists():
+        raise UserError(f"{_TAKES} or a JSON file with the same, not {shown(text)}")
     if "=" in text:
         parts = [part.strip().split("=", 1) for part in text.split(",") if "=" in part]
         if twice := repeated(field for field, _ in parts):
@@ -87,18 +90,18 @@ def read_columns(text: str) -> dict[str, str]:
         or not content.keys() <= NAMES.keys()
         or not {*map(type, content.values())} <= {str}
     ):
-        raise UserError(f"--data.columns takes FIELD=COLUMN,... or a JSON file, with the fields {', '.join(NAMES)}")
+        raise UserError(f"{_TAKES} or a JSON file, with the fields {', '.join(NAMES)}")
     return content
 
 
-def check_columns(path: Path, found: set[str], columns: Mapping[str, str]) -> None:
-    """Check that a file has the ``columns`` that are named.
+def check_columns(path: Path, found: Collection[str], columns: Mapping[str, str]) -> None:
+    """Check that a file, in which names were ``found``, has the ``columns`` that are named.
 
     Raises:
         UserError: it lacks one.
     """
     if missing := [name for name in columns.values() if name and name not in found]:
-        raise UserError(f"{path} lacks the columns {', '.join(missing)}")
+        raise UserError(f"{path} lacks the columns {', '.join(missing)}: it has {listed_names(found)}")
 
 
 def chosen_columns(names: Iterable[str], columns: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -181,8 +184,11 @@ def split_in(path: Path) -> SplitName | None:
 def rows_of(path: Path, left_out: LeftOut, columns: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The place and the cells of each row."""
     if path.suffix == ".parquet":
-        wanted = {name for names in chosen_columns(parquet_columns(path), columns).values() for name in names}
-        check_columns(path, wanted, columns)
+        known = parquet_columns(path)
+        check_columns(path, known, columns)
+        chosen = chosen_columns(known, columns)
+        complete = chosen["query"] and chosen["code"]
+        wanted = {name for names in chosen.values() for name in names} if complete else {*known}
         if not wanted:
             left_out(f"{path}:1", "no query")
         rows: Iterable[tuple[int, Mapping[str, Any]]] = enumerate(parquet_rows(path, sorted(wanted)), 1)
@@ -217,7 +223,9 @@ def pair_row(
     query, code = (_first_text(row, named[each]) for each in ("query", "code"))
     for each, text in (("query", query), ("code", code)):
         if not isinstance(text, str) or not text.strip():
-            return f"no {each}" if text in ("", None) or isinstance(text, str) else f"the {each} is no text"
+            if text not in ("", None) and not isinstance(text, str):
+                return f"the {each} is no text"
+            return f"no {each}" if named[each] else f"no {each}: {listed_names(row)}"
     more = {each: _plain(_first_text(row, named[each])) if named[each] else "" for each in _TEXTS}
     if more["split"] and has_splits:
         split = SPLIT_WORDS.get(more["split"].lower())

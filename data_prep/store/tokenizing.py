@@ -15,7 +15,7 @@ import numpy as np
 import Stemmer
 
 from data_prep.errors import LENGTH, UserError, check_bounds, whole
-from data_prep.files.access import read_whole
+from data_prep.files.access import read_whole, reason
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.writing import write_atomically
 from data_prep.languages.identifiers import split_identifier
@@ -125,7 +125,7 @@ class Vocabularies:
             return cls(**{side: Vocabulary.checked(each) for side, each in content.items()})
         except (OSError, UserError) as error:
             raise UserError(
-                f"expected the vocabularies of a run in {path}, but they cannot be read: {error}"
+                f"expected the vocabularies of a run in {path}, but they cannot be read: {reason(error)}"
             ) from error
 
 

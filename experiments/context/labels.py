@@ -21,7 +21,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file, unexpected
 from data_prep.files.access import named_path
 from data_prep.files.text_rows import csv_rows
 from data_prep.files.writing import write_atomically
@@ -90,7 +90,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
         yield from csv_rows(path, lambda place, why: say(f"left out {place}: {why}"), COLUMNS)
     except (OSError, UserError) as error:
         expected = f"expected annotations, a CSV file with the columns {', '.join(COLUMNS)}"
-        raise UserError(f"{expected}: {error}") from error
+        raise UserError(f"{expected}: {reason_and_file(error)}") from error
 
 
 def _relevance(label: str, path: Path, line: int) -> float:
@@ -145,7 +145,7 @@ def judge(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, JudgeOptions)
     if not words or not options.annotations:
-        raise UserError("expected runs and labels: bash run.sh context ndcg RUN_DIR [...] --annotations=FILE.csv")
+        raise unexpected("runs and labels: bash run.sh context ndcg RUN_DIR [...] --annotations=FILE.csv", words)
     labels = read_labels(named_path(options.annotations))
     found = []
     for run in same_pairs([FinishedRun.of(Path(word)) for word in words]):

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from data_prep.config import DATASETS, data_set
-from data_prep.errors import UserError
+from data_prep.errors import UserError, unexpected
 from data_prep.files.writing import write_atomically
 from data_prep.pipeline.contexts import PARTS
 from data_prep.pipeline.corpus import Corpus
@@ -256,7 +256,7 @@ def turns(arguments: Sequence[str]) -> None:
     """
     words, typed = split_run_arguments(arguments)
     if len(words) != 2:
-        raise UserError("expected a data set and a model: bash run.sh context turns installed scotch_light")
+        raise unexpected("a data set and a model: bash run.sh context turns installed scotch_light", words)
     dataset, model = words
     if dataset not in DATASETS:
         raise unknown("data set", dataset, list(DATASETS))

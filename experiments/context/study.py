@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, unexpected
 from data_prep.files.access import named_path
 from data_prep.files.json_text import load_record, to_json
 from data_prep.files.writing import write_atomically
@@ -90,7 +90,7 @@ def annotate(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, AnnotateOptions)
     if len(words) != 2 or not options.out:
-        raise UserError("expected two runs and a file: bash run.sh context annotate RUN_DIR RUN_DIR --out=FILE.csv")
+        raise unexpected("two runs and a file: bash run.sh context annotate RUN_DIR RUN_DIR --out=FILE.csv", words)
     out = named_path(options.out)
     if out.exists():
         raise UserError(f"--out={out} exists, perhaps with labels: name a new file")
@@ -175,10 +175,8 @@ def study(arguments: Sequence[str]) -> None:
     """
     words, options = parsed(arguments, StudyOptions)
     if len(words) not in (0, 2) or not options.out:
-        raise UserError(
-            "expected two runs for a new study, or none to go on: bash run.sh context study [RUN_DIR RUN_DIR] "
-            "--out=FILE.json"
-        )
+        wanted = "two runs for a new study, or none to go on, and a file"
+        raise unexpected(f"{wanted}: bash run.sh context study [RUN_DIR RUN_DIR] --out=FILE.json", words)
     path = named_path(options.out)
     if words and path.exists():
         raise UserError(f"--out={path} exists, perhaps with answers: leave out the runs to go on, or name a new file")

@@ -28,7 +28,7 @@ from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTo
 from baselines.snipper_light import LightTokenizer
 from baselines.snipper_texts import QueryText
 from data_prep.errors import UserError
-from data_prep.files.access import ABSENT, named_path
+from data_prep.files.access import ABSENT, named_path, reason
 from data_prep.files.json_text import load_json
 from data_prep.files.writing import sole_holder, write_atomically
 from data_prep.posts.sets import PostSets
@@ -235,7 +235,7 @@ class Loop:
         try:
             found: Mined = np.load(path, allow_pickle=False)
         except (*ABSENT, ValueError, EOFError) as error:
-            raise UserError(f"{path} is damaged ({error}): remove it, it is made again") from error
+            raise UserError(f"{path} is damaged ({reason(error)}): remove it, it is made again") from error
         self.say(f"{name}: {count} negatives per query ({folder})")
         return own, found
 

@@ -26,7 +26,7 @@ from baselines.snipper_texts import (
     okapi_words,
     part_words,
 )
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file
 from data_prep.posts.sets import Post, PostSets, Query
 from data_prep.store.prepared_data import open_prepared
 from evaluation.metrics import best_ranks
@@ -208,7 +208,7 @@ def docstring_pairs(folder: Path) -> list[TextPair]:
     except (OSError, UserError) as error:
         raise UserError(
             f"--loop.docstrings takes the folder of a prepared data set, such as data/installed-python after bash "
-            f"run.sh prepare installed --data.language=python, not {folder} ({error})"
+            f"run.sh prepare installed --data.language=python, not {folder} ({reason_and_file(error)})"
         ) from error
     pairs = []
     for row in range(len(split)):

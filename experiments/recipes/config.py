@@ -1,18 +1,14 @@
 """The complete configuration of a run: one frozen dataclass per section, from defaults, recipe and command line.
 
-And a model of one's own, in one file anywhere: ``--model=path/to/file.py:MyRanker``. The file is imported only when it
-is named on the command line (or to the Python API). A saved run holds the name of the class and its configuration,
-never a path that would be imported when somebody else's run is opened.
+A saved run of a model of one's own (:mod:`experiments.recipes.own_models`) holds the name of its class, never a path
+that would be imported when somebody else's run is opened.
 """
 
 import dataclasses
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any, Final
 
 from data_prep.config import DataConfig
@@ -23,7 +19,8 @@ from data_prep.installation import workspace
 from data_prep.sources.pair_files import absolute_list
 from data_prep.store.tokenizing import WordsConfig
 from evaluation.config import EvaluateConfig
-from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe, config_type_of, settings_of
+from experiments.recipes.models import MODELS, config_type_of, settings_of
+from experiments.recipes.own_models import OWN, as_typed
 from experiments.terminal.options import (
     Option,
     fitted,
@@ -93,9 +90,10 @@ class Configuration:
         content = stored_configuration(path)
         dataset, model, out = (content.pop(key) for key in ("dataset", "model_name", "out"))
         if model not in MODELS:
+            other = f" nor the one of {', '.join(map(as_typed, OWN))}" if OWN else ""
             raise UserError(
-                f"the run in {path.parent} is of {shown(model)}, which is no model of this program: if it is your own, "
-                "name its file, --model=FILE.py:CLASS"
+                f"the run in {path.parent} is of {shown(model)}, which is no model of this program{other}: if it is "
+                "your own, name its file, --model=FILE.py:CLASS"
             )
         try:
             return _build(dataset, model, out, with_present_names(model, content))
@@ -230,68 +228,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-OWN: Final[dict[str, str]] = {}
-"""Name of a class -> how it was named, FILE.py:CLASS with an absolute path."""
-
-
-def own_model_in(arguments: Sequence[str]) -> str:
-    """The value of ``--model`` on a command line, which may follow a blank; "" if there is none."""
-    for place, each in enumerate(arguments):
-        if each.startswith("--model=") or (each == "--model" and place + 1 < len(arguments)):
-            return each.partition("=")[2] or arguments[place + 1]
-    return ""
-
-
-def add_own_model(named: str) -> str:
-    """Import the model ``FILE.py:CLASS``, so that it is found by the class's name like others; returns that name.
-
-    Raises:
-        UserError: there is no such file, or no such class in it, or it is no trainable model with a configuration.
-    """
-    file, _, name = named.rpartition(":")
-    path = named_path(file)
-    if not file.endswith(".py") or not path.is_file():
-        raise UserError(
-            f"--model takes a file and a class in it, FILE.py:CLASS, such as my.py:MyRanker, not {shown(named)}"
-        )
-    if name in MODELS and name not in OWN:
-        raise UserError(f"--model={named}: {name} is the name of a model of this program: give the class another name")
-    module = f"own_model_{path.stem}"
-    _check_own(getattr(_imported_model(module, path), name, None), named)
-    recipe = _own_recipe(module, name)
-    OWN[name], MODELS[name] = f"{path}:{name}", recipe
-    return name
-
-
-def as_typed(model: str) -> str:
-    """How a model is named on the command line: by its name, or by ``--model=`` if it is one's own."""
-    return f"--model={OWN[model]}" if model in OWN else model
-
-
-def _imported_model(module: str, path: Path) -> Any:
-    spec = spec_from_file_location(module, path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = sys.modules[module] = module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
-
-
-def _check_own(kind: Any, named: str) -> None:
-    from modeling.base import NeuralRanker
-
-    if not (isinstance(kind, type) and issubclass(kind, NeuralRanker)):
-        raise UserError(
-            f"--model={named}: expected a class that extends modeling.base.NeuralRanker (docs/experiments.md)"
-        )
-    if not dataclasses.is_dataclass(getattr(kind, "config_type", None)):
-        raise UserError(
-            f"--model={named}: expected config_type to be the dataclass of its options (docs/experiments.md)"
-        )
-
-
-def _own_recipe(module: str, name: str) -> Recipe:
-    settings = TRANSFORMER if resolve_name(f"{module}:{name}").reads == "subwords" else BASELINE
-    return Recipe(f"{module}:{name}", "a model of your own", settings, f"{module}:{name}.config_type")

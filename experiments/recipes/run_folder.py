@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, TransformerSnippetEncoder
 from baselines.snipper_light import LightEncoder, LightTokenizer
 from baselines.snipper_texts import LightConfig, SnipperTransformerConfig
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file
 from data_prep.files.access import check_folder_place, file_sha256, named_path, read_whole
 from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.files.writing import sole_writer
@@ -263,7 +263,8 @@ def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer
         config = _config(kind.config, record["model"])
     except (OSError, UserError, LookupError, TypeError, AttributeError) as error:
         raise UserError(
-            f"expected the folder of a finished stage of training in {folder}, but it cannot be read: {error}"
+            f"expected the folder of a finished stage of training in {folder}, but it cannot be read: "
+            f"{reason_and_file(error)}"
         ) from error
     tokenizer: SnippetTokenizer = kind.tokenizer.load(folder / TOKENIZER, config)
     model: SnippetEncoder = kind.encoder(config, tokenizer.vocabulary)

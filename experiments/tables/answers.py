@@ -21,6 +21,7 @@ from training.drawing import Figure
 
 PICTURE: Final = "main.png"
 TIME_PICTURE: Final = "main-time.png"
+Pair = tuple[str, str]
 _FUSED: Final = " + BM25"
 _MORE: Final = " (JDK + repositories + open Java)"
 _TUNED: Final = ", fusion weight tuned on repositories"
@@ -49,6 +50,7 @@ QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     ),
     "Does GALM's graph help?": (("galm", "galm, L = 0"), ("galm + BM25", "galm, L = 0 + BM25")),
     "Is GALM ahead of BM25?": (("galm", "bm25_tuned"), ("galm + BM25", "bm25_tuned")),
+    "Is GALM ahead of MiniLM, fine-tuned?": (("galm", "minilm"), ("galm + BM25", "minilm + BM25")),
     "Is galm_plus, our variant of GALM, ahead of TabCS?": (
         ("galm_plus", "tabcs"),
         ("galm_plus + BM25", "tabcs + BM25"),
@@ -66,6 +68,11 @@ QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     ),
 }
 """Question -> the rows that it compares, the first with the second."""
+IN_SHORT: Final[Mapping[str, Pair]] = {
+    **{question: pairs[0] for question, pairs in QUESTIONS.items() if pairs[0][0].startswith("galm")},
+    "Is MiniLM, fine-tuned, ahead of galm_plus?": ("minilm", "galm_plus"),
+}
+"""What the page says first: question -> the pair that answers it."""
 TESTS: Final[Mapping[str, str]] = {
     **README_TESTS,
     "csn_tabcs": "CSN (papers' test set)",
@@ -79,8 +86,14 @@ SAID: Final[Mapping[Side, str]] = {
     "not shown": "is not shown to differ from",
     "one seed": "gets no verdict, with one seed, against",
 }
-
-Pair = tuple[str, str]
+YES_OR_NO: Final[Mapping[Side, str]] = {
+    "better": "yes",
+    "worse": "no, behind",
+    "level": "no, level",
+    "not shown": "not shown",
+    "one seed": "one seed",
+}
+"""The same as a word of the first table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +146,8 @@ def answers_page(found: Mapping[str, Answers], note: str, times: Sequence[Row] =
         return ""
     parts = (
         "# Is GALM ahead of its baselines, and of BM25?",
-        "By its comment one method is sought among all of a test split. Numbers in sentences are differences of MRR.",
+        "By its comment one method is sought among all of a test split. Numbers beside answers are differences of MRR.",
+        _in_short(found),
         *(_answered(question, pairs, found) for question, pairs in QUESTIONS.items()),
         f"![Differences of MRR with their intervals]({PICTURE})",
         _rows(found),
@@ -148,6 +162,21 @@ def answers_page(found: Mapping[str, Answers], note: str, times: Sequence[Row] =
 def said(pair: Pair, lead: Lead) -> str:
     """A comparison in a sentence, with its interval."""
     return f"`{pair[0]}` {SAID[lead.side]} `{pair[1]}`, {with_interval(lead.difference)}."
+
+
+def _in_short(found: Mapping[str, Answers]) -> str:
+    """The questions that a reader comes with, and on each test set a word and the difference; "" without any."""
+    rows = [
+        (question, *(_word(each.leads[pair]) if pair in each.leads else "-" for each in found.values()))
+        for question, pair in IN_SHORT.items()
+        if any(pair in each.leads for each in found.values())
+    ]
+    table = markdown_table(("models alone", *found), rows)
+    return f"{table}\n\nTheir intervals, and the same with BM25 added:" if rows else ""
+
+
+def _word(lead: Lead) -> str:
+    return f"{YES_OR_NO[lead.side]}, {lead.difference.mean:+.3f}"
 
 
 def _answered(question: str, pairs: Sequence[Pair], found: Mapping[str, Answers]) -> str:

@@ -16,7 +16,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from data_prep.errors import UserError
-from data_prep.files.access import read_whole
+from data_prep.files.access import read_whole, reason
 from data_prep.files.json_text import parse_json
 from data_prep.files.writing import write_atomically
 from data_prep.store.arrays import Ragged
@@ -116,7 +116,7 @@ class SubwordTokenizer:
             found = cls(subwords, query_length, code_length, special)
             found._reader(query_length)
         except (OSError, ValueError) as error:
-            raise UserError(f"expected the tokenizer of a run in {path}, but it cannot be read: {error}") from error
+            raise UserError(f"expected a run's tokenizer in {path}, but it cannot be read: {reason(error)}") from error
         return found
 
     def save(self, path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file
 from data_prep.files.json_text import checked_record
 from data_prep.store.arrays import Float16, Float32, Int64, UInt8, read_sealed, read_sealed_head
 from data_prep.store.split import Split, TokenizedPairs
@@ -265,7 +265,9 @@ def _encoder(path: Path, stored: StoredVectors) -> RowEncoder:
     try:
         encoder = loaded_encoder(run)
     except (UserError, OSError) as error:
-        raise UserError(f"the model that made the vectors in {path} cannot be loaded: {error}") from error
+        raise UserError(
+            f"the model that made the vectors in {path} cannot be loaded: {reason_and_file(error)}"
+        ) from error
     except ModuleNotFoundError as error:
         raise UserError(
             f"the model that made the vectors in {path} needs {error.name}: `bash run.sh install train` adds it"

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from data_prep.errors import UserError, one_line
+from data_prep.errors import UserError, one_line, unexpected
 from data_prep.files.access import named_path
 from data_prep.installation import processors
 from evaluation.metrics import short_columns
@@ -61,7 +61,7 @@ def quality(arguments: Sequence[str]) -> None:
     """Measure the search on a folder of code, by queries made from its comments or by typed ones."""
     words, options = parsed(arguments, QualityOptions)
     if len(words) != 1:
-        raise UserError("expected a folder: bash run.sh quality DIR")
+        raise unexpected("a folder: bash run.sh quality DIR", words)
     if options.fit:
         _by_fit(named_path(words[0]), options)
         return

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, unexpected
 from data_prep.files.access import named_path
 from data_prep.installation import IMPORT_ROOT, INSTALLED
 from experiments.terminal import console
@@ -44,7 +44,7 @@ def mcp(arguments: Sequence[str]) -> None:
     """Serve the tools until the client goes away, or print how a client is told of them."""
     words, options = parsed(arguments, McpOptions)
     if len(words) > 1:
-        raise UserError("expected a folder, or none for the current one: bash run.sh mcp DIR")
+        raise unexpected("a folder, or none for the current one: bash run.sh mcp DIR", words)
     root = named_path(words[0] if words else ".")
     if not root.is_dir():
         raise UserError(f"expected a folder of sources, got {root}")

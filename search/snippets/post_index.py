@@ -21,7 +21,7 @@ from jaxtyping import Float32, Int64
 from baselines.bm25 import TokenBm25
 from baselines.snipper_encoder import encode_texts
 from baselines.snipper_texts import QueryText, code_words, document_text
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file
 from data_prep.files.access import ABSENT, read_whole
 from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.writing import atomic_folder
@@ -125,8 +125,8 @@ class PostIndex:
             vectors = np.load(folder / _VECTORS, mmap_mode="r", allow_pickle=False) if self._model else None
         except (*ABSENT, EOFError, ValueError, KeyError, TypeError) as error:
             raise UserError(
-                f"expected an index of posts in {folder}, but it cannot be read ({error}): make it with "
-                "bash run.sh posts index DUMP"
+                f"expected an index of posts in {folder}, but it cannot be read ({reason_and_file(error)}): make it "
+                "with bash run.sh posts index DUMP"
             ) from error
         if vectors is None and nearest not in ("", "exact"):
             raise UserError(f"{folder} has no vectors for --nearest={nearest}: posts index makes them by --model=STAGE")

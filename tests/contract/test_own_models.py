@@ -10,9 +10,9 @@ import pytest
 from cli.help import help_lines
 from cli.main import main
 from evaluation.results import load_result
-from experiments.recipes.config import OWN as NAMED
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.recipes.models import BASELINE, MODELS, Recipe
+from experiments.recipes.own_models import OWN as NAMED
 from neural_code_search.scoring import load_model
 from tests.tiny_models import tiny_bert
 
@@ -45,7 +45,8 @@ def own_file(tmp_path) -> Iterator[Path]:
     """A file with models, which are forgotten afterwards."""
     (tmp_path / "a model").mkdir()
     path = tmp_path / "a model" / "my.py"
-    path.write_bytes((REPOSITORY / "examples" / "own_models.py").read_bytes())
+    text = (REPOSITORY / "examples" / "own_models.py").read_text(encoding="utf-8")
+    path.write_text(f"{text}\n\nclass Another(MeanWords):\n    pass\n", encoding="utf-8")
     yield path
     for names in (MODELS, NAMED):
         names.pop("MeanWords", None)
@@ -70,6 +71,9 @@ def test_a_file_is_trained_tested_and_resumed_without_touching_the_tree(
     (again,) = run.glob("metrics-*.json")
     assert load_result(again).ranks == result.ranks
     del MODELS["MeanWords"], NAMED["MeanWords"]
+    assert main(["evaluate", str(run), f"--model={own_file}:Another"]) == 2
+    assert f"which is no model of this program nor the one of --model={own_file}:Another: " in capsys.readouterr().err
+    del MODELS["Another"], NAMED["Another"]
     for arguments in (["evaluate", str(run)], ["folder", "galm", f"--train.resume={run}"]):
         capsys.readouterr()
         assert main(arguments) == 2
@@ -82,16 +86,25 @@ def test_a_file_is_trained_tested_and_resumed_without_touching_the_tree(
     ("named", "message"),
     [
         ("{file}", "--model takes a file and a class in it"),
-        ("nowhere.py:MeanWords", "--model takes a file and a class in it"),
-        ("{file}:Nothing", "expected a class that extends modeling.base.NeuralRanker"),
+        ("nowhere.py:MeanWords", "--model=nowhere.py:MeanWords: {here}/nowhere.py is no file"),
+        (
+            "{file}:Nothing",
+            "expected a class that extends modeling.base.NeuralRanker (docs/experiments.md); its classes are",
+        ),
         ("{file}:MeanWordsConfig", "expected a class that extends modeling.base.NeuralRanker"),
-        ("{file}:BiEncoder", "expected config_type to be the dataclass of its options"),
+        ("{file}:BiEncoder", "expected the methods code_vectors, query_vectors, which BiEncoder lacks"),
+        ("{file}:Bare", "expected config_type to be the dataclass of its options"),
+        ("{file}:Half", "expected the methods query_vectors, which Half lacks"),
     ],
 )
-def test_what_is_no_model_is_one_line(own_file, named, message, capsys):
+def test_what_is_no_model_is_one_line(own_file, named, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    half = "    def code_vectors(self, codes):\n        return codes\n"
+    bare = half + half.replace("code", "query")
+    own_file.write_text(f"{own_file.read_text()}\n\nclass Half(BiEncoder):\n{half}\n\nclass Bare(BiEncoder):\n{bare}")
     assert main(["jdk", f"--model={named.format(file=own_file)}"]) == 2
     error = capsys.readouterr().err
-    assert message in error
+    assert message.format(here=tmp_path) in error
     assert error.count("\n") == 1
 
 

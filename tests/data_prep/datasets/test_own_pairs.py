@@ -212,6 +212,33 @@ def test_what_is_no_pairs_is_one_line(tmp_path: Path, name: str, content: str, m
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "columns", "message"),
+    [
+        ("a.jsonl", '{"frage": "a", "antwort": "b"}\n', "", r"a row has frage, antwort: name yours by --data"),
+        ("a.json", '{"data": [{"query": "a", "code": "b"}]}', "", r"a row has data: name yours"),
+        ("a.csv", "frage;antwort\na;b\n", "", r"a row has frage;antwort: name yours"),
+        ("a.csv", f"{'read a line ' * 90},b\nc,d\n", "", r"a row has (read a line ){5}\.\.\., b: name yours"),
+        ("a.jsonl", '{"query": "a", "code": "b"}\n', "query=ask", r"a row has query, code: name yours"),
+        ("a.csv", "query,code\na,b\n", "query=ask", r"a\.csv lacks the columns ask: it has query, code$"),
+        ("a.csv", "query,code\na,b\n", "query:ask", r"--data\.columns takes FIELD=COLUMN,\.\.\. or a JSON file"),
+    ],
+)
+def test_the_columns_that_a_file_has_are_named(
+    tmp_path: Path, name: str, content: str, columns: str, message: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        prepared(tmp_path / name, tmp_path, columns=columns)
+    assert len(str(caught.value)) < 500
+
+
+def test_what_was_left_out_is_said_where_too_few_pairs_are_left(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.jsonl", [ROWS[0], ROWS[0], {"query": None, "code": "x = 1"}])
+    with pytest.raises(ValueError, match=r"take three pairs or more, of which there are 1; left out 2: 1 no query"):
+        prepared(path, tmp_path / "data")
+
+
 def test_too_few_pairs_for_training_are_told(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "a.jsonl", ROWS[:3])
     with pytest.raises(ValueError, match=r"^training takes 2 pairs or more, of which there are 1: provide more data$"):

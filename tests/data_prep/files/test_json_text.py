@@ -105,9 +105,10 @@ def test_plain_and_compressed_files_read_the_same(tmp_path: Path) -> None:
     [
         (b"{", "is no JSON: "),
         (b'{"a": "\0"}', "is no JSON: "),
-        (b'{"a": "\xff"}', "is no JSON: "),
+        (b'{"a": "\xff"}', r"is no JSON: it is no UTF-8 at byte 8: save the file as UTF-8$"),
         (b"[" * 200_000, "is no JSON: "),
-        (b"[1, 2]", "is no JSON object: "),
+        (b"[1, 2]", r"is no JSON object: \[1, 2\]$"),
+        (b'["' + b"a" * 99 + b'"]', r'is no JSON object: \["a{38}\.\.\.$'),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, name: str, line: bytes, reason: str) -> None:

@@ -13,11 +13,13 @@ from evaluation.significance import compare_runs, holm
 from evaluation.speed import Row, Spread
 from experiments.tables import answers
 from experiments.tables.answers import (
+    IN_SHORT,
     PICTURE,
     QUESTIONS,
     SAID,
     TESTS,
     TIME_PICTURE,
+    YES_OR_NO,
     answers_of,
     answers_page,
     answers_pictures,
@@ -70,9 +72,27 @@ def allowed(word, known):
 
 @needs_page
 def test_all_comparisons_of_the_page_are_such_sentences():
-    asked = re.sub(r"^\*\*(?:How to read it|Tuning)\.\*\*.*$", "", PAGE, flags=re.MULTILINE)
+    asked = re.sub(r"^\*\*(?:How to read it|Tuning)\.\*\*.*$|^\| [^|]*\? \|.*$", "", PAGE, flags=re.MULTILINE)
     rest = re.sub(r"^# .*$|^\*\*.*\?\*\*$|^!.*$|^- .*\]\(.*$", "", SENTENCE.sub("", asked), flags=re.MULTILINE)
     assert not COMPARING.findall(rest)
+
+
+def first_table(page):
+    """Question -> the cells of its row in the page's first table, which its first screen holds."""
+    cells = [[*map(str.strip, line.strip("|").split("|"))] for line in page.splitlines()[:24] if line.startswith("| ")]
+    return {row[0]: row[1:] for row in cells}
+
+
+@needs_page
+def test_the_first_screen_answers_by_the_saved_ranks():
+    (_, titles), _, *rows = first_table(PAGE).items()
+    assert [*titles] == [*SAVED.answers]
+    assert dict(rows).keys() == IN_SHORT.keys()
+    assert len(rows) >= 7
+    for question, cells in rows:
+        leads = [found.leads.get(IN_SHORT[question]) for found in SAVED.answers.values()]
+        wanted = [f"{YES_OR_NO[lead.side]}, {lead.difference.mean:+.3f}" if lead else "-" for lead in leads]
+        assert cells == wanted
 
 
 @needs_page
@@ -124,6 +144,17 @@ def test_a_small_page_says_each_kind_of_answer(found):
     assert name == PICTURE
     assert png.startswith(b"\x89PNG")
     assert not others
+
+
+def test_the_first_table_of_a_small_page_has_each_kind_of_answer(found):
+    assert first_table(answers_page(found, "")) == {
+        "models alone": [TESTS["jdk"]],
+        "---": ["---:"],
+        "Is GALM ahead of TabCS?": ["yes, +0.625"],
+        "Is GALM ahead of BM25?": ["no, level, +0.000"],
+        "Is galm_plus, our variant of GALM, ahead of TabCS?": ["one seed, +0.625"],
+        "Is galm_plus ahead of BM25?": ["one seed, +0.000"],
+    }
 
 
 def timed(what, label, seconds):

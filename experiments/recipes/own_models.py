@@ -1,0 +1,88 @@
+"""A model of one's own, in one file anywhere: ``--model=path/to/file.py:MyRanker``.
+
+The file is imported only when it is named on the command line (or to the Python API).
+"""
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from pkgutil import resolve_name
+from types import ModuleType
+from typing import Any, Final
+
+from data_prep.errors import UserError, shown
+from data_prep.files.access import named_path
+from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe
+
+OWN: Final[dict[str, str]] = {}
+"""Name of a class -> how it was named, FILE.py:CLASS with an absolute path."""
+
+
+def own_model_in(arguments: Sequence[str]) -> str:
+    """The value of ``--model`` on a command line, which may follow a blank; "" if there is none."""
+    for place, each in enumerate(arguments):
+        if each.startswith("--model=") or (each == "--model" and place + 1 < len(arguments)):
+            return each.partition("=")[2] or arguments[place + 1]
+    return ""
+
+
+def add_own_model(named: str) -> str:
+    """Import the model ``FILE.py:CLASS``, so that it is found by the class's name like others; returns that name.
+
+    Raises:
+        UserError: there is no such file, or no such class in it, or it is no trainable model with a configuration.
+    """
+    file, _, name = named.rpartition(":")
+    path = named_path(file)
+    if not file.endswith(".py"):
+        raise UserError(
+            f"--model takes a file and a class in it, FILE.py:CLASS, such as my.py:MyRanker, not {shown(named)}"
+        )
+    if not path.is_file():
+        raise UserError(f"--model={named}: {path} is no file")
+    if name in MODELS and name not in OWN:
+        raise UserError(f"--model={named}: {name} is the name of a model of this program: give the class another name")
+    module = f"own_model_{path.stem}"
+    _check_own(_imported_model(module, path), name, named)
+    recipe = _own_recipe(module, name)
+    OWN[name], MODELS[name] = f"{path}:{name}", recipe
+    return name
+
+
+def as_typed(model: str) -> str:
+    """How a model is named on the command line: by its name, or by ``--model=`` if it is one's own."""
+    return f"--model={OWN[model]}" if model in OWN else model
+
+
+def _imported_model(module: str, path: Path) -> Any:
+    spec = spec_from_file_location(module, path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = sys.modules[module] = module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def _check_own(module: ModuleType, name: str, named: str) -> None:
+    from modeling.base import NeuralRanker
+
+    kind = getattr(module, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, NeuralRanker)):
+        own = [each for each, of in vars(module).items() if isinstance(of, type) and of.__module__ == module.__name__]
+        has = f"its classes are {', '.join(own)}" if own else "it has no class"
+        raise UserError(
+            f"--model={named}: expected a class that extends modeling.base.NeuralRanker (docs/experiments.md); {has}"
+        )
+    if missing := sorted(kind.__abstractmethods__):
+        raise UserError(f"--model={named}: expected the methods {', '.join(missing)}, which {name} lacks")
+    if not dataclasses.is_dataclass(getattr(kind, "config_type", None)):
+        raise UserError(
+            f"--model={named}: expected config_type to be the dataclass of its options (docs/experiments.md)"
+        )
+
+
+def _own_recipe(module: str, name: str) -> Recipe:
+    settings = TRANSFORMER if resolve_name(f"{module}:{name}").reads == "subwords" else BASELINE
+    return Recipe(f"{module}:{name}", "a model of your own", settings, f"{module}:{name}.config_type")
