@@ -43,7 +43,7 @@ ROWS: Final[Mapping[str, tuple[str, ...]]] = {
 """Row -> the labels that it has in results; of several on one test set the first."""
 QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "Is GALM ahead of TabCS?": (("galm", "tabcs"), ("galm + BM25", "tabcs + BM25")),
-    "And where both had eight trials of their settings?": (
+    "Is GALM ahead of TabCS, each with the best of eight trials?": (
         (of_trials("galm"), of_trials("tabcs")),
         (f"{of_trials('galm')}{_FUSED}", f"{of_trials('tabcs')}{_FUSED}"),
         (of_trials("galm_plus"), of_trials("tabcs")),
