@@ -16,7 +16,7 @@ from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import STUBS, PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
 from search.engine.written_names import near_written, rows_with
-from search.files.words import terms_of
+from search.files.words import stem_of, terms_of
 from search.index.code_index import ABSTRACT, CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
 _TYPE: Final = UNIT_KINDS.index("type")
@@ -246,7 +246,10 @@ class NameReader(Names):
             far = {row: distance(wanted, self._owner(row), most) for row in rows if self._owners[row]}
             return {row: self._standing(row, name) - _OWN * edits for row, edits in far.items() if edits <= most}
         found: dict[int, float] = {}
-        for place, each in enumerate(self.near_names.near(last)):
+        stem = "" if is_named(last) else stem_of(last.lower())
+        is_word = stem != "" and len(self._index.whole.having(stem)) > 0  # what texts have is not misspelt
+        near = (each for each in self.near_names.near(last) if not is_word or stem_of(each.lower()) == stem)
+        for place, each in enumerate(near):
             for row in self._by_last.get(unmarked(each.lower()), ())[:_READ]:
                 fits = bool(owner) and self._owner(row) == owner.rpartition(".")[2].lower()
                 found.setdefault(row, _OWN * (fits - place) + self._standing(row, each))
