@@ -203,7 +203,7 @@ class Judge:
         words, whole = asked_words(query), query.strip().removesuffix("()")
         if hits.pattern and not (hits and words):
             return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
-        is_path = self._names.paths.ends_as_file(whole)
+        is_path = self._names.paths.ends_as_file(whole) or bool(self._names.paths.misspelt(whole))
         stems, names = self._stems(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
         lost = self.absent(words)
         absent = joined([as_typed(word, typed) for word in lost]) if lost else []

@@ -121,6 +121,21 @@ def distance(one: str, other: str, most: int) -> int:
     return min(last[-1], far)
 
 
+def with_near_suffix(typed: str, paths: Sequence[str]) -> list[int]:
+    """The places of ``paths`` that end as a typed one but for a misspelt suffix, nearest first; all in lower case."""
+    begin, _, suffix = f"/{typed}".rpartition(".")
+    if not begin.strip("/") or not suffix.isalnum() or " " in begin:
+        return []
+    most, found = 1 + (len(suffix) >= _LONG_SUFFIX), list[tuple[int, int]]()
+    for place, path in enumerate(paths):
+        stem, _, own = path.rpartition(".")
+        if stem.endswith(begin) and abs(len(own) - len(suffix)) <= most:
+            found.append((distance(suffix, own, most), place))
+    return [place for far, place in sorted(found) if far <= most]
+
+
+_LONG_SUFFIX: Final = 4
+"""Letters of a suffix that may have two edits."""
 _WORD: Final = re.compile(r"(?<![\w.])[^\W\d_]{4,}(?![\w.])")
 _ALIKE: Final = 0.55
 """The share of the longer word that two forms begin with."""
@@ -215,3 +230,25 @@ def joined(words: Sequence[str]) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+_DOERS: Final = ("er", "or")
+_DOUBLED: Final = frozenset("bdgmnprt")
+"""Letters that are written twice before an ending, as in *logger*."""
+_OF_DOER: Final = 5
+"""Letters of a word for what does something, at least."""
+_ROOT: Final = 3
+"""The same of what its ending is taken from."""
+
+
+def family(stem: str) -> set[str]:
+    """The stems of what is done and of what does it: ``pars`` and ``parser``, ``rout`` and ``router``."""
+    root = stem
+    if len(root) >= _OF_DOER and root.endswith(_DOERS):
+        root = root[:-2]
+        root = root[:-1] if root[-1] == root[-2] and root[-1] in _DOUBLED and len(root) > _ROOT else root  # logg
+    root = root.removesuffix("e") if len(root) > _ROOT else root
+    if not root.isascii() or len(root) < _ROOT:
+        return set()
+    doubled = [root + root[-1]] if root[-1] in _DOUBLED else []
+    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled} - {stem}
