@@ -6,9 +6,9 @@ Letters that changed places count once. A word is put in the form that begins mo
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import takewhile
+from itertools import islice, product, takewhile
 from operator import eq
 from typing import Final
 
@@ -193,6 +193,41 @@ def _differs_inside(word: str, other: str) -> bool:
 def _shared(word: str, other: str) -> int:
     """The number of letters that two words begin with alike."""
     return sum(takewhile(bool, map(eq, word, other)))
+
+
+_SPELT: Final = re.compile("[aou]e|aa", re.IGNORECASE)
+"""Two letters that are typed for one with a mark: ä, ö, ü, å; this one is read as the first letter."""
+_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_MOST_SPELT: Final = 3  # of a word
+
+
+def with_umlauts(text: str, has: Callable[[str], bool], terms: Sequence[Sequence[str]] = ()) -> str:
+    """A question with one letter for the two of an umlaut, where only so a file has a word: *groesse* for *größe*.
+
+    Args:
+        text: the question.
+        has: whether a file has a stem.
+        terms: the stems of the files, as in :func:`in_known_forms`, if other forms of a word count too.
+    """
+
+    def written(found: re.Match[str]) -> str:
+        word = found[0]
+        if len(word) < _SHORTEST or not _SPELT.search(word) or has(stem_of(word.lower())):
+            return word
+        others = [*_umlauts(word)]
+        known = next((other for other in others if has(stem_of(other.lower()))), "")
+        form = "" if known else _form(others[0].lower(), terms, has)
+        return known or (form if _shared(form, others[0].lower()) >= _SHORTEST and has(form) else word)
+
+    return _PART.sub(written, text) if _SPELT.search(text) else text
+
+
+def _umlauts(word: str) -> Iterator[str]:
+    """A word with one letter for each pair of letters of an umlaut, then for some of them."""
+    pairs = [found.start() for found in _SPELT.finditer(word)][:_MOST_SPELT]
+    for kept in islice(product((False, True), repeat=len(pairs)), 2 ** len(pairs) - 1):
+        gone = {pair + 1 for pair, is_kept in zip(pairs, kept, strict=True) if not is_kept}
+        yield "".join(letter for place, letter in enumerate(word) if place not in gone)
 
 
 def _form(typed: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]) -> str:
