@@ -45,8 +45,8 @@ def query_of(line: str, language: str) -> str:
     Raises:
         UserError: there is no such language.
     """
-    mark = re.escape(language_named(language).line_comment)
-    match = re.fullmatch(rf"[ \t]*{mark}[ \t]*search[ \t]*:[ \t]*(\S.*)", line.rstrip(), re.IGNORECASE)
+    mark = language_named(language).comment_mark
+    match = re.fullmatch(rf"[ \t]*(?:{mark})[ \t]*search[ \t]*:[ \t]*(\S.*)", line.rstrip(), re.IGNORECASE)
     return match[1] if match else ""
 
 

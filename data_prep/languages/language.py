@@ -195,6 +195,7 @@ class Language:
 
     # its text
     line_comment: str = "//"
+    other_comment: str = ""  # regular expression of what else begins one, as ``#`` does in PHP
     block_comment: tuple[str, str] | None = ("/*", "*/")
     quotes: tuple[Quote, ...] = (Quote('"'), Quote("'"))  # longer ones first
     slash_expressions: bool = False  # whether a slash may begin a regular expression
@@ -286,6 +287,11 @@ class Language:
     def grammar_of(self, path: str) -> str:
         """The grammar of a file, as "module:function"."""
         return next((self.grammars[end] for end in self.grammars if path.endswith(end)), self.grammar)
+
+    @property
+    def comment_mark(self) -> str:
+        """A regular expression of what begins a line comment."""
+        return "|".join(filter(None, (self.line_comment, self.other_comment)))
 
     @property
     def distribution(self) -> str:

@@ -67,6 +67,7 @@ LANGUAGE: Final = Language(
     suffixes=(".php",),
     other_suffixes=(".phtml", ".inc", ".php5", ".phps"),
     interpreters=words("php"),
+    other_comment=r"#(?!\[)",
     keywords=words(
         "abstract and array as bool break callable case catch class clone const continue declare default do echo else "
         "elseif empty enum extends false final finally float fn for foreach function global goto if implements include "

@@ -16,7 +16,7 @@ from search.engine.filters import Question
 from search.engine.matching import LineOwners
 from search.engine.messages import AS_TYPED
 from search.engine.name_reading import NameReader
-from search.engine.near_words import as_typed, in_known_forms, joined
+from search.engine.near_words import as_typed, in_known_forms, joined, with_umlauts
 from search.engine.phrases import Phrases
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
 from search.engine.written_names import is_written
@@ -148,9 +148,11 @@ class Judge:
         if route := self._route_in(text):
             return route
         asked = stemmed(asked_words(text)).values()
-        if is_named(text) or (text.isascii() and (len(asked) == 1 or any(map(self.has, asked)))):
+        terms, is_known = self._index.whole.term_lists, any(map(self.has, asked))
+        text = with_umlauts(text, self.has, () if is_known else terms)
+        if is_named(text) or (text.isascii() and (near or len(asked) == 1 or is_known)):
             return text
-        return in_known_forms(text, self._index.whole.term_lists, self.has, near)
+        return in_known_forms(text, terms, self.has, near)
 
     def _route_in(self, text: str) -> str:
         """The route that a question is, unless it is the path of a file, or an address that is written in one."""
@@ -176,7 +178,7 @@ class Judge:
 
     def certainty(self, query: str, hits: Hits, *, quoted: bool = False) -> Certainty:
         """How certain it is that ``hits``, the first for ``query``, answer it; ``quoted``: only what has its text."""
-        typed, query = query, self._route_in(query) or (query if query.isascii() else self._surely_formed(query))
+        typed, query = query, self._route_in(query) or self._surely_formed(query)
         found = self._certainty(query, hits, typed)
         if found.level != "strong" and found.numbers and self._has_message(query, hits.rows[0]):
             found = replace(found, level="strong", why="")
@@ -203,7 +205,7 @@ class Judge:
         words, whole = asked_words(query), query.strip().removesuffix("()")
         if hits.pattern and not (hits and words):
             return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
-        is_path = self._names.paths.ends_as_file(whole)
+        is_path = self._names.paths.ends_as_file(whole) or bool(self._names.paths.misspelt(whole))
         stems, names = self._stems(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
         lost = self.absent(words)
         absent = joined([as_typed(word, typed) for word in lost]) if lost else []

@@ -230,3 +230,12 @@ def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: fl
             places = np.maximum(near - step, 0)
             best.improve(before[other], places, word.weight - gap, (near >= step) & (keys - last[places] <= most))
     return best
+
+
+def among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"]) -> Bool[np.ndarray, " some"]:
+    """Which of ``keys`` are among ``others``, which are ascending."""
+    return (
+        others[np.minimum(np.searchsorted(others, keys), len(others) - 1)] == keys
+        if len(others)
+        else np.zeros(len(keys), np.bool_)
+    )

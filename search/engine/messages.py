@@ -1,12 +1,10 @@
 """What code has of a message or a route that is asked for.
 
-A message stands in code letter by letter, whatever was put in at its placeholders. The verb of a route, as in
-``POST /orders``, stands in what is before a function's body, as ``@router.post`` or ``[HttpPost]``. Of a controller,
-whose path stands before the class, it is a method of that.
+A message stands in code letter by letter, whatever was put in at its placeholders.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, islice, pairwise
 from typing import Final
 
@@ -18,7 +16,7 @@ from search.engine.matching import FEWEST, FILE, LIGHT, LineOwners, linked, tell
 from search.engine.question import asked_words
 from search.engine.tables import Passage
 from search.files.words import pieces
-from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index
+from search.index.code_index import Index
 
 _COMPARED: Final = 4000  # characters of a text that are read
 _READ: Final = 100_000  # the same where a line is looked for
@@ -34,6 +32,9 @@ _JOINT: Final = re.compile(
     r"(?:(?<=[^\"'`\s\\])|(?<=\s))([\"'`])\s*(?:(?:\+\+?|\.\.?|&|<>|<<|\\)\s*)?[frbu]{0,2}\$?\1(?!\1)"
 )
 """What is between the parts of a string that is written in several."""
+_PUT: Final = re.compile(r"[$#]\{(?!\w*:?[-=?+])[^{}\n]{0,200}\}")
+"""What a program puts in, which may have texts of its own; no variable of a shell with a text in its place."""
+_NAME: Final = re.compile(r"[\w.:$#@]+")
 NEGATED: Final = re.compile(r"(?<=n)['’](?=t\b)")
 """What words of code end at, in *can't*."""
 AS_TYPED: Final = 3.0
@@ -83,13 +84,15 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
     Words with digits may be what a program put in: they count for nothing, and stand for a placeholder. So do paths and
     words in quotes that the text lacks. Other words that it lacks stand for one too, inside of a run that has two words
     one after the other. No part of the message is what ends with a colon or a bracket before the run. What follows
-    it behind a colon or a sentence counts less.
+    it behind a colon or a sentence counts less. What is no name and has no blanks, as a route, is there or not.
 
     Args:
         typed: the lower-case words, with what is between blanks beside them.
         text: in any case, without line breaks.
     """
-    text = _JOINT.sub("", text[:_COMPARED].lower())
+    text = _JOINT.sub("", _PUT.sub("{}", text[:_COMPARED].lower()))
+    if len(typed) == 1:
+        return float(not _NAME.fullmatch(typed[0]) and _stands(typed[0], text))
     ends = [word[-1:] for word in typed]
     if sum((word[:-1] if end in _AFTER else word) in text for word, end in zip(typed, ends, strict=True)) < FEWEST:
         return 0.0  # as most texts, which need not be read more closely
@@ -104,7 +107,7 @@ def share_as_typed(typed: Sequence[str], text: str) -> float:
         while end < len(typed) and _has(text, typed[begin : end + 1], plain[begin : end + 1]):
             end += 1
         places = [place for place in range(begin, end) if plain[place]]
-        if len(places) >= FEWEST and any(plain[place + 1 : place + 2] == [True] for place in places[:-1]):
+        if len(places) >= FEWEST and _is_run(typed, plain, places):
             others = float(sum(counted[start : places[0]]))
             for place in range(places[-1], len(typed)):
                 if ends[place] in _AFTER:
@@ -265,36 +268,12 @@ def _has(text: str, run: Sequence[str], plain: Sequence[bool]) -> bool:
     return not parts
 
 
+def _is_run(typed: Sequence[str], plain: Sequence[bool], places: Sequence[int]) -> bool:
+    """Whether two words of a run follow each other, or it is all of a question in which only numbers are between."""
+    if any(map(plain.__getitem__, (place + 1 for place in places[:-1]))):
+        return True
+    return all(plain[place] or _DIGIT.search(word) for place, word in enumerate(typed))
+
+
 def _parts(run: Sequence[str], plain: Sequence[bool]) -> Iterator[Iterator[tuple[str, bool]]]:
     return (own for is_plain, own in groupby(zip(run, plain, strict=True), lambda each: each[1]) if is_plain)
-
-
-ROUTE_WITH_VERB: Final = re.compile(r"(?i)\A(get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")
-"""What stands before a route."""
-_HEAD: Final = 400  # characters of a function in which its verb is
-_MORE: Final = 3.0  # what a row with the verb weighs over one without
-_TYPE: Final = UNIT_KINDS.index("type")
-
-
-def with_verb(index: Index, verb: str, rows: Mapping[int, float]) -> dict[int, float]:
-    """Rows that have a route, those with the verb before the others, and those in a type which has the route.
-
-    Args:
-        index: of the rows.
-        verb: such as POST.
-        rows: what each weighs.
-    """
-    small, capital = verb.lower(), verb.capitalize()
-    forms = rf"(?<![A-Za-z]){small}(?![a-z])", verb.upper(), rf"(?:@|Map|Http){capital}(?![a-z])", rf"@{capital}[A-Z]"
-    written, found = re.compile("|".join(forms)), dict[int, float]()
-    for row, weight in rows.items():
-        for inner in _inside(index, row) if index.kinds[row] == _TYPE else (row,):
-            if index.kinds[inner] not in (_TYPE, WHOLE_FILE) and written.search(index.text(inner).source[:_HEAD]):
-                found[inner] = max(found.get(inner, 0.0), _MORE * weight)
-    return {**{row: weight / _MORE for row, weight in rows.items()}, **found} if found else dict(rows)
-
-
-def _inside(index: Index, row: int) -> list[int]:
-    """The rows of what is in a type."""
-    file, type_ = index.file_number(row), f"{index.names[row]}."
-    return [each for each in range(*index.file_edges[file : file + 2].tolist()) if index.names[each].startswith(type_)]

@@ -6,18 +6,18 @@ It is read as a file or what is called so; else as a text that functions have; e
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 from search.engine.near_words import MOST, NearNames, distance
-from search.engine.path_reading import STUBS, PathReader
+from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
-from search.engine.written_names import near_written, rows_with
-from search.files.words import terms_of
-from search.index.code_index import ABSTRACT, CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
+from search.engine.written_names import declares, in_order, is_defined, near_written, rows_with
+from search.files.words import stem_of, terms_of
+from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
 _TYPE: Final = UNIT_KINDS.index("type")
 _READ: Final = 400
@@ -29,10 +29,6 @@ _NOT_OWN: Final = re.compile(
     re.IGNORECASE,
 )
 """What marks paths of code that only shows or stands for other code."""
-_BODILESS: Final = frozenset(("typescript", "javascript"))
-"""Languages in which what has no body is no ``abstract``."""
-_OVERLOAD: Final = re.compile(r"@(?:[\w.]+\.)?overload\b")
-_EMPTY: Final = re.compile(r"(?::|\"\"\"|''')\s*(?:\.\.\.|pass|raise NotImplementedError(?:\([^\n]*\))?)\s*\Z")
 _HIGHEST: Final = 3
 """Steps up from a type to those that it extends."""
 _HEAD: Final = 400
@@ -41,8 +37,6 @@ _HEAD_ENDS: Final = re.compile(r"\{|:[ \t]*(?:\n|\Z)|;")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _SHORT, _LONG = 3, 6
 """Letters from which on the name of a type may have one edit, and above which two."""
-_TAIL: Final = 200
-"""Characters of the end of a function that tell whether it is empty."""
 _LITERAL: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Za-z_]\w*(?:[.-]\w+)+")
 """An option, a variable of the environment or a key of a configuration rather than words."""
 _WORDS: Final = re.compile(r"[A-Za-z]+(?:[ \t]+[A-Za-z]+){1,4}")
@@ -146,6 +140,8 @@ class NameReader(Names):
             before and before[-1][0].islower() and last[0].isupper() and not any(fits.values())
         ):  # a package need not be a folder
             fits = {row: float(self._index.kinds[row] == _TYPE) for row in fits}
+        if before and max(fits.values(), default=2.0) < 2:
+            fits |= {row: fit for row in islice(fits, _READ) if (fit := self._in_space(row, before))}
         best = max(fits.values(), default=0.0)
         return {row: _OWN * fit + self._standing(row, name) for row, fit in fits.items() if fit and fit > best - 1}
 
@@ -179,9 +175,17 @@ class NameReader(Names):
             return 0.0
         parts = self._index.file(row).path.lower().split("/")
         parts[-1] = parts[-1].split(".")[0]
-        if _in_order(rest, parts):
+        if in_order(rest, parts):
             return 3.0 if own else 2.0
         return 1.0 if own else 0.0
+
+    def _in_space(self, row: int, before: Sequence[str]) -> float:
+        """How well a row fits whose file declares the namespace or package that stands before its name; 0 if not."""
+        owners = self._names[row].lower().split(".")[:-1]
+        wanted = [each.lower() for each in before]
+        rest = wanted[: len(wanted) - len(owners)] if owners == wanted[len(wanted) - len(owners) :] else []
+        is_type = self._index.kinds[row] == _TYPE
+        return (3.0 if owners or is_type else 2.0) * declares(self._index, self._index.file_number(row), rest)
 
     def _standing(self, row: int, name: str) -> float:
         """What makes a row the better reading of its name."""
@@ -190,7 +194,7 @@ class NameReader(Names):
             return 0.0 if file.test else 1.0
         own, last = (each.rpartition(".")[2] for each in (self._names[row], name))
         good = _EXACT * (unmarked(own) == unmarked(last)) - _MARKED * (own.lower() != last.lower())
-        good += _FUNCTION * (kind != CONSTANT) + _CODE * self._is_own(row) + _DEFINED * self._is_defined(row)
+        good += _FUNCTION * (kind != CONSTANT) + _CODE * self._is_own(row) + _DEFINED * is_defined(self._index, row)
         return good + _OUTER * ("." not in self._names[row] or kind == _TYPE)
 
     def _is_own(self, row: int) -> bool:
@@ -213,29 +217,18 @@ class NameReader(Names):
         """Whether the last part of a row's name is written as that of ``name``."""
         return self._names[row].rpartition(".")[2] == name.rpartition(".")[2]
 
-    def _is_defined(self, row: int) -> bool:
-        """Whether a row has more than the head of a function, which another one defines."""
-        file, kind = self._index.file(row), int(self._index.kinds[row])
-        if kind == ABSTRACT or file.path.endswith(STUBS):
-            return False
-        if file.language == "python":
-            source = self._index.text(row).source
-            return not _OVERLOAD.match(source) and (kind == _TYPE or not _EMPTY.search(source[-_TAIL:]))
-        return not (
-            file.language in _BODILESS
-            and kind not in (CONSTANT, _TYPE)
-            and "{" not in (source := self._index.text(row).source)
-            and "=" not in source
-        )
-
     def _of_path(self, typed: str) -> dict[int, float]:
         """The whole files of a path, or that gather its folder."""
         return self._whole(self.paths.files(typed))
 
     def _whole(self, files: Mapping[int, float]) -> dict[int, float]:
-        """The rows of whole files."""
-        rows = {int(self._index.file_edges[place]): fit for place, fit in files.items()}
-        return {row: fit for row, fit in rows.items() if self._index.is_whole_file(row)}
+        """The rows of whole files; of one that has none, as most of Java, that of its first type."""
+        edges, kinds, found = self._index.file_edges, self._index.kinds, dict[int, float]()
+        for place, fit in files.items():
+            first, end = edges[place : place + 2].tolist()
+            rows = range(first, end) if first == end or not self._index.is_whole_file(first) else (first,)
+            found |= dict.fromkeys(islice((row for row in rows if kinds[row] in (WHOLE_FILE, _TYPE)), 1), fit)
+        return found
 
     def _near(self, name: str) -> dict[int, float]:
         """The rows that are called nearly so; if the name exists, those of what is called nearly as its owner."""
@@ -246,7 +239,10 @@ class NameReader(Names):
             far = {row: distance(wanted, self._owner(row), most) for row in rows if self._owners[row]}
             return {row: self._standing(row, name) - _OWN * edits for row, edits in far.items() if edits <= most}
         found: dict[int, float] = {}
-        for place, each in enumerate(self.near_names.near(last)):
+        stem = "" if is_named(last) else stem_of(last.lower())
+        is_word = stem != "" and len(self._index.whole.having(stem)) > 0  # what texts have is not misspelt
+        near = (each for each in self.near_names.near(last) if not is_word or stem_of(each.lower()) == stem)
+        for place, each in enumerate(near):
             for row in self._by_last.get(unmarked(each.lower()), ())[:_READ]:
                 fits = bool(owner) and self._owner(row) == owner.rpartition(".")[2].lower()
                 found.setdefault(row, _OWN * (fits - place) + self._standing(row, each))
@@ -257,8 +253,8 @@ class NameReader(Names):
 
     def near(self, name: str) -> list[str]:
         """Names that exist and are nearest to one that does not, which may be that of a file."""
-        if self.paths.ends_as_file(name):
-            return self.paths.near(name)
+        if found := self.paths.misspelt(name):
+            return found
         owner, _, last = dotted_name(name).rpartition(".")
         if owner and unmarked(last.lower()) in self._by_last and (reading := self.read(name)) and reading.is_near:
             best = sorted(reading.rows, key=lambda row: -reading.rows[row])
@@ -289,9 +285,3 @@ class NameReader(Names):
         rows = [row for row in rows_with(self._index, typed) if self._index.kinds[row] != WHOLE_FILE][:_READ]
         types = self._index.kinds == _TYPE
         return {row: float(_CODE * self._is_own(row) + _DEFINED * (not types[row])) for row in rows}
-
-
-def _in_order(wanted: Iterable[str], parts: Sequence[str]) -> bool:
-    """Whether all that is ``wanted`` is among ``parts``, in this order."""
-    rest = iter(parts)
-    return all(each in rest for each in wanted)

@@ -6,9 +6,9 @@ Letters that changed places count once. A word is put in the form that begins mo
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import takewhile
+from itertools import islice, product, takewhile
 from operator import eq
 from typing import Final
 
@@ -121,6 +121,21 @@ def distance(one: str, other: str, most: int) -> int:
     return min(last[-1], far)
 
 
+def with_near_suffix(typed: str, paths: Sequence[str]) -> list[int]:
+    """The places of ``paths`` that end as a typed one but for a misspelt suffix, nearest first; all in lower case."""
+    begin, _, suffix = f"/{typed}".rpartition(".")
+    if not begin.strip("/") or not suffix.isalnum() or " " in begin:
+        return []
+    most, found = 1 + (len(suffix) >= _LONG_SUFFIX), list[tuple[int, int]]()
+    for place, path in enumerate(paths):
+        stem, _, own = path.rpartition(".")
+        if stem.endswith(begin) and abs(len(own) - len(suffix)) <= most:
+            found.append((distance(suffix, own, most), place))
+    return [place for far, place in sorted(found) if far <= most]
+
+
+_LONG_SUFFIX: Final = 4
+"""Letters of a suffix that may have two edits."""
 _WORD: Final = re.compile(r"(?<![\w.])[^\W\d_]{4,}(?![\w.])")
 _ALIKE: Final = 0.55
 """The share of the longer word that two forms begin with."""
@@ -180,6 +195,41 @@ def _shared(word: str, other: str) -> int:
     return sum(takewhile(bool, map(eq, word, other)))
 
 
+_SPELT: Final = re.compile("[aou]e|aa", re.IGNORECASE)
+"""Two letters that are typed for one with a mark: ä, ö, ü, å; this one is read as the first letter."""
+_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_MOST_SPELT: Final = 3  # of a word
+
+
+def with_umlauts(text: str, has: Callable[[str], bool], terms: Sequence[Sequence[str]] = ()) -> str:
+    """A question with one letter for the two of an umlaut, where only so a file has a word: *groesse* for *größe*.
+
+    Args:
+        text: the question.
+        has: whether a file has a stem.
+        terms: the stems of the files, as in :func:`in_known_forms`, if other forms of a word count too.
+    """
+
+    def written(found: re.Match[str]) -> str:
+        word = found[0]
+        if len(word) < _SHORTEST or not _SPELT.search(word) or has(stem_of(word.lower())):
+            return word
+        others = [*_umlauts(word)]
+        known = next((other for other in others if has(stem_of(other.lower()))), "")
+        form = "" if known else _form(others[0].lower(), terms, has)
+        return known or (form if _shared(form, others[0].lower()) >= _SHORTEST and has(form) else word)
+
+    return _PART.sub(written, text) if _SPELT.search(text) else text
+
+
+def _umlauts(word: str) -> Iterator[str]:
+    """A word with one letter for each pair of letters of an umlaut, then for some of them."""
+    pairs = [found.start() for found in _SPELT.finditer(word)][:_MOST_SPELT]
+    for kept in islice(product((False, True), repeat=len(pairs)), 2 ** len(pairs) - 1):
+        gone = {pair + 1 for pair, is_kept in zip(pairs, kept, strict=True) if not is_kept}
+        yield "".join(letter for place, letter in enumerate(word) if place not in gone)
+
+
 def _form(typed: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]) -> str:
     """A word, or the stem in its place."""
     word = folded(typed).lower()
@@ -215,3 +265,25 @@ def joined(words: Sequence[str]) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+_DOERS: Final = ("er", "or")
+_DOUBLED: Final = frozenset("bdgmnprt")
+"""Letters that are written twice before an ending, as in *logger*."""
+_OF_DOER: Final = 5
+"""Letters of a word for what does something, at least."""
+_ROOT: Final = 3
+"""The same of what its ending is taken from."""
+
+
+def family(stem: str) -> set[str]:
+    """The stems of what is done and of what does it: ``pars`` and ``parser``, ``rout`` and ``router``."""
+    root = stem
+    if len(root) >= _OF_DOER and root.endswith(_DOERS):
+        root = root[:-2]
+        root = root[:-1] if root[-1] == root[-2] and root[-1] in _DOUBLED and len(root) > _ROOT else root  # logg
+    root = root.removesuffix("e") if len(root) > _ROOT else root
+    if not root.isascii() or len(root) < _ROOT:
+        return set()
+    doubled = [root + root[-1]] if root[-1] in _DOUBLED else []
+    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled} - {stem}

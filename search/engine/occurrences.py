@@ -208,7 +208,7 @@ def _spans(language: Language) -> re.Pattern[str]:
     """Comments and strings; each alternative begins with a character, by which they are found fast."""
     line = re.escape(language.line_comment)
     comment = rf"{line}(?<!\S{line})[^\n]*+" if language.line_comment == "#" else rf"{line}[^\n]*+"
-    parts = [comment] if language.name != "php" else [comment, r"#(?!\[)[^\n]*+"]
+    parts = [comment, rf"{language.other_comment}[^\n]*+"] if language.other_comment else [comment]
     if language.block_comment:
         opening, closing = map(re.escape, language.block_comment)
         parts.insert(0, rf"{opening}.*?(?:{closing}|\Z)")

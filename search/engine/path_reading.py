@@ -21,7 +21,7 @@ from itertools import compress
 from pathlib import Path
 from typing import Final
 
-from search.engine.near_words import MOST, NearNames
+from search.engine.near_words import MOST, NearNames, family, with_near_suffix
 from search.files.words import stem_of
 from search.index.code_index import Index
 
@@ -137,9 +137,15 @@ class PathReader:
         found = sorted(each for each in found if self._index.files[each[-1]].units)
         return [self._index.files[place].path for how, *_, place in found[:MOST] if how == found[0][0]]
 
+    def misspelt(self, typed: str) -> list[str]:
+        """As :meth:`near` of what has the suffix of a file; of another name the files called so but for the suffix."""
+        if self.ends_as_file(typed):
+            return self.near(typed)
+        return [self._index.files[place].path for place in with_near_suffix(_plain(typed), self._paths)[:MOST]]
+
     def near_files(self, typed: str) -> dict[int, float]:
-        """How well the files fit that are called nearly so, if it has the suffix of a file."""
-        found = {path: -float(rank) for rank, path in enumerate(self.near(typed) if self.ends_as_file(typed) else ())}
+        """How well the files fit that are called nearly so (:meth:`misspelt`)."""
+        found = {path: -float(rank) for rank, path in enumerate(self.misspelt(typed))}
         return {place: found[file.path] for place, file in enumerate(self._index.files) if file.path in found}
 
     def ends_as_file(self, typed: str) -> bool:
@@ -201,9 +207,6 @@ def _plain(typed: str) -> str:
     return typed.lower().replace("\\", "/").removeprefix("./").strip("/")
 
 
-_DOERS: Final = ("er", "or")
-_DOUBLED: Final = frozenset("bdgmnprt")
-"""Letters that are written twice before an ending, as in *logger*."""
 _VOWELS: Final = frozenset("aeiou")
 _SHORTEST: Final = 3
 """Letters of a short form, at least, and of what an ending is taken from."""
@@ -285,16 +288,3 @@ class Spellings:
                     rest = iter(word)
                     if all(letter in rest for letter in each):
                         yield each
-
-
-def family(stem: str) -> set[str]:
-    """The stems of what is done and of what does it: ``pars`` and ``parser``, ``rout`` and ``router``."""
-    root = stem
-    if len(root) >= _LONG and root.endswith(_DOERS):
-        root = root[:-2]
-        root = root[:-1] if root[-1] == root[-2] and root[-1] in _DOUBLED and len(root) > _SHORTEST else root  # logg
-    root = root.removesuffix("e") if len(root) > _SHORTEST else root
-    if not root.isascii() or len(root) < _SHORTEST:
-        return set()
-    doubled = [root + root[-1]] if root[-1] in _DOUBLED else []
-    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled} - {stem}

@@ -23,10 +23,11 @@ import numpy as np
 from data_prep.store.arrays import Bool, Int64
 from search.engine.catalogues import keyed
 from search.engine.file_ranking import is_common
-from search.engine.matching import FEWEST, FILE, LineOwners, linked, telling, tells
-from search.engine.messages import AS_TYPED, HAS, NEGATED, ROUTE_WITH_VERB, quoting, verbatim, with_verb, without_error
+from search.engine.matching import FEWEST, FILE, LineOwners, among, linked, telling, tells
+from search.engine.messages import AS_TYPED, HAS, NEGATED, quoting, verbatim, without_error
 from search.engine.penalties import is_test, raised_first
 from search.engine.question import asked_words, asks_for_tests
+from search.engine.routes import ROUTE_WITH_VERB, with_verb
 from search.engine.tables import Passage, is_given, of_entry
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
@@ -244,21 +245,25 @@ class Phrases:
         same = [] if not _RAISING.isdisjoint(same) else same
         same = [*dropwhile(lambda stem: is_common(stem) or len(stem) < 2, same)]  # the message may begin so
         runs = [same[:length][::-1] for length in range(len(same), 1, -1)]  # one word says little
+        constant: re.Match[str] | None = None
         runs = [named] if self.index.kinds[row] == CONSTANT and text.start_line == text.end_line else runs
         if UNIT_KINDS[self.index.kinds[row]] == "type":
             written = text.source.split("\n")[line - text.start_line :][:1]
-            alone = [] if written and not _CONSTANT.search(written[0]) else same[:1]
+            constant = _CONSTANT.search(written[0]) if written else None
+            alone = same[:1] if constant or not written else []
             runs += [[*named, *same[:1]] if same else [], named if text.start_line == text.end_line else alone]
-        return next(filter(None, (self._naming(run, own) for run in runs)), [])
+        named_as = constant[0] if constant else ""
+        return next(filter(None, (self._naming(run, own, named_as * (len(run) == 1)) for run in runs)), [])
 
-    def _naming(self, name: Sequence[str], own: int = 0) -> list[int]:
+    def _naming(self, name: Sequence[str], own: int = 0, written: str = "") -> list[int]:
         """The functions elsewhere, but tests, that have the words of a name in a row; none if they are many.
 
-        ``own``: the place of the message that is given to it, before which it stands too.
+        ``own``: the place of the message that is given to it, before which it stands too; ``written``: as there.
         """
         kinds = (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type"))
         found = self._running(name, comments=False, most=10 * _USES, but=own)
         rows = [row for row in found if self.index.kinds[row] not in kinds and not is_test(self.index, row)]
+        rows = [row for row in rows if written in self.index.text(row).source] if written else rows
         return rows if len(rows) <= _USES else []
 
     def quoted(self, text: str, *, comments: bool = True) -> Bool[np.ndarray, " rows"]:
@@ -283,18 +288,9 @@ class Phrases:
             files, places = self.index.whole.occurrences(stem)
             read = np.ones(len(places), np.bool_) if comments else places & 1 == 0
             own = files[read].astype(np.int64) * FILE + (places[read] >> 1) - number
-            keys = keys[_among(keys, own)] if number else own
+            keys = keys[among(keys, own)] if number else own
         found, keys = set(), keys[(keys < but - len(run) - 1) | (keys >= but)]
         for key in keys[:most].tolist():
             place = int(key % FILE) << 1
             found.add(self._row(Passage(0.0, 0.0, int(key // FILE), place, place, False)))
         return sorted(found - {-1})
-
-
-def _among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"]) -> Bool[np.ndarray, " some"]:
-    """Which of ``keys`` are among ``others``, which are ascending."""
-    return (
-        others[np.minimum(np.searchsorted(others, keys), len(others) - 1)] == keys
-        if len(others)
-        else np.zeros(len(keys), np.bool_)
-    )

@@ -1,11 +1,19 @@
-"""The route that a question is, such as ``GET /users/42`` or ``http://localhost:5000/users?page=2``, without values."""
+"""The route that a question is, such as ``GET /users/42`` or ``http://localhost:5000/users?page=2``, without values.
+
+The verb of a route, as in ``POST /orders``, stands in what is before a function's body, as ``@router.post`` or
+``[HttpPost]``. Of a controller, whose path stands before the class, it is a method of that.
+"""
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
-from search.engine.name_reading import NameReader
-from search.engine.phrases import Phrases
 from search.engine.question import asked_words
+from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index
+
+if TYPE_CHECKING:
+    from search.engine.name_reading import NameReader
+    from search.engine.phrases import Phrases
 
 _ADDRESS: Final = re.compile(
     r"((?:[A-Za-z]+\s+)?)(?:[a-z][a-z+]{1,9}://[^\s/?#]+|(?:localhost|(?:\d{1,3}\.){3}\d{1,3}|[\w.-]+):\d{2,5})(/\S*)",
@@ -27,7 +35,7 @@ def route_of(text: str) -> str:
     return _VALUE.sub("", _BEHIND.sub("", text)) if _ROUTE.fullmatch(text) else ""
 
 
-def route_in(text: str, names: NameReader, phrases: Phrases) -> str:
+def route_in(text: str, names: "NameReader", phrases: "Phrases") -> str:
     """As :func:`route_of`, unless the question is the path of a file, or an address that is written in one.
 
     Args:
@@ -39,3 +47,50 @@ def route_in(text: str, names: NameReader, phrases: Phrases) -> str:
         return ""
     is_written = _ADDRESS.fullmatch(text.strip()) and phrases.having(asked_words(text)).any()
     return "" if is_written else route
+
+
+ROUTE_WITH_VERB: Final = re.compile(r"(?i)\A(get|post|put|patch|delete|head|options|any)\s+(?=/\S*\Z)")
+"""What stands before a route."""
+_HANDLER: Final = re.compile(r"(?:.*\.)?(GET|POST|PUT|PATCH|DELETE|DEL|HEAD|OPTIONS) /")
+_HEAD: Final = 400  # characters of a function in which its verb is
+_MORE: Final = 3.0  # what a row with the verb weighs over one without
+_TYPE: Final = UNIT_KINDS.index("type")
+
+
+def with_verb(index: Index, verb: str, rows: Mapping[int, float]) -> dict[int, float]:
+    """Rows that have a route, those with the verb before the others, and those in a type which has the route.
+
+    What handles it with another verb stands for what handles it with this one.
+
+    Args:
+        index: of the rows.
+        verb: such as POST.
+        rows: what each weighs.
+    """
+    small, capital = verb.lower(), verb.capitalize()
+    forms = rf"(?<![A-Za-z]){small}(?![a-z])", verb.upper(), rf"(?:@|Map|Http){capital}(?![a-z])", rf"@{capital}[A-Z]"
+    written, found = re.compile("|".join(forms)), dict[int, float]()
+    others = [row for row in rows if (of := _HANDLER.match(index.names[row])) and of[1].lower() != small]
+    for row, weight in rows.items():
+        if row in others:
+            own = _with_own_verb(index, row, verb.upper())
+        else:
+            inside = [inner for inner in _inside(index, row) if index.kinds[inner] not in (_TYPE, WHOLE_FILE)]
+            own = [inner for inner in inside if written.search(index.text(inner).source[:_HEAD])]
+        for inner in own:
+            found[inner] = max(found.get(inner, 0.0), _MORE * weight)
+    return {**rows, **{row: rows[row] / _MORE for row in (rows if found else others)}, **found}
+
+
+def _with_own_verb(index: Index, row: int, verb: str) -> list[int]:
+    """The handlers in a row's file of its route with a verb."""
+    file, name = index.file_number(row), f"{verb} {index.names[row].partition(' ')[2]}"
+    return [each for each in range(*index.file_edges[file : file + 2].tolist()) if index.names[each] == name]
+
+
+def _inside(index: Index, row: int) -> list[int]:
+    """A row, or the rows of what is in it if it is a type."""
+    if index.kinds[row] != _TYPE:
+        return [row]
+    file, type_ = index.file_number(row), f"{index.names[row]}."
+    return [each for each in range(*index.file_edges[file : file + 2].tolist()) if index.names[each].startswith(type_)]

@@ -10,9 +10,10 @@ from typing import Final
 import numpy as np
 
 from search.engine.near_words import NearNames
+from search.engine.path_reading import STUBS
 from search.engine.question import asked_words
-from search.files.words import stem_of, terms_of
-from search.index.code_index import Index, text_at
+from search.files.words import stem_of, stems_of, terms_of
+from search.index.code_index import ABSTRACT, CONSTANT, UNIT_KINDS, Index, text_at
 
 _READ: Final = 200
 """Rows whose text is read for names."""
@@ -22,6 +23,7 @@ _MEANINGS: Final = 9
 """Words that a name may have been meant to have, taken together."""
 _EDITS: Final = 2
 """Letters by which the lengths of near names may differ."""
+_TYPE: Final = UNIT_KINDS.index("type")
 
 
 def rows_with(index: Index, typed: str) -> list[int]:
@@ -90,3 +92,53 @@ def _having(index: Index, stems: Sequence[str]) -> Iterator[int]:
     yield from sorted(set.intersection(*({*index.lexical.postings(stem)[0].tolist()} for stem in stems)))
     for file in sorted(set.intersection(*({*index.whole.having(stem).tolist()} for stem in stems))):
         yield from range(*index.file_edges[file : file + 2].tolist())
+
+
+def in_order(wanted: Iterable[str], parts: Sequence[str]) -> bool:
+    """Whether all that is ``wanted`` is among ``parts``, in this order."""
+    rest = iter(parts)
+    return all(each in rest for each in wanted)
+
+
+_SPACES: Final = frozenset(map(stem_of, ("namespace", "package", "module", "mod", "defmodule")))
+"""The keywords before what a file, or a part of it, declares to be in."""
+_BEHIND: Final = 6
+"""Words behind such a keyword that may be a part of the name."""
+
+
+def declares(index: Index, file: int, wanted: Sequence[str]) -> bool:
+    """Whether a file declares a namespace, package or module with all of the ``wanted`` names; False if there is none.
+
+    Args:
+        index: of the file.
+        file: its number.
+        wanted: in lower case.
+    """
+    words = index.whole.words_of(file) if wanted else {}
+    begun = [place for place, stem in words.items() if stem in _SPACES]
+    spaces = {words.get(place + ahead, "") for place in begun for ahead in range(1, _BEHIND + 1)}
+    return bool(begun) and all(spaces.issuperset(stems_of(each)) for each in wanted)
+
+
+_BODILESS: Final = frozenset(("typescript", "javascript"))
+"""Languages in which what has no body is no ``abstract``."""
+_OVERLOAD: Final = re.compile(r"@(?:[\w.]+\.)?overload\b")
+_EMPTY: Final = re.compile(r"(?::|\"\"\"|''')\s*(?:\.\.\.|pass|raise NotImplementedError(?:\([^\n]*\))?)\s*\Z")
+_TAIL: Final = 200
+"""Characters of the end of a function that tell whether it is empty."""
+
+
+def is_defined(index: Index, row: int) -> bool:
+    """Whether a row has more than the head of a function, which another one defines."""
+    file, kind = index.file(row), int(index.kinds[row])
+    if kind == ABSTRACT or file.path.endswith(STUBS):
+        return False
+    if file.language == "python":
+        source = index.text(row).source
+        return not _OVERLOAD.match(source) and (kind == _TYPE or not _EMPTY.search(source[-_TAIL:]))
+    return not (
+        file.language in _BODILESS
+        and kind not in (CONSTANT, _TYPE)
+        and "{" not in (source := index.text(row).source)
+        and "=" not in source
+    )

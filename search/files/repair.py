@@ -118,7 +118,7 @@ def repaired(data: bytes, language: Language, typed: bytes = b"") -> Repaired:
 def _tokens(language: Language) -> re.Pattern[bytes]:
     """What a line is read by: comments, strings, regular expressions, brackets, colons."""
     marks = b"|".join(re.escape(quote.mark.encode()) for quote in language.quotes)
-    parts = [rb"(?P<comment>" + re.escape(language.line_comment.encode()) + rb"[^\n]*)", rb"(?P<quote>" + marks + rb")"]
+    parts = [rb"(?P<comment>(?:" + language.comment_mark.encode() + rb")[^\n]*)", rb"(?P<quote>" + marks + rb")"]
     if language.block_comment:
         parts.insert(0, rb"(?P<block>" + re.escape(language.block_comment[0].encode()) + rb")")
     if language.slash_expressions:
@@ -169,7 +169,7 @@ class _Repair:
         bare = self._data[place : place + _SEEN].partition(b"\n")[0]
         start, typed = bare.lstrip(), self._typed[place : place + len(bare)]
         indent = len(typed) - len(typed.lstrip())
-        if not start or start.startswith((self._language.line_comment.encode(), b"*")):
+        if not start or start.startswith(b"*") or re.match(self._language.comment_mark.encode(), start):
             self._here = _Line(indent, b"", 0, has_colon=False)
             return place + len(bare) - len(start)
         shuts, declares = start[:1] in b")]}", _DECLARES.match(start) is not None

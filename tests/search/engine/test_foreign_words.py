@@ -21,6 +21,7 @@ FILES = {
     "tr.rs": "// Kullanıcı kaydını siler\nfn remove(u: i32) -> i32 { u }\n"
     "// Müşteri indirimi\nfn grant(u: i32) -> i32 { u }\n",
     "apart.js": unicodedata.normalize("NFD", "// Réserver une chambre\nfunction book(u) { return u }\n"),
+    "bonus.kt": "// Prämie und Treueprämie für Ålborg\nfun bonus(u: Int) = u\n",
     "prüfer.py": "def prüfe(x):\n    return x\n",
 }
 FORMS = pytest.mark.parametrize("form", ["NFC", "NFD"])
@@ -110,6 +111,14 @@ def test_a_word_that_no_file_has_is_no_strong_match(engine, question, form):
         ("müşteriler", "grant"),
         ("réserver", "book"),
         ("prüfe", "prüfe"),
+        ("groesse", "Size"),
+        ("GROESSE", "Size"),
+        ("uebersicht", "Size"),
+        ("die groesse der uebersichten", "Size"),
+        ("pruefe", "prüfe"),
+        ("treuepraemie", "bonus"),
+        ("praemien", "bonus"),
+        ("aalborg", "bonus"),
     ],
 )
 def test_a_word_that_a_file_has_stays_a_strong_match(engine, question, name, form):

@@ -32,6 +32,13 @@ FILES = {
         "class ObjectMapper {\n  ObjectMapper() { this(null); }\n  ObjectMapper(Object a) { }\n"
         "  int readValue(int a) { return a; }\n}\n"
     ),
+    "cpp/ink.hpp": "namespace ink { namespace detail {\ntemplate <typename T> class vat {\n public:\n"
+    "  vat(T* p, int n);\n  void fill(T v) { }\n};\nint dip(int n) { return n; }\n} }\n",
+    "cpp/vat.hpp": "namespace dye { class vat { public: int size() { return 1; } }; int dip(int n) { return 2; } }\n",
+    "cpp/pen.cpp": "namespace ink::pen {\nint dip(int n) { return 3; }\n}\n",
+    "cs/Press.cs": "namespace Acme.Print;\npublic class Print {\n  public Print() {}\n  public Print(string s) {}\n}\n",
+    "php/Paper.php": "<?php\nnamespace Acme\\Stock;\nfunction fold_it($x) { return $x; }\n",
+    "java/ObjectMapper.ts": "export const mapper = 1\n",
     "go/context.go": "package web\n\ntype Context struct{}\n\nfunc (c *Context) JSON(code int) { c.write(code) }\n",
     "go/render/json.go": "package render\n\ntype JSON struct{}\n\nfunc New() int { return 1 }\n",
     "ts/parse.ts": (
@@ -66,6 +73,15 @@ def level(engine, query):
         ("build.py", "lib/sql/build.py:1", "build"),
         ("sql/build", "lib/sql/build.py:1", "build"),
         ("legacy/build.py", "legacy/build.py:1", "build"),
+        ("detail::vat", "cpp/ink.hpp:2", "vat"),
+        ("ink::detail::vat", "cpp/ink.hpp:2", "vat"),
+        ("dye::vat", "cpp/vat.hpp:1", "vat"),
+        ("ink::detail::dip", "cpp/ink.hpp:7", "dip"),
+        ("dye::dip", "cpp/vat.hpp:1", "dip"),
+        ("ink::pen::dip", "cpp/pen.cpp:2", "dip"),
+        ("Acme.Print.Print", "cs/Press.cs:2", "Print"),
+        ("\\Acme\\Stock\\fold_it", "php/Paper.php:3", "fold_it"),
+        ("java/ObjectMapper.java", "java/ObjectMapper.java:1", "ObjectMapper"),
         ("self.select", "lib/sql/build.py:12", "select"),
         ("$this->haggle()", "php/Seller.php:3", "Seller.haggle"),
         ("$seller->haggle", "php/Seller.php:3", "Seller.haggle"),
@@ -124,6 +140,11 @@ def test_a_name_leads_to_its_best_reading(engine, query, place, name):
         ("Contxt.JSON", "Context.JSON", "Context.JSON"),
         ("QueuePool.chekcout", "QueuePool.checkout", "checkout"),
         ("imple.py", "impl", "lib/pool/impl.py"),
+        ("impl.pyy", "impl", "lib/pool/impl.py"),
+        ("pool/impl.yp", "impl", "lib/pool/impl.py"),
+        ("ObjectMapper.jav", "ObjectMapper", "java/ObjectMapper.java"),
+        ("java/objectmapper.jvaa", "ObjectMapper", "java/ObjectMapper.java"),
+        ("clay.sr", "clay", "rust/clay.rs"),
         ("recyled", "recycled", "recycled"),
     ],
 )

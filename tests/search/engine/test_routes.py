@@ -31,6 +31,12 @@ FILES = {
         "Route::prefix('reef')->group(function () {\n"
         "    Route::delete('/coral/{id}', 'CoralController@destroy');\n});\n"
     ),
+    "api/crates.js": (
+        "router.route('/crates')\n  .post((req, res) => res.send(201))\n"
+        "  .delete(function (req, res) {\n    res.send(204);\n  });\n"
+        "router.get('/canoes/:id', (req, res) => {\n  res.send(load(req));\n});\nrouter.post('/canoes', stored);\n"
+        "\nfunction stored(req, res) {\n  res.send(201);\n}\n"
+    ),
     **{f"api/module_{n}.py": f"def run_{n}(value):\n    return value + {n}\n" for n in range(9)},
 }  # fmt: skip
 
@@ -54,6 +60,10 @@ def engine(tmp_path_factory):
         ("/health?since=2020-01-01", "api/app.py", "health"),
         ("http://localhost:5000/users/42/orders", "api/app.py", "orders_of"),
         ("/users/3f2504e0-4f89-11d3-9a0c-0305e82c3301/orders", "api/app.py", "orders_of"),
+        ("POST /crates", "api/crates.js", "POST /crates"),
+        ("DELETE /crates", "api/crates.js", "DELETE /crates"),
+        ("POST /canoes", "api/crates.js", "crates"),
+        ("GET /canoes/7", "api/crates.js", "GET /canoes/:id"),
         ("ws://localhost:5000/users/42/orders", "api/app.py", "orders_of"),
         ("http://backend.example.com:90/status", "api/client.py", "status"),
         ("/articles/2020/", "site/urls.py", "urlpatterns"),

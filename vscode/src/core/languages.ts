@@ -20,6 +20,8 @@ export interface Language {
   readonly editorNames: readonly string[];
   /** What begins a line comment. */
   readonly mark: string;
+  /** A regular expression of what else begins one; "": nothing. */
+  readonly otherMark: string;
   /** Suffixes of its files that are indexed, the usual one first. */
   readonly suffixes: readonly [string, ...string[]];
   /** Longer marks first. */

@@ -8,7 +8,8 @@ import { endsInString } from "./strings.ts";
  * not matter. A comment after code is no such line, nor is one without a query.
  */
 export function queryOf(line: string, language: Language): string {
-  const found = new RegExp(`^[ \\t]*${language.mark}[ \\t]*search[ \\t]*:[ \\t]*(\\S.*)$`, "i").exec(line.trimEnd());
+  const mark = language.otherMark ? `(?:${language.mark}|${language.otherMark})` : language.mark;
+  const found = new RegExp(`^[ \\t]*${mark}[ \\t]*search[ \\t]*:[ \\t]*(\\S.*)$`, "i").exec(line.trimEnd());
   return found?.[1] ?? "";
 }
 
