@@ -17,6 +17,7 @@ from experiments.terminal import console
 from search.index.build import refresh, sole_maker
 from search.index.code_index import rows_of_files
 from search.index.freshness import record_path
+from search.index.read_part import Watch
 from search.index.vectors import DamagedVectorsError, loaded_encoder, vectors_path
 from search.index.writable_place import is_writable
 from search.opening import check_way, tell_damage
@@ -25,13 +26,14 @@ _UNWRITABLE: Final = FULL | {errno.EACCES, errno.EPERM, errno.EROFS}
 """Errors of writing that say that there is no place for an index."""
 
 
-def made(root: Path, path: Path, *, vectors: bool) -> Path:
+def made(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -> Path:
     """The file of the index of a folder, which is made; if it cannot be written, one for this command alone.
 
     Args:
         root: the folder.
         path: where it is kept.
         vectors: whether it gets vectors.
+        watch: told what is read.
 
     Raises:
         UserError: there is no source file, or the index cannot be made.
@@ -40,7 +42,7 @@ def made(root: Path, path: Path, *, vectors: bool) -> Path:
     why = "it cannot be written"
     if is_writable(path.parent):
         try:
-            make(root, path, vectors=vectors)
+            make(root, path, vectors=vectors, watch=watch)
             return path
         except OSError as error:
             if error.errno not in _UNWRITABLE:
@@ -52,7 +54,7 @@ def made(root: Path, path: Path, *, vectors: bool) -> Path:
         f"no index can be kept in {path.parent} ({why}): it is made for this command alone; make room there, or set "
         "XDG_CACHE_HOME to a folder of yours"
     )
-    make(root, own / path.name, vectors=vectors)
+    make(root, own / path.name, vectors=vectors, watch=watch)
     return own / path.name
 
 
@@ -85,13 +87,14 @@ def make_again(root: Path, path: Path, error: UserError) -> None:
         update_vectors(maker_of(path) or "", path, lambda *_: None)
 
 
-def make(root: Path, path: Path, *, vectors: bool) -> None:
+def make(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -> None:
     """Make the index of a folder, with its progress and one line of what was done on standard error.
 
     Args:
         root: the folder.
         path: the file of the index.
         vectors: whether it gets vectors.
+        watch: told what is read.
 
     Raises:
         UserError: there is no source file, or the index cannot be made.
@@ -104,7 +107,7 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
     tell = lambda where, _: partly.update({where} - {str(path)})  # noqa: E731
     ahead = threading.Thread(target=load_ahead, daemon=True, name="loading")
     with sole_maker(path, console.complain):
-        done = refresh(root, path, processes=processors(), tell=tell, meanwhile=ahead.start)
+        done = refresh(root, path, processes=processors(), tell=tell, meanwhile=ahead.start, watch=watch)
         try:
             if vectors:
                 update_vectors(maker_of(path) or "", path, tell)
