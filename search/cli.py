@@ -261,7 +261,10 @@ def ready(
         return engine, root, languages, None
     from search.changed import changed_files
 
-    return engine, root, languages, changed_files(engine.index, root)
+    changed = changed_files(engine.index, root)
+    if not changed and not (source and _is_behind(source)):  # else it is asked again once all is read
+        console.complain(f"--changed: git calls none of the {len(engine.index.files):,} files changed")
+    return engine, root, languages, changed
 
 
 def freshness_of(source: "Source | None") -> dict[str, Any]:

@@ -151,7 +151,8 @@ def _show(
     elif options.files or options.vimgrep:
         show_list(view, [hit.row for hit in told.hits], options)
     else:
-        console.show(as_text(view, told, seconds), painted=True)
+        narrowed = bool(options.path or options.language or options.changed)
+        console.show(as_text(view, told, seconds, narrowed=narrowed), painted=True)
     read_on(source)
     return told.is_there
 
