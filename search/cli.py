@@ -45,10 +45,13 @@ def check_guesses(arguments: Sequence[str]) -> None:
     Raises:
         UserError: an argument is such an option.
     """
+    from shlex import quote
+
     for each in arguments:
         name, _, value = each.removeprefix("--").partition("=")
         if each.startswith("--") and name in _OF_FOLDER:
-            raise UserError(f"--{name} is no option: the folder comes last, {EXPECTED.replace('DIR', value or 'DIR')}")
+            how = EXPECTED.replace("DIR", quote(value or "DIR"))
+            raise UserError(f"--{name} is no option: the folder comes last, {how}")
 
 
 def question_and_folder(words: Sequence[str], *, alone: bool = False) -> tuple[str, Path | None, str]:

@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from data_prep.errors import UserError
@@ -114,7 +115,7 @@ def make(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -
         except UserError as error:
             console.complain(f"{error}; answered without vectors")
     said = f"indexed {root}: {rows_of_files(done.rows, done.files)}, {time.perf_counter() - started:.1f} s"
-    more = f"; of {len(partly):,} more not all was read, see bash run.sh index {root}" if partly else ""
+    more = f"; of {len(partly):,} more not all was read, see bash run.sh index {quote(str(root))}" if partly else ""
     console.complain(f"{said}{more}")
 
 

@@ -214,7 +214,10 @@ def named_index(typed: str) -> Path:
     """
     path = named_path(typed)
     if path.is_dir():
-        raise UserError(f"--index names the file of an index; a folder comes last: bash run.sh search QUESTION {path}")
+        from shlex import quote
+
+        how = f"bash run.sh search QUESTION {quote(str(path))}"
+        raise UserError(f"--index names the file of an index; a folder comes last: {how}")
     return path
 
 

@@ -191,7 +191,7 @@ def _undecorated(text: str) -> str:
 LINES: Final = 3
 """Lines that are shown of a hit."""
 _LONGEST: Final = 4000
-"""Characters of a line in which a word of the question is looked for."""
+"""Characters of a line beside the best one in which a word of the question is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ def _around(lines: Sequence[str], scores: Sequence[float], start: int, rarity: M
             start + place if start else 0,
             lines[place].rstrip(),
             place == best and scores[best] > 0,
-            next((begun for begun, _ in word_places(lines[place][:_LONGEST], rarity)), 0),
+            next((begun for begun, _ in word_places(lines[place][: READ if place == best else _LONGEST], rarity)), 0),
         )
         for place in shown[first : first + LINES]
     ]

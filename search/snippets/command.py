@@ -177,7 +177,7 @@ def _complain_if_changed(engine: "Engine", row: int | None, root: Path | None) -
     except OSError:
         changed, what = True, "is no longer there: what was indexed of it is used"
     if changed:
-        console.complain(f"{file.path} {what}; update the index by `bash run.sh index {root}`")
+        console.complain(f"{file.path} {what}; update the index by `bash run.sh index {shlex.quote(str(root))}`")
 
 
 @dataclass(frozen=True, slots=True)

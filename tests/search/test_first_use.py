@@ -188,6 +188,17 @@ def test_what_is_no_folder_or_no_option_is_one_clear_line(tmp_path, asked, monke
     assert told.splitlines()[-1].startswith("galm: ")
 
 
+def test_commands_that_messages_name_can_be_pasted(tmp_path, asked, monkeypatch):
+    root = write(tmp_path / "my code", {**FILES, "my sub/gate one.py": "def lock_the_gate():\n    pass\n"})
+    write(root, {"old.py": b"def kept():\n    pass\n" + b"x = 1\n" * 600_000})  # too large to be read whole
+    assert f"see bash run.sh index '{root}'\n" in asked("open the door", str(root))[2]
+    monkeypatch.chdir(root)
+    told = asked("lock", "gate", "my sub/gate one.py")[2]
+    assert "bash run.sh search \"QUESTION\" 'my sub' --path='gate one.py'\n" in told
+    assert "bash run.sh search \"QUESTION\" 'my sub'\n" in asked("lock", "--folder=my sub")[2]
+    assert "bash run.sh search QUESTION 'my sub'\n" in asked("lock", "--index=my sub")[2].replace(f"'{root}/", "'")
+
+
 ROUTE = "@app.get('/gates/open')\ndef gates():\n    return open_the_door()\n"
 
 
