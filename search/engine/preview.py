@@ -29,7 +29,10 @@ _ANNOTATION: Final = re.compile(
 _HEREDOC: Final = re.compile(r'""".*?"""', re.DOTALL)
 _DEFINES: Final = re.compile(r"^[ \t]*def", re.MULTILINE)
 """What follows attributes without brackets, as those of Elixir."""
-_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|`[^`]*`?|[()\[\]{};:\n]')
+_OTHER_TOKENS: Final = r'"(?:\\.|[^"\\\n])*"?|`[^`]*`?|[()\[\]{};:\n]'
+_TOKEN: Final = re.compile(rf"'(?:\\.|[^'\\\n])*'?|{_OTHER_TOKENS}")
+_TOKEN_OF_CHARACTERS: Final = re.compile(rf"(?<!\w)'(?:\\[^'\n]+|[^'\\\n])'|{_OTHER_TOKENS}")
+"""The same where ' is around one character alone, and else in a lifetime or a name."""
 _TYPE_BEFORE: Final = re.compile(r"(?:\b(?:interface|struct)|[:|&<,])\s*\Z")
 """What is before a brace that begins a type, not a body."""
 _NAME_BEFORE: Final = re.compile(
@@ -134,13 +137,14 @@ def _head_of(text: str, path: str) -> str:
     mark = language.body_mark if language else "{"
     if len(mark) > 1:
         return re.split(f"[{mark}]", text, maxsplit=1)[0]
-    return _head(text[:_LONGEST_HEAD], mark)
+    quotes = language is None or any(each.mark == "'" for each in language.quotes)
+    return _head(text[:_LONGEST_HEAD], mark, _TOKEN if quotes else _TOKEN_OF_CHARACTERS)
 
 
-def _head(text: str, mark: str) -> str:
+def _head(text: str, mark: str, tokens: re.Pattern[str]) -> str:
     """The text up to the first colon (Python) or brace outside of brackets, or to a line's end that ends it."""
     text, depth = _undecorated(text), 0
-    for match in _TOKEN.finditer(text):
+    for match in tokens.finditer(text):
         token, start = match[0], match.start()
         if token == mark == "{" and not depth and _is_body(text[:start]):
             return text[:start]

@@ -167,6 +167,11 @@ def test_a_signature_is_the_head_of_a_declaration(path, name, expected):
         ("A.java", "@Target(X)\n@interface Foo {", "@interface Foo"),
         ("a.js", "[Symbol.iterator]() {", "[Symbol.iterator]()"),
         ("a.kt", "val x: Int\n    get() = 3", "val x: Int"),
+        ("a.rs", "fn get(&self) -> Option<&Cookie<'static>> {\n    x", "fn get(&self) -> Option<&Cookie<'static>>"),
+        ("a.rs", "struct Iter<'a, K> {\n    k: K\n}", "struct Iter<'a, K>"),
+        ("a.rs", "fn f<'a>(x: &'a str, y: &'a (u8, u8)) -> X<'a> {", "fn f<'a>(x: &'a str, y: &'a (u8, u8)) -> X<'a>"),
+        ("a.rs", "const BRACE: [char; 3] = ['{', '\\'', '('];", "const BRACE: [char; 3] = ['{', '\\'', '(']"),
+        ("a.ts", "function f(a = 'it {', b = '\\'(') {", "function f(a = 'it {', b = '\\'(')"),
     ],
 )
 def test_a_signature_begins_behind_attributes(path, source, expected):
