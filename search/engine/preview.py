@@ -107,7 +107,17 @@ def signature(source: str, path: str) -> str:
         path: of its file, whose suffix says the language.
     """
     head = _head_of(_without_annotations(source, path), path)
+    if "\n" in head and (language := language_of(path)):  # on one line a comment would end before the next parameter
+        head = _line_comments(language.line_comment).sub(lambda found: found["string"] or "", head)
     return " ".join(_LAST_OF_LINES.sub(r"\1", _FIRST_OF_LINES.sub(r"\1", head)).split())
+
+
+@lru_cache
+def _line_comments(mark: str) -> re.Pattern[str]:
+    """What finds comments to the end of their lines, and strings, which may have their mark."""
+    return re.compile(
+        rf"(?P<string>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`)|(?<![\w:]){re.escape(mark)}[^\n]*"
+    )
 
 
 def body(source: str, path: str) -> str:

@@ -190,6 +190,13 @@ def test_a_signature_over_several_lines_is_written_as_one():
     python = "def find(\n    self,\n    key: str,  \n    at: dict[\n        str, int\n    ],\n) -> None:\n    pass"
     assert signature(python, "a.py") == "def find(self, key: str, at: dict[str, int]) -> None"
     assert signature("void find( int a,\n  int b ) {", "A.java") == "void find( int a, int b )"
+    typed = "def run(  # type: ignore\n    self,  # the runner's\n    at: str = '#1',\n) -> None:\n    pass"
+    assert signature(typed, "a.py") == "def run(self, at: str = '#1') -> None"
+    zig = 'pub fn push(\n    /// Takes ownership.\n    text: []u8,\n    url: Url, // "a"\n) void {'
+    assert signature(zig, "a.zig") == "pub fn push(text: []u8, url: Url) void"
+    script = "const A = [\n  'http://x', // one\n  `//two`,\n];"
+    assert signature(script, "a.ts") == "const A = ['http://x', `//two`]"
+    assert signature("function merge(/* one, two */) {\n}", "a.js") == "function merge(/* one, two */)"
 
 
 def test_all_functions_of_a_real_module_are_found_with_their_lines():
