@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from data_prep.errors import UserError, reason_and_file
@@ -161,16 +161,12 @@ def _index() -> str:
 
     here = named_path(".")
     if (found := indexed_above(here)) is None:
-        return f"none of {here} or of a folder above it: `bash run.sh index {_shown(here)}` makes one"
+        return f"none of {here} or of a folder above it: `bash run.sh index {quote(str(here))}` makes one"
     folder, path = found
     try:
         index = open_index(path, mapped=True)
     except (UserError, OSError) as error:
-        again = f"`bash run.sh index {_shown(folder)}` makes it anew"
+        again = f"`bash run.sh index {quote(str(folder))}` makes it anew"
         return f"of {folder}, cannot be used ({reason_and_file(error)}): {again}"
     age = shown_age(time.time() - path.stat().st_mtime)
     return f"of {folder}: {len(index.files):,} files, {len(index):,} entries, made {age} ago; {path}"
-
-
-def _shown(folder: Path) -> str:
-    return str(folder) if " " not in str(folder) else f"'{folder}'"

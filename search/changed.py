@@ -26,18 +26,14 @@ def changed_files(index: Index, root: Path | None) -> frozenset[str]:
         root: the folder; None: not known, or those of several repositories.
 
     Raises:
-        UserError: none is changed, the folder is in no git checkout, or that cannot be read.
+        UserError: the folder is in no git checkout, or that cannot be read.
     """
     if isinstance(index, JointIndex):
         parts = [(each.repository.name, _changed(each.index, each.repository.folder)) for each in index.members]
-        found = frozenset(f"{name}/{path}" for name, paths in parts for path in paths)
-    elif root is None:
+        return frozenset(f"{name}/{path}" for name, paths in parts for path in paths)
+    if root is None:
         raise UserError("--changed needs the indexed folder: ask in it, or leave out --index")
-    else:
-        found = _changed(index, root)
-    if not found:
-        raise UserError(f"--changed: git calls none of the {len(index.files):,} files changed")
-    return found
+    return _changed(index, root)
 
 
 def _changed(index: Index, root: Path) -> frozenset[str]:

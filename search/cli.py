@@ -45,10 +45,13 @@ def check_guesses(arguments: Sequence[str]) -> None:
     Raises:
         UserError: an argument is such an option.
     """
+    from shlex import quote
+
     for each in arguments:
         name, _, value = each.removeprefix("--").partition("=")
         if each.startswith("--") and name in _OF_FOLDER:
-            raise UserError(f"--{name} is no option: the folder comes last, {EXPECTED.replace('DIR', value or 'DIR')}")
+            how = EXPECTED.replace("DIR", quote(value or "DIR"))
+            raise UserError(f"--{name} is no option: the folder comes last, {how}")
 
 
 def question_and_folder(words: Sequence[str], *, alone: bool = False) -> tuple[str, Path | None, str]:
@@ -261,7 +264,10 @@ def ready(
         return engine, root, languages, None
     from search.changed import changed_files
 
-    return engine, root, languages, changed_files(engine.index, root)
+    changed = changed_files(engine.index, root)
+    if not changed and not (source and _is_behind(source)):  # else it is asked again once all is read
+        console.complain(f"--changed: git calls none of the {len(engine.index.files):,} files changed")
+    return engine, root, languages, changed
 
 
 def freshness_of(source: "Source | None") -> dict[str, Any]:

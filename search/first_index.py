@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from data_prep.errors import UserError
@@ -17,6 +18,7 @@ from experiments.terminal import console
 from search.index.build import refresh, sole_maker
 from search.index.code_index import rows_of_files
 from search.index.freshness import record_path
+from search.index.read_part import Watch
 from search.index.vectors import DamagedVectorsError, loaded_encoder, vectors_path
 from search.index.writable_place import is_writable
 from search.opening import check_way, tell_damage
@@ -25,13 +27,14 @@ _UNWRITABLE: Final = FULL | {errno.EACCES, errno.EPERM, errno.EROFS}
 """Errors of writing that say that there is no place for an index."""
 
 
-def made(root: Path, path: Path, *, vectors: bool) -> Path:
+def made(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -> Path:
     """The file of the index of a folder, which is made; if it cannot be written, one for this command alone.
 
     Args:
         root: the folder.
         path: where it is kept.
         vectors: whether it gets vectors.
+        watch: told what is read.
 
     Raises:
         UserError: there is no source file, or the index cannot be made.
@@ -40,7 +43,7 @@ def made(root: Path, path: Path, *, vectors: bool) -> Path:
     why = "it cannot be written"
     if is_writable(path.parent):
         try:
-            make(root, path, vectors=vectors)
+            make(root, path, vectors=vectors, watch=watch)
             return path
         except OSError as error:
             if error.errno not in _UNWRITABLE:
@@ -52,7 +55,7 @@ def made(root: Path, path: Path, *, vectors: bool) -> Path:
         f"no index can be kept in {path.parent} ({why}): it is made for this command alone; make room there, or set "
         "XDG_CACHE_HOME to a folder of yours"
     )
-    make(root, own / path.name, vectors=vectors)
+    make(root, own / path.name, vectors=vectors, watch=watch)
     return own / path.name
 
 
@@ -85,13 +88,14 @@ def make_again(root: Path, path: Path, error: UserError) -> None:
         update_vectors(maker_of(path) or "", path, lambda *_: None)
 
 
-def make(root: Path, path: Path, *, vectors: bool) -> None:
+def make(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -> None:
     """Make the index of a folder, with its progress and one line of what was done on standard error.
 
     Args:
         root: the folder.
         path: the file of the index.
         vectors: whether it gets vectors.
+        watch: told what is read.
 
     Raises:
         UserError: there is no source file, or the index cannot be made.
@@ -104,14 +108,14 @@ def make(root: Path, path: Path, *, vectors: bool) -> None:
     tell = lambda where, _: partly.update({where} - {str(path)})  # noqa: E731
     ahead = threading.Thread(target=load_ahead, daemon=True, name="loading")
     with sole_maker(path, console.complain):
-        done = refresh(root, path, processes=processors(), tell=tell, meanwhile=ahead.start)
+        done = refresh(root, path, processes=processors(), tell=tell, meanwhile=ahead.start, watch=watch)
         try:
             if vectors:
                 update_vectors(maker_of(path) or "", path, tell)
         except UserError as error:
             console.complain(f"{error}; answered without vectors")
     said = f"indexed {root}: {rows_of_files(done.rows, done.files)}, {time.perf_counter() - started:.1f} s"
-    more = f"; of {len(partly):,} more not all was read, see bash run.sh index {root}" if partly else ""
+    more = f"; of {len(partly):,} more not all was read, see bash run.sh index {quote(str(root))}" if partly else ""
     console.complain(f"{said}{more}")
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -230,7 +231,7 @@ def index_listed(words: Sequence[str], options: IndexOptions) -> None:
             failed.append(each.name)
     if failed:
         raise UserError(f"{len(failed):,} of {len(listed):,} repositories could not be indexed: {', '.join(failed)}")
-    say(f"{len(listed):,} repositories are indexed: search --list={options.list}")
+    say(f"{len(listed):,} repositories are indexed: search --list={quote(options.list)}")
 
 
 def _indexed(repository: "Repository", run: str, options: IndexOptions) -> bool:

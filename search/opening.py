@@ -41,6 +41,8 @@ class Source:
     """Whether it is in the cache folder; else its file was named."""
     is_above: bool = False
     """Whether it is of a folder above the current one, which nobody has named."""
+    is_missing: bool = False
+    """Whether it is still to be made."""
 
     def tell(self, line: str) -> None:
         """Print a line about vectors that cannot be used, unless they are still being made."""
@@ -51,14 +53,14 @@ class Source:
 def source_of(
     typed: str, folder: Path | None = None, start: Path | None = None, *, vectors: bool = True, wait: bool = True
 ) -> Source:
-    """The index that answers, of the files as they are, as far as they could be read in time.
+    """The index that answers, of the files as they are, as far as they could be read in time; a missing one is made.
 
     Args:
         typed: the value of ``--index``; "": none is named.
         folder: the folder that is named; None: none is.
         start: where the way up begins if neither is named; None: in the current folder.
         vectors: whether vectors are made, if they are missing.
-        wait: whether to bring an index that exists up to date; else somebody else does.
+        wait: whether an index is made and brought up to date; else the caller does both.
 
     Raises:
         UserError: there is no such folder or file, no source file in it, or it may not be indexed without its name.
@@ -71,6 +73,8 @@ def source_of(
         return Source(path, *_current(path, None, wait=wait), own=False)
     root, path = _place(folder, start)
     if _must_be_made(root, path, vectors=vectors):
+        if not wait:
+            return Source(path, root, is_missing=True)
         from search.first_index import made
 
         return Source(made(root, path, vectors=vectors), root)
@@ -210,7 +214,10 @@ def named_index(typed: str) -> Path:
     """
     path = named_path(typed)
     if path.is_dir():
-        raise UserError(f"--index names the file of an index; a folder comes last: bash run.sh search QUESTION {path}")
+        from shlex import quote
+
+        how = f"bash run.sh search QUESTION {quote(str(path))}"
+        raise UserError(f"--index names the file of an index; a folder comes last: {how}")
     return path
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 import numpy as np
@@ -277,5 +278,6 @@ def opened_list(path: Path, model: str, *, near: bool, tell: Callable[[str, str]
         except (UnusableIndexError, OSError) as error:
             tell(each.name, str(error))
     if not members:
-        raise UserError(f"no repository of {path} has an index: make them by `bash run.sh index --list={path}`")
+        how = f"bash run.sh index --list={quote(str(path))}"
+        raise UserError(f"no repository of {path} has an index: make them by `{how}`")
     return joined(members)

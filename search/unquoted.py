@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from shlex import quote
 from typing import Final
 
 from data_prep.errors import UserError
@@ -51,14 +52,14 @@ def hint(first: str, before: Sequence[str], last: str) -> str:
         return f"; to ask that file alone: {_of_file(last)}"
     if os.path.isdir(first):  # noqa: PTH112
         rest = " ".join([*before[1:], last])
-        return f'; to ask that folder: bash run.sh search "{rest}" {first}'
+        return f'; to ask that folder: bash run.sh search "{rest}" {quote(first)}'
     return ""
 
 
 def _of_file(path: str) -> str:
     """The command that asks one file."""
     folder, name = os.path.split(path)
-    return f'bash run.sh search "QUESTION" {folder or "."} --path={name}'
+    return f'bash run.sh search "QUESTION" {quote(folder or ".")} --path={quote(name)}'
 
 
 def _means_folder(word: str, before: Sequence[str]) -> bool:

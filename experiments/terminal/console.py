@@ -277,7 +277,10 @@ def cut(text: str, width: int, seen: int = 0) -> str:
         return plain
     seen += (_TAB - 1) * text.count("\t", 0, seen)
     if seen > width - 2 * len(_CUT):
-        return _CUT + cut(plain[seen - width // 3 :], width - len(_CUT))
+        first = seen - width // 3
+        if plain.isascii():  # else what is seen might be cut at the end
+            first = min(first, len(plain) - width + len(_CUT))
+        return _CUT + cut(plain[first:], width - len(_CUT))
     left, end = width - len(_CUT), 0
     while end < len(plain) and (left := left - _cells_of(plain[end])) >= 0:
         end += 1

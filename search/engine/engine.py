@@ -125,7 +125,7 @@ class Engine:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
         found = hits if isinstance(hits, Hits) else Hits(hits)
         asked = parted(query, self.index, alone=bool(found.pattern))
-        return self._judge.certainty(asked.text, found, quoted=asked.quoted)
+        return asked.noted(self._judge.certainty(asked.text, found, quoted=asked.quoted))
 
     def known_to_model(self, query: str) -> Sequence[str]:
         """The words of ``query`` that the model is asked with (:meth:`search.engine.certainty.Judge.known`)."""

@@ -10,17 +10,22 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from data_prep.errors import UserError, meant, shown
+from data_prep.errors import UserError, meant, one_line, shown
 from data_prep.store.arrays import Bool
 from search.engine.penalties import rows_of_tests
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.files.languages import chosen_languages, path_matcher
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
 
+if TYPE_CHECKING:
+    from search.engine.certainty import Certainty
+
+_NAMED: Final = 3
+"""Words that a line names."""
 _FILTER: Final = re.compile(
     r'(?<!\S)(?P<without>-?)(?P<name>path|type|language|lang|test|ext):(?:"(?P<quoted>[^"]+)"|(?P<plain>[^\s":]+))(?!\S)'
 )
@@ -63,6 +68,15 @@ class Question:
     filters: Sequence[Filter] = ()
     quoted: bool = False  # whether only what has its words one after the other is meant
     with_tests: bool = False  # whether tests are asked for as much as other code
+    unheeded: Sequence[str] = ()  # words of it that would be filters if a folder or file was called so
+
+    def noted(self, sure: "Certainty") -> "Certainty":
+        """How certain its answer is, with what of it may have been meant otherwise."""
+        if not self.unheeded:
+            return sure
+        words = ", ".join(one_line(each)[:60] for each in self.unheeded[:_NAMED])
+        said = f"{words} was read as text, since no folder or file is called so"
+        return replace(sure, beyond="; ".join(filter(None, (sure.beyond, said))))
 
     def rows(self, index: Index) -> Bool[np.ndarray, " rows"]:
         """The rows of ``index`` that the filters leave.
@@ -96,12 +110,14 @@ def read_question(typed: str, index: Index | None = None, *, alone: bool = False
     if len(typed) > LONGEST_QUERY or ":" not in typed or "\n" in typed.strip():
         return _unquoted(Question(typed))
     filters: list[Filter] = []
+    unheeded: list[str] = []
 
     def taken(found: re.Match[str]) -> str:
         name = "lang" if found["name"] == "language" else found["name"]
         value = found["quoted"] or found["plain"]
         is_one = found["quoted"] or re.fullmatch(_FORM[name], value) or (name == "path" and _is_part(value, index))
         if not is_one:
+            unheeded.extend([found[0]] if name == "path" and index is not None else ())
             return found[0]
         values = (value,) if name == "path" else tuple(each.strip(" .") for each in value.split(","))
         values = tuple(map(str.lower, values)) if name in ("type", "test", "lang") else values
@@ -112,7 +128,7 @@ def read_question(typed: str, index: Index | None = None, *, alone: bool = False
     if filters and not (text.strip() or alone):
         raise QueryError(f"{shown(typed.strip())} only says where to search: add a question in words, or a name")
     tests = any(each.name == "test" and each.values[0] != "no" for each in filters)
-    return _unquoted(Question(text.strip(), filters, with_tests=tests) if filters else Question(typed))
+    return _unquoted(Question(text.strip() if filters else typed, filters, with_tests=tests, unheeded=unheeded))
 
 
 def _unquoted(question: Question) -> Question:

@@ -29,7 +29,10 @@ _ANNOTATION: Final = re.compile(
 _HEREDOC: Final = re.compile(r'""".*?"""', re.DOTALL)
 _DEFINES: Final = re.compile(r"^[ \t]*def", re.MULTILINE)
 """What follows attributes without brackets, as those of Elixir."""
-_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|`[^`]*`?|[()\[\]{};:\n]')
+_OTHER_TOKENS: Final = r'"(?:\\.|[^"\\\n])*"?|`[^`]*`?|[()\[\]{};:\n]'
+_TOKEN: Final = re.compile(rf"'(?:\\.|[^'\\\n])*'?|{_OTHER_TOKENS}")
+_TOKEN_OF_CHARACTERS: Final = re.compile(rf"(?<!\w)'(?:\\[^'\n]+|[^'\\\n])'|{_OTHER_TOKENS}")
+"""The same where ' is around one character alone, and else in a lifetime or a name."""
 _TYPE_BEFORE: Final = re.compile(r"(?:\b(?:interface|struct)|[:|&<,])\s*\Z")
 """What is before a brace that begins a type, not a body."""
 _NAME_BEFORE: Final = re.compile(
@@ -104,7 +107,17 @@ def signature(source: str, path: str) -> str:
         path: of its file, whose suffix says the language.
     """
     head = _head_of(_without_annotations(source, path), path)
+    if "\n" in head and (language := language_of(path)):  # on one line a comment would end before the next parameter
+        head = _line_comments(language.line_comment).sub(lambda found: found["string"] or "", head)
     return " ".join(_LAST_OF_LINES.sub(r"\1", _FIRST_OF_LINES.sub(r"\1", head)).split())
+
+
+@lru_cache
+def _line_comments(mark: str) -> re.Pattern[str]:
+    """What finds comments to the end of their lines, and strings, which may have their mark."""
+    return re.compile(
+        rf"(?P<string>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`)|(?<![\w:]){re.escape(mark)}[^\n]*"
+    )
 
 
 def body(source: str, path: str) -> str:
@@ -134,13 +147,14 @@ def _head_of(text: str, path: str) -> str:
     mark = language.body_mark if language else "{"
     if len(mark) > 1:
         return re.split(f"[{mark}]", text, maxsplit=1)[0]
-    return _head(text[:_LONGEST_HEAD], mark)
+    quotes = language is None or any(each.mark == "'" for each in language.quotes)
+    return _head(text[:_LONGEST_HEAD], mark, _TOKEN if quotes else _TOKEN_OF_CHARACTERS)
 
 
-def _head(text: str, mark: str) -> str:
+def _head(text: str, mark: str, tokens: re.Pattern[str]) -> str:
     """The text up to the first colon (Python) or brace outside of brackets, or to a line's end that ends it."""
     text, depth = _undecorated(text), 0
-    for match in _TOKEN.finditer(text):
+    for match in tokens.finditer(text):
         token, start = match[0], match.start()
         if token == mark == "{" and not depth and _is_body(text[:start]):
             return text[:start]
@@ -191,7 +205,7 @@ def _undecorated(text: str) -> str:
 LINES: Final = 3
 """Lines that are shown of a hit."""
 _LONGEST: Final = 4000
-"""Characters of a line in which a word of the question is looked for."""
+"""Characters of a line beside the best one in which a word of the question is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +273,7 @@ def _around(lines: Sequence[str], scores: Sequence[float], start: int, rarity: M
             start + place if start else 0,
             lines[place].rstrip(),
             place == best and scores[best] > 0,
-            next((begun for begun, _ in word_places(lines[place][:_LONGEST], rarity)), 0),
+            next((begun for begun, _ in word_places(lines[place][: READ if place == best else _LONGEST], rarity)), 0),
         )
         for place in shown[first : first + LINES]
     ]

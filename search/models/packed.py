@@ -75,6 +75,13 @@ def reranker_maker(model: str, *, for_many: bool = True) -> Callable[[Index], Re
     return lambda index: ModelReranker(ranker, tokenizer, index.split)
 
 
+def maker_at_once(model: str) -> Callable[[Index], Reranker | None]:
+    """As :func:`reranker_maker`, for a few files: none if the model would have to be loaded for long."""
+    if model or not scored_without_torch(DEFAULT_MODEL):
+        return lambda _: None
+    return reranker_maker("", for_many=False)
+
+
 _NAMES: Final = ("galm", "galm_plus")
 AT_ONCE: Final = 512
 """Rows scored at a time, so that memory does not grow with their number."""

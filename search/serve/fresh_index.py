@@ -27,8 +27,7 @@ from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
 from search.index.vector_encoding import maker_of, update_vectors
 from search.index.writable_place import IndexPlace
-from search.models.folder import DEFAULT_MODEL
-from search.models.packed import reranker_maker, scored_without_torch
+from search.models.packed import maker_at_once, reranker_maker
 from search.opening import check_way, index_place
 from search.serve.live_index import LiveIndex, Opened
 from search.serve.partial_index import PartialIndex, Progress
@@ -275,9 +274,7 @@ class FreshIndex:
     @cached_property
     def _reranker_at_once(self) -> Callable[[Index], Reranker | None]:
         """What makes the reranker of a few files: none if it would have to be loaded for long."""
-        if self._model or not scored_without_torch(DEFAULT_MODEL):
-            return lambda _: None
-        return reranker_maker("", for_many=False)
+        return maker_at_once(self._model)
 
     def _notice(self, now: _Round, read: int = 0) -> str:
         """Why answers may lack something or be old."""

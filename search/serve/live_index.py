@@ -34,6 +34,8 @@ class Opened:
 
     engine: Engine
     head: Head
+    so_far: str = ""
+    """How much of the folder it has, if that is being indexed for the first time; else ""."""
 
     @property
     def name(self) -> str:

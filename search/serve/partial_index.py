@@ -40,6 +40,8 @@ class PartialIndex(Watch):
         """The paths of the files that will be read, if known."""
         self.ended = False
         """Whether nobody needs it any more."""
+        self.begun = threading.Event()
+        """Set once it is known how many files will be read."""
         self._parts: list[Part] = []
         self._beside: list[Part] = []
         self._lock, self._making = threading.Lock(), threading.Thread()
@@ -49,6 +51,7 @@ class PartialIndex(Watch):
     def begin(self, files: int) -> None:
         """So many files will be read."""
         self.files = files
+        self.begun.set()
 
     def take(self, part: Part) -> None:
         """These were read."""

@@ -265,7 +265,9 @@ class Turns:
         assert now is not None
         assert told is not None
         older = self.live.trouble and f"results come from an older index: {self.live.trouble}"
-        return json_answer({"index": now.name, "notice": freshness.line or older, **told, **freshness.told})
+        return json_answer(
+            {"index": now.name, "notice": freshness.line or now.so_far or older, **told, **freshness.told}
+        )
 
     async def _tried(self, work: Callable[[], Awaitable[dict[str, Any]]]) -> tuple[dict[str, Any] | None, bool]:
         """What ``work`` tells, None if it refuses; and whether that stands even if a file was written since."""

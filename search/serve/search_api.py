@@ -113,6 +113,7 @@ class SearchApi:
             "unread": dict(now.engine.index.unread),
             "examples": self._examples(now),
             "index": now.name,
+            "indexing": now.so_far,
             "trouble": self._turns.live.trouble,
         }
         return json_answer(told)

@@ -28,6 +28,7 @@ from search.models.packed import reranker_maker
 from search.opening import judgements_place, source_of
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
+from search.serve.growing_index import growing
 from search.serve.live_index import LiveIndex, OpeningIndex
 from search.serve.live_list import LiveList
 from search.serve.web_app import Proxy, check_header, read_secret, web_app
@@ -57,7 +58,8 @@ def serve(arguments: Sequence[str]) -> None:
 
         server = server_of(_of_list(options) if options.list else _of_index(options, failed))
         servers.append(server)
-        server.should_exit = bool(failures)
+        if failures:
+            raise failures[0]
         say(f"search them at {_address(listener)}; stop with Ctrl-C")
         with suppress(OSError):  # which the end of the program tells
             sys.stdout.flush()  # a program that starts this one waits for the address
@@ -72,30 +74,45 @@ def _of_index(options: ServeOptions, failed: Callable[[Exception], None]) -> ASG
     folder = named_folder(options.folder) if options.folder else None
     vectors = options.model != "none"
     source = source_of(options.index, None if options.index else folder, vectors=vectors, wait=False)
-    path, root = source.path, folder or source.root
-    head = read_head(path)
-    if not head.rows:
-        raise UserError(f"the index {path} is empty: index a folder that has source files")
-    reranker_of = reranker_maker(options.model)
-    say(f"{rows_of_files(head.rows, head.files)} in {path}")
+    root, reranker_of = folder or source.root, reranker_maker(options.model)
 
-    def live() -> LiveIndex:
+    def live(path: Path) -> LiveIndex:
+        return LiveIndex(path, reranker_of, updates=Updates(path, root, complain_about))
+
+    def live_or_mended() -> LiveIndex:
         try:
-            return LiveIndex(path, reranker_of, updates=Updates(path, root, complain_about))
+            return live(source.path)
         except UnusableIndexError as error:
             if root is None or not source.own:
                 raise
-            make_again(root, path, error)
-        return LiveIndex(path, reranker_of, updates=Updates(path, root, complain_about))
+            make_again(root, source.path, error)
+        return live(source.path)
 
+    if source.is_missing and root is not None:
+        answering: OpeningIndex = growing(root, source.path, options.model, live, failed)
+    else:
+        answering = _opening(source.path, live_or_mended, failed)
     return web_app(
-        OpeningIndex(live, failed),
+        answering,
         _name_of(options),
-        judgements=Judgements(judgements_place(path)),
+        judgements=Judgements(judgements_place(source.path)),
         root=root,
         posts=_posts(options.posts),
         feedback=options.feedback,
     )
+
+
+def _opening(path: Path, live: Callable[[], LiveIndex], failed: Callable[[Exception], None]) -> OpeningIndex:
+    """An index that exists, which is opened meanwhile.
+
+    Raises:
+        UserError: it has no rows.
+    """
+    head = read_head(path)
+    if not head.rows:
+        raise UserError(f"the index {path} is empty: index a folder that has source files")
+    say(f"{rows_of_files(head.rows, head.files)} in {path}")
+    return OpeningIndex(live, failed)
 
 
 def _of_list(options: ServeOptions) -> ASGIApp:

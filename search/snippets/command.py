@@ -151,7 +151,8 @@ def _show(
     elif options.files or options.vimgrep:
         show_list(view, [hit.row for hit in told.hits], options)
     else:
-        console.show(as_text(view, told, seconds), painted=True)
+        narrowed = bool(options.path or options.language or options.changed)
+        console.show(as_text(view, told, seconds, narrowed=narrowed), painted=True)
     read_on(source)
     return told.is_there
 
@@ -176,7 +177,7 @@ def _complain_if_changed(engine: "Engine", row: int | None, root: Path | None) -
     except OSError:
         changed, what = True, "is no longer there: what was indexed of it is used"
     if changed:
-        console.complain(f"{file.path} {what}; update the index by `bash run.sh index {root}`")
+        console.complain(f"{file.path} {what}; update the index by `bash run.sh index {shlex.quote(str(root))}`")
 
 
 @dataclass(frozen=True, slots=True)

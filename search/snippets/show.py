@@ -20,6 +20,8 @@ from search.snippets.code_search import CodeHit
 
 _NAMED: Final = 3
 """Frames outside of the index that the text names for each error."""
+_NO_WORD: Final = "none of its words is in a name, identifier, call or comment"
+_OTHERS: Final = "only other files than those asked for may have some"
 
 
 def as_record(engine: Engine, answer: CodeAnswer, seconds: float) -> dict[str, Any]:
@@ -51,11 +53,14 @@ def as_json(
     return json.dumps({**as_record(engine, answer, seconds), **more}, indent=1).replace("\x7f", "\\u007f")
 
 
-def as_text(view: View, answer: CodeAnswer, seconds: float) -> str:
-    """The frames of a trace, or the unit of a place, then some lines per hit, in colour on a terminal."""
+def as_text(view: View, answer: CodeAnswer, seconds: float, *, narrowed: bool = False) -> str:
+    """The frames of a trace, or the unit of a place, then some lines per hit, in colour on a terminal.
+
+    ``narrowed``: whether only some files were asked for.
+    """
     lines = [*_question(view, answer)]
     if not answer.hits:
-        lines.append("no code like it: none of its words is in a name, identifier, call or comment")
+        lines.append(f"no code like it: {_OTHERS if narrowed else _NO_WORD}")
     for hit in answer.hits:
         about = [scores_line(view, hit.row, _scores(hit))] if view.explain else ()
         copy = {"exact": "  copy", "near": "  near copy", "": ""}[hit.copy]

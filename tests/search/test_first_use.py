@@ -188,6 +188,17 @@ def test_what_is_no_folder_or_no_option_is_one_clear_line(tmp_path, asked, monke
     assert told.splitlines()[-1].startswith("galm: ")
 
 
+def test_commands_that_messages_name_can_be_pasted(tmp_path, asked, monkeypatch):
+    root = write(tmp_path / "my code", {**FILES, "my sub/gate one.py": "def lock_the_gate():\n    pass\n"})
+    write(root, {"old.py": b"def kept():\n    pass\n" + b"x = 1\n" * 600_000})  # too large to be read whole
+    assert f"see bash run.sh index '{root}'\n" in asked("open the door", str(root))[2]
+    monkeypatch.chdir(root)
+    told = asked("lock", "gate", "my sub/gate one.py")[2]
+    assert "bash run.sh search \"QUESTION\" 'my sub' --path='gate one.py'\n" in told
+    assert "bash run.sh search \"QUESTION\" 'my sub'\n" in asked("lock", "--folder=my sub")[2]
+    assert "bash run.sh search QUESTION 'my sub'\n" in asked("lock", "--index=my sub")[2].replace(f"'{root}/", "'")
+
+
 ROUTE = "@app.get('/gates/open')\ndef gates():\n    return open_the_door()\n"
 
 
@@ -251,16 +262,34 @@ def test_without_vectors_an_index_stays_without(tmp_path, monkeypatch):
     assert not index_place(root).with_name("index.vectors").exists()
 
 
+def serving(root, **more):
+    command = [sys.executable, "-m", "cli.main", "serve", str(root), "--port=0", "--model=none"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
 def test_a_server_indexes_the_folder_that_it_is_given(tmp_path):
     root = write(tmp_path / "code", FILES)
-    command = [sys.executable, "-m", "cli.main", "serve", str(root), "--port=0", "--model=none"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with serving(root) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"indexing {root}: until then, what is read so far answers\n"
+        assert "search them at" in process.stdout.readline()
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith(f"indexed {root}: ")
+        process.terminate()
+    with serving(root) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == f"4 functions, types and files of 2 files in {index_place(root)}\n"
-        assert "search them at" in process.stdout.readline()
         process.terminate()
-        assert process.stderr is not None
-        assert process.stderr.read().startswith(f"indexed {root}: ")
+
+
+def test_a_server_of_a_folder_without_a_source_file_names_no_address(tmp_path):
+    root = write(tmp_path / "code", {"picture.xyz": ""})
+    with serving(root) as process:
+        out, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "search them at" not in out
+    assert said.startswith(f"galm: {root} has no source file")
+    assert said.count("\n") == 1
 
 
 def test_words_without_quotes_before_a_file_are_asked_and_it_is_said_how_to_ask_the_file_alone(

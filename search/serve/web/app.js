@@ -6,7 +6,7 @@ import { loadJudgements } from "/judgements.js";
 import { openPaste, openRelated } from "/paste.js";
 import { openPosts } from "/posts.js";
 import { closeQuality, openQuality } from "/quality.js";
-import { closeSearch, offerExamples, offerLanguages, openSearch } from "/search.js";
+import { askAgain, closeSearch, offerExamples, offerLanguages, openSearch } from "/search.js";
 
 const query = byId("query"), keys = byId("keys"), trouble = byId("trouble");
 
@@ -85,7 +85,8 @@ function onKey(event) {
 
 // Beginning
 
-const OPENING = 1000; // milliseconds until a server that opens its index is asked again
+const OPENING = 1000; // milliseconds until a server that makes or opens its index is asked again
+let answered = ""; // the index that the results are from
 
 const MOST_KINDS = 8;
 
@@ -108,9 +109,15 @@ async function tellAbout(waited = false) {
     offerExamples(told.examples ?? {});
     byId("tab-posts").parentElement.hidden = !told.posts;
     byId("tab-quality").parentElement.hidden = Boolean(told.shared);
-    if (waited) route();
-    if (waited) complain(trouble, "");
+    if (waited && !answered) {
+      route();
+      complain(trouble, "");
+    } else if (waited && told.index !== answered && !byId("form").hidden) askAgain(Boolean(told.indexing));
+    answered = told.index;
     if (told.trouble) complain(byId("notice"), `results come from an older index: ${told.trouble}`);
+    if (!told.indexing) return;
+    complain(byId("notice"), told.indexing);
+    setTimeout(tellAbout, OPENING, true);
   } catch (error) {
     complain(trouble, error.message);
     if (error.status === 503) setTimeout(tellAbout, OPENING, true);

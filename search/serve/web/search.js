@@ -102,6 +102,11 @@ export function openSearch(kept) {
   again();
 }
 
+/** Asks the same of an index that has more, unless a result is open that `mayWait` for the next one. */
+export function askAgain(mayWait) {
+  if (!mayWait || !hits.querySelector("[aria-expanded=true]")) search();
+}
+
 /** Stops what is under way, when another view is shown. */
 export function closeSearch() {
   clearTimeout(waiting);

@@ -121,6 +121,14 @@ def test_tests_are_ranked_as_other_code_if_they_are_asked_for(engine):
     assert asked > plain
 
 
+@pytest.mark.parametrize("typed", ["path:nowhere", "-path:nowhere"])
+def test_a_path_of_one_word_that_nothing_is_called_is_said_to_be_read_as_text(engine, typed):
+    question = f"load item {typed}"
+    told = engine.certainty(question, engine.search(question)).line
+    assert told.endswith(f"{typed} was read as text, since no folder or file is called so")
+    assert "read as text" not in engine.certainty("load item path:src", engine.search("load item path:src")).line
+
+
 def test_an_answer_to_a_question_is_that_to_its_words(engine):
     filtered, plain = engine.search("load item path:src/"), engine.search("load item", path="src/*")
     assert [(hit.row, hit.score) for hit in filtered] == [(hit.row, hit.score) for hit in plain]

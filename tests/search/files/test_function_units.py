@@ -167,6 +167,11 @@ def test_a_signature_is_the_head_of_a_declaration(path, name, expected):
         ("A.java", "@Target(X)\n@interface Foo {", "@interface Foo"),
         ("a.js", "[Symbol.iterator]() {", "[Symbol.iterator]()"),
         ("a.kt", "val x: Int\n    get() = 3", "val x: Int"),
+        ("a.rs", "fn get(&self) -> Option<&Cookie<'static>> {\n    x", "fn get(&self) -> Option<&Cookie<'static>>"),
+        ("a.rs", "struct Iter<'a, K> {\n    k: K\n}", "struct Iter<'a, K>"),
+        ("a.rs", "fn f<'a>(x: &'a str, y: &'a (u8, u8)) -> X<'a> {", "fn f<'a>(x: &'a str, y: &'a (u8, u8)) -> X<'a>"),
+        ("a.rs", "const BRACE: [char; 3] = ['{', '\\'', '('];", "const BRACE: [char; 3] = ['{', '\\'', '(']"),
+        ("a.ts", "function f(a = 'it {', b = '\\'(') {", "function f(a = 'it {', b = '\\'(')"),
     ],
 )
 def test_a_signature_begins_behind_attributes(path, source, expected):
@@ -185,6 +190,13 @@ def test_a_signature_over_several_lines_is_written_as_one():
     python = "def find(\n    self,\n    key: str,  \n    at: dict[\n        str, int\n    ],\n) -> None:\n    pass"
     assert signature(python, "a.py") == "def find(self, key: str, at: dict[str, int]) -> None"
     assert signature("void find( int a,\n  int b ) {", "A.java") == "void find( int a, int b )"
+    typed = "def run(  # type: ignore\n    self,  # the runner's\n    at: str = '#1',\n) -> None:\n    pass"
+    assert signature(typed, "a.py") == "def run(self, at: str = '#1') -> None"
+    zig = 'pub fn push(\n    /// Takes ownership.\n    text: []u8,\n    url: Url, // "a"\n) void {'
+    assert signature(zig, "a.zig") == "pub fn push(text: []u8, url: Url) void"
+    script = "const A = [\n  'http://x', // one\n  `//two`,\n];"
+    assert signature(script, "a.ts") == "const A = ['http://x', `//two`]"
+    assert signature("function merge(/* one, two */) {\n}", "a.js") == "function merge(/* one, two */)"
 
 
 def test_all_functions_of_a_real_module_are_found_with_their_lines():

@@ -80,6 +80,7 @@ def test_health_tells_what_there_is(port, live):
         "unread": {},
         "examples": {"name": "Lines.readLines", "path": "io"},
         "index": live.opened().name,
+        "indexing": "",
         "trouble": "",
     }
 

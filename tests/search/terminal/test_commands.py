@@ -55,10 +55,46 @@ def test_filters_as_they_are_typed(capsys):
     assert [each["name"] for each in json.loads(output.out)["results"]] == ["Netrc"]
 
 
+UNCHANGED = "--changed: git calls none of the 3 files changed"
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["search", "netrc file"], "nothing found: only other files than those asked for have it"),
+        (["search", "zzqqxx"], "nothing found: no file has zzqqxx"),
+        (["search", "--regex=netrc"], "nothing found: nothing matches 'netrc'"),
+        (["related", "store.py:1"], "no code like it: only other files than those asked for may have some"),
+    ],
+)
+def test_where_nothing_has_changed_nothing_is_found(capsys, asked, said):
+    code, output = told(capsys, *asked, "--changed", "--model=none")
+    assert code == 1
+    assert said in output.out.splitlines()
+    assert output.err.splitlines()[0] == UNCHANGED
+    code, output = told(capsys, *asked, "--changed", "--model=none", "--json")
+    assert (code, json.loads(output.out)["results"]) == (1, [])
+    code, output = told(capsys, *asked, "--changed", "--model=none", "--files")
+    assert (code, output.out) == (1, "")
+
+
+@pytest.mark.usefixtures("folder")
+def test_where_nothing_has_changed_there_is_no_usage(capsys):
+    code, output = told(capsys, "search", "--usages", "read_netrc_file", "--changed")
+    assert (code, output.err.splitlines()[0]) == (1, UNCHANGED)
+    assert output.out == "nothing found: only other files than those asked for have read_netrc_file\n"
+
+
+def test_what_has_changed_is_read_before_it_is_said_that_nothing_has(folder, capsys, monkeypatch):
+    write(folder, {"src/new.py": "def paint_the_fence():\n    return 1\n"})
+    monkeypatch.setattr("search.index.updating.BUDGET", 0.0)
+    code, output = told(capsys, "search", "paint the fence", "--changed", "--files", "--model=none")
+    assert (code, output.out) == (0, "new.py\n")
+    assert "git calls none" not in output.err
+
+
 def test_only_what_git_calls_changed(folder, capsys):
-    code, output = told(capsys, "search", "netrc file", "--changed", "--files")
-    assert (code, output.out) == (2, "")
-    assert "git calls none of the 3 files changed" in output.err
     write(folder, {"src/other.py": "def write_netrc_file():\n    return 22\n"})
     code, output = told(capsys, "search", "netrc file", "--changed", "--files")
     assert (code, output.out) == (0, "other.py\n")

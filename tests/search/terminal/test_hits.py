@@ -8,6 +8,7 @@ import pytest
 from repositories import write
 from serving import index_of
 
+from experiments.terminal.console import cut
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.hits import Places, View, as_files, as_text, as_vimgrep, from_here, unread_line
@@ -48,6 +49,7 @@ FILES = {
     "sub/script.py": "# Prints lines.\nimport sys\n\nfor heron_line in sys.stdin:\n    print(heron_line)\n",
     "long.js": "function minified(a) {\n" + "x=1;" * 60 + "needle(a);" + "y=2;" * 60 + "\n}\n" + "let b = 1;\n" * 30,
     "copy/gate.py": GATE,
+    "table.py": "def table_of_all():\n    x = '" + "a " * 3000 + "zebrafish" + " b" * 3000 + "'\n    return x\n",
 }
 
 
@@ -104,7 +106,7 @@ def test_what_a_reader_does_not_need_is_only_explained(engine, root):
     told = "\n".join(shown(engine, root, "close gate", explain=True))
     assert "by words (BM25 " in told
     assert "licence not known" in told
-    assert re.search(r"\d of [\d,]+ functions, types and files of 6 files, 1 ms", told)
+    assert re.search(r"\d of [\d,]+ functions, types and files of 7 files, 1 ms", told)
 
 
 def test_copies_are_counted_and_explained_by_their_places(engine, root, monkeypatch):
@@ -142,6 +144,15 @@ def test_line_ends_tabs_and_long_lines(engine, root):
     (line,) = [line for line in shown(engine, root, "needle minified type:function", top=1)[2:] if "needle" in line]
     assert len(line) <= 110
     assert line.startswith("    > 2 | ...")
+    assert any("zebrafish" in line for line in shown(engine, root, "zebrafish", top=1)[2:])
+
+
+@pytest.mark.parametrize("behind", ["", " end", " and so on until the end of all the lines there are"])
+def test_a_line_that_is_cut_before_what_is_sought_is_as_wide_as_it_may_be(behind):
+    line = "before it is much that says nothing, and then the needle" + behind
+    told = cut(line, 40, line.index("needle"))
+    assert len(told) == 40
+    assert "needle" in told
 
 
 def test_below_nothing_found_are_at_most_three(engine, root):
