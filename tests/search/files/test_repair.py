@@ -514,6 +514,7 @@ def test_tests_that_a_text_names_are_not_counted_as_functions_of_a_broken_file()
 
 def test_an_apostrophe_in_a_comment_of_php_begins_no_string():
     text = "<?php\nclass A {\n    # it's half, and that's all (\n    function one($x) {\n        $x->\n    }\n\n"
-    text += "    #[Pure]\n    function two() {\n        return 'x';\n    }\n\n    # don't\n    function three() { return 1; }\n}\n"
+    text += "    #[Pure]\n    function two() {\n        return 'x';\n    }\n\n"
+    text += "    # don't\n    function three() { return 1; }\n}\n"
     _, lines = names("a.php", text)
     assert lines == {"A": (2, 15), "one": (4, 6), "two": (8, 11), "three": (14, 14)}
