@@ -129,6 +129,7 @@ LANGUAGE: Final = Language(
     r"|\{-#|^--|^\s*(?:let|in|case .* of)\b|^\s*[|,] |\w \. \w|^\w+ .*[^=]= ",
     doubt=0.25,
     body_mark="=",
+    flat=True,
     closing="",
     grammar="tree_sitter_haskell:language",
     functions=_EQUATIONS,

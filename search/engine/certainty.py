@@ -16,7 +16,7 @@ from search.engine.filters import Question
 from search.engine.matching import LineOwners
 from search.engine.messages import AS_TYPED
 from search.engine.name_reading import NameReader
-from search.engine.near_words import as_typed, in_known_forms, joined, with_umlauts
+from search.engine.near_words import SPELT, as_typed, in_known_forms, joined, with_umlauts
 from search.engine.phrases import Phrases
 from search.engine.question import RankingSettings, asked_words, is_named, symbols
 from search.engine.written_names import is_written
@@ -148,11 +148,15 @@ class Judge:
         if route := self._route_in(text):
             return route
         asked = stemmed(asked_words(text)).values()
-        terms, is_known = self._index.whole.term_lists, any(map(self.has, asked))
-        text = with_umlauts(text, self.has, () if is_known else terms)
-        if is_named(text) or (text.isascii() and (near or len(asked) == 1 or is_known)):
-            return text
-        return in_known_forms(text, terms, self.has, near)
+        if is_named(text) or (text.isascii() and (len(asked) == 1 or any(map(self.has, asked)))):
+            return self._spelt(text)
+        return in_known_forms(self._spelt(text), self._index.whole.term_lists, self.has, near)
+
+    def _spelt(self, text: str) -> str:
+        """A question with the umlauts that are typed as two letters, in forms that files have if it is of no others."""
+        terms = self._index.whole.term_lists if SPELT.search(text) else ()
+        is_known = not terms or any(map(self.has, stemmed(asked_words(text)).values()))
+        return with_umlauts(text, self.has, () if is_known else terms) if terms else text
 
     def _route_in(self, text: str) -> str:
         """The route that a question is, unless it is the path of a file, or an address that is written in one."""
@@ -178,7 +182,7 @@ class Judge:
 
     def certainty(self, query: str, hits: Hits, *, quoted: bool = False) -> Certainty:
         """How certain it is that ``hits``, the first for ``query``, answer it; ``quoted``: only what has its text."""
-        typed, query = query, self._route_in(query) or self._surely_formed(query)
+        typed, query = query, self._route_in(query) or (self._spelt if query.isascii() else self._surely_formed)(query)
         found = self._certainty(query, hits, typed)
         if found.level != "strong" and found.numbers and self._has_message(query, hits.rows[0]):
             found = replace(found, level="strong", why="")

@@ -15,7 +15,7 @@ from typing import Final
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
-from search.engine.written_names import declares, in_order, is_defined, near_written, rows_with
+from search.engine.written_names import declares, in_order, is_defined, near_written, rows_with, takes
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
@@ -44,6 +44,8 @@ _IN_WORDS: Final = 3.0
 """Added to the score of what is called by all words of a question in their order: ``load_item`` of ``load item``."""
 _LINE: Final = re.compile(r"[:#(]L?\d|\bline \d", re.IGNORECASE)
 """What every question has that is a line of a file."""
+_GIVEN: Final = re.compile(r"\w\(\s*([^()\s][^()]*)\)\s*;?\Z")
+"""The parameters behind a name, which tell overloads apart."""
 _OPERATOR: Final = re.compile(r"((?:\w+(?:::|\.))*)(operator) ?([^\w\s.:]{1,3})")
 """An operator of a type, such as ``Matrix::operator()``."""
 _VARIABLE: Final = re.compile(r"\A(?:\$\{?([A-Z_\d]+)\}?|%([A-Z_\d]+)%)\Z")
@@ -116,6 +118,8 @@ class NameReader(Names):
         literal = text if _LITERAL.fullmatch(text) else name if is_named(name) else ""
         rows = self._of_path(text) or (self._called(name) if name else {})
         rows = rows or (self._of_path(name.replace(".", "/")) if "." in name else {})
+        if rows and (given := _GIVEN.search(text)):
+            rows = {row: good + takes(self._index, row, given[1]) for row, good in rows.items()}
         if rows := rows or (self._holding(literal) if literal else {}):
             return Reading(rows)
         near = self._whole(self.paths.near_files(text)) or (self._near(name) if name else {})

@@ -195,7 +195,7 @@ def _shared(word: str, other: str) -> int:
     return sum(takewhile(bool, map(eq, word, other)))
 
 
-_SPELT: Final = re.compile("[aou]e|aa", re.IGNORECASE)
+SPELT: Final = re.compile("[aou]e|aa", re.IGNORECASE)
 """Two letters that are typed for one with a mark: ä, ö, ü, å; this one is read as the first letter."""
 _PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _MOST_SPELT: Final = 3  # of a word
@@ -212,19 +212,19 @@ def with_umlauts(text: str, has: Callable[[str], bool], terms: Sequence[Sequence
 
     def written(found: re.Match[str]) -> str:
         word = found[0]
-        if len(word) < _SHORTEST or not _SPELT.search(word) or has(stem_of(word.lower())):
+        if len(word) < _SHORTEST or not SPELT.search(word) or has(stem_of(word.lower())):
             return word
         others = [*_umlauts(word)]
         known = next((other for other in others if has(stem_of(other.lower()))), "")
         form = "" if known else _form(others[0].lower(), terms, has)
         return known or (form if _shared(form, others[0].lower()) >= _SHORTEST and has(form) else word)
 
-    return _PART.sub(written, text) if _SPELT.search(text) else text
+    return _PART.sub(written, text)
 
 
 def _umlauts(word: str) -> Iterator[str]:
     """A word with one letter for each pair of letters of an umlaut, then for some of them."""
-    pairs = [found.start() for found in _SPELT.finditer(word)][:_MOST_SPELT]
+    pairs = [found.start() for found in SPELT.finditer(word)][:_MOST_SPELT]
     for kept in islice(product((False, True), repeat=len(pairs)), 2 ** len(pairs) - 1):
         gone = {pair + 1 for pair, is_kept in zip(pairs, kept, strict=True) if not is_kept}
         yield "".join(letter for place, letter in enumerate(word) if place not in gone)
@@ -265,25 +265,3 @@ def joined(words: Sequence[str]) -> list[str]:
         else:
             found.append(word)
     return found
-
-
-_DOERS: Final = ("er", "or")
-_DOUBLED: Final = frozenset("bdgmnprt")
-"""Letters that are written twice before an ending, as in *logger*."""
-_OF_DOER: Final = 5
-"""Letters of a word for what does something, at least."""
-_ROOT: Final = 3
-"""The same of what its ending is taken from."""
-
-
-def family(stem: str) -> set[str]:
-    """The stems of what is done and of what does it: ``pars`` and ``parser``, ``rout`` and ``router``."""
-    root = stem
-    if len(root) >= _OF_DOER and root.endswith(_DOERS):
-        root = root[:-2]
-        root = root[:-1] if root[-1] == root[-2] and root[-1] in _DOUBLED and len(root) > _ROOT else root  # logg
-    root = root.removesuffix("e") if len(root) > _ROOT else root
-    if not root.isascii() or len(root) < _ROOT:
-        return set()
-    doubled = [root + root[-1]] if root[-1] in _DOUBLED else []
-    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled} - {stem}

@@ -21,8 +21,8 @@ from itertools import compress
 from pathlib import Path
 from typing import Final
 
-from search.engine.near_words import MOST, NearNames, family, with_near_suffix
-from search.files.words import stem_of
+from search.engine.near_words import MOST, NearNames, with_near_suffix
+from search.files.words import family, stem_of
 from search.index.code_index import Index
 
 GATHERING: Final = frozenset(("__init__", "index", "mod", "lib", "main", "init"))
@@ -141,7 +141,8 @@ class PathReader:
         """As :meth:`near` of what has the suffix of a file; of another name the files called so but for the suffix."""
         if self.ends_as_file(typed):
             return self.near(typed)
-        return [self._index.files[place].path for place in with_near_suffix(_plain(typed), self._paths)[:MOST]]
+        places = with_near_suffix(_plain(typed), self._paths) if "." in typed else []
+        return [self._index.files[place].path for place in places[:MOST]]
 
     def near_files(self, typed: str) -> dict[int, float]:
         """How well the files fit that are called nearly so (:meth:`misspelt`)."""

@@ -28,11 +28,14 @@ _VALUE: Final = re.compile(r"/(?:\d+|(?=[^/\s]*\d)[0-9a-f]{4,}[0-9a-f-]{4,})(?=/
 
 
 def route_of(text: str) -> str:
-    """The route that a question is, with its verb but without values; "" if it is none."""
+    """The route that a question is, with its verb, without values, a slash for the last one; "" if it is none."""
     text = text.strip()
     if found := _ADDRESS.fullmatch(text):
         text = f"{found[1]}{re.split('[?#]', found[2], maxsplit=1)[0]}"
-    return _VALUE.sub("", _BEHIND.sub("", text)) if _ROUTE.fullmatch(text) else ""
+    if not _ROUTE.fullmatch(text):
+        return ""
+    plain = _BEHIND.sub("", text)
+    return _VALUE.sub(lambda found: "/" if found.end() == len(plain) else "", plain)
 
 
 def route_in(text: str, names: "NameReader", phrases: "Phrases") -> str:

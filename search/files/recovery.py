@@ -46,7 +46,7 @@ _DECLARES: Final = compiled_later(
     rb"(?:def\w*|class|function|func|fun|fn|interface|enum|type|const|let|var|val|object|struct|trait|impl|extension|actor"
     rb"|protocol|module|namespace|module\.exports|exports)\b"
     rb"|[\w.]+[ \t]*(?:<-|=)[ \t]*function\b|\w+[ \t]+::[ \t]"
-    rb"|[ \t]*+(?!(?:if|for|while|switch|catch)\b)[\w$:*&<>~., \t\[\]]{1,200}\([^;{}()]{0,300}\)[\w \t]{0,40}\{[ \t]*$"
+    rb"|[ \t]*+(?!(?:if|for|while|switch|catch)\b)[\w$:*&<>~., \t\[\]]{1,200}\([^;{}()]{0,300}\)[\w \t]{0,40}\{(?!\S)"
     rb"|(?!(?:return|else|new|throw)\b)\w[\w$:*&<>~ \t]{0,200}[ \t*&:]\w+\([^;{}()\"']{0,300}\)[\w \t]{0,40}$"
 )
 

@@ -172,9 +172,9 @@ class _Repair:
         if not start or start.startswith(b"*") or re.match(self._language.comment_mark.encode(), start):
             self._here = _Line(indent, b"", 0, has_colon=False)
             return place + len(bare) - len(start)
-        shuts, declares = start[:1] in b")]}", _DECLARES.match(start) is not None
-        kept = len(self._open)
-        colons = self._language.body_mark == ":"
+        is_top = not indent and start[:1].isalpha() and self._language.body_mark == "="  # as in Haskell
+        shuts, declares = start[:1] in b")]}", is_top or _DECLARES.match(start) is not None
+        kept, colons = len(self._open), self._language.body_mark == ":"
         inside = b"([{" if colons else b"(["
         if _STATEMENT.match(start) or (colons and _OF_COLONS.match(start)):
             while kept and self._open[kept - 1].kind in inside:

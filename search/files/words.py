@@ -231,3 +231,25 @@ def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _stems_of_part(part: str) -> tuple[str, ...]:
     """The stems of a part of a path, read as one identifier."""
     return stems_of("_".join(run for run in _RUN.findall(folded(part)) if len(run) <= LONGEST_WORD))
+
+
+_DOERS: Final = ("er", "or")
+_DOUBLED: Final = frozenset("bdgmnprt")
+"""Letters that are written twice before an ending, as in *logger*."""
+_OF_DOER: Final = 5
+"""Letters of a word for what does something, at least."""
+_ROOT: Final = 3
+"""The same of what its ending is taken from."""
+
+
+def family(stem: str) -> set[str]:
+    """The stems of what is done and of what does it: ``pars`` and ``parser``, ``rout`` and ``router``."""
+    root = stem
+    if len(root) >= _OF_DOER and root.endswith(_DOERS):
+        root = root[:-2]
+        root = root[:-1] if root[-1] == root[-2] and root[-1] in _DOUBLED and len(root) > _ROOT else root  # logg
+    root = root.removesuffix("e") if len(root) > _ROOT else root
+    if not root.isascii() or len(root) < _ROOT:
+        return set()
+    doubled = [root + root[-1]] if root[-1] in _DOUBLED else []
+    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled} - {stem}

@@ -31,6 +31,7 @@ FILES = {
         "Route::prefix('reef')->group(function () {\n"
         "    Route::delete('/coral/{id}', 'CoralController@destroy');\n});\n"
     ),
+    "api/ferries.rb": "post '/ferries' do\n  201\nend\n\nget '/ferries/:fid' do\n  load(params)\nend\n",
     "api/crates.js": (
         "router.route('/crates')\n  .post((req, res) => res.send(201))\n"
         "  .delete(function (req, res) {\n    res.send(204);\n  });\n"
@@ -63,6 +64,8 @@ def engine(tmp_path_factory):
         ("POST /crates", "api/crates.js", "POST /crates"),
         ("DELETE /crates", "api/crates.js", "DELETE /crates"),
         ("POST /canoes", "api/crates.js", "crates"),
+        ("/ferries/7", "api/ferries.rb", "GET /ferries/:fid"),
+        ("/ferries", "api/ferries.rb", "POST /ferries"),
         ("GET /canoes/7", "api/crates.js", "GET /canoes/:id"),
         ("ws://localhost:5000/users/42/orders", "api/app.py", "orders_of"),
         ("http://backend.example.com:90/status", "api/client.py", "status"),

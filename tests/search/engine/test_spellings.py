@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from search.engine.file_ranking import FileRanking, FileWeights, stemmed
-from search.engine.near_words import family
 from search.engine.path_reading import Spellings
-from search.files.words import file_words, path_stems
+from search.files.words import family, file_words, path_stems
 from search.retrieval.word_index import FileIndex
 
 

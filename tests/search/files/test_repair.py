@@ -483,6 +483,7 @@ TOP = {
     "a.R": "a <- 1\n{half}\none <- function() {\n  1\n}\n\ntwo <- function() print(\"x\")\n",
     "a.sh": "a=1\n{half}\none() {\n  echo 1\n}\n\ntwo() { echo \"x\"; }\n",
     "a.py": "a = 1\n{half}\ndef one():\n    return 1\n\n\ndef two():\n    print(\"x\")\n",
+    "a.hs": "module A where\n\n{half}\n\none = 1\n\ntwo :: String\ntwo = \"x\"\n",
     "A.java": "class A {\n    {half}\n    int one() {\n        return 1;\n    }\n    int two() { b(\"x\"); }\n}\n",
 }  # fmt: skip
 """Files with a line at their top, or at that of their type, that is half typed."""
@@ -514,6 +515,14 @@ def test_tests_that_a_text_names_are_not_counted_as_functions_of_a_broken_file()
 
 def test_an_apostrophe_in_a_comment_of_php_begins_no_string():
     text = "<?php\nclass A {\n    # it's half, and that's all (\n    function one($x) {\n        $x->\n    }\n\n"
-    text += "    #[Pure]\n    function two() {\n        return 'x';\n    }\n\n    # don't\n    function three() { return 1; }\n}\n"
+    text += "    #[Pure]\n    function two() {\n        return 'x';\n    }\n\n"
+    text += "    # don't\n    function three() { return 1; }\n}\n"
     _, lines = names("a.php", text)
     assert lines == {"A": (2, 15), "one": (4, 6), "two": (8, 11), "three": (14, 14)}
+
+
+@pytest.mark.parametrize("half", ["half = foo (", "half = [1,", "half x = case x of {", "data X = X {"])
+def test_what_begins_a_line_of_haskell_ends_what_is_open(half):
+    found, lines = names("a.hs", TOP["a.hs"].replace("{half}", half))
+    assert (lines["one"], lines["two"]) == ((5, 5), (7, 8))
+    assert "line 3 was not understood" in found.left_out
