@@ -1,9 +1,9 @@
 """A server answers while the first index of its folder is made, from the files that are read so far."""
 
-import threading
 import time
 
 import pytest
+from growing import FILES, Slow
 from repositories import write
 from serving import ask, index_of, running_app
 
@@ -15,25 +15,8 @@ from search.serve.live_index import LiveIndex
 from search.serve.partial_index import PartialIndex
 from search.serve.web_app import web_app
 
-FILES = {f"module{n}.py": f"def function_{n}(basket):\n    return basket + {n}\n" for n in range(30)}
 TILL = {"till.py": 'def open_till():\n    """Open the till."""\n    return True\n'}
 SO_FAR = "of 31 files are indexed so far"
-
-
-class Slow(PartialIndex):
-    """It is told of the first files, and of all others once it may go on."""
-
-    def __init__(self):
-        super().__init__("open the till")
-        self.look, self.go_on = threading.Event(), threading.Event()
-
-    def begin(self, files):
-        assert self.look.wait(30)
-        super().begin(files)
-
-    def take(self, part):
-        super().take(part)
-        assert self.go_on.wait(30)
 
 
 @pytest.fixture
