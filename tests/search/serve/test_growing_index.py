@@ -79,6 +79,22 @@ def test_an_index_that_is_there_is_not_being_made(tmp_path):
         assert ask(port, "/health").told["indexing"] == ""
 
 
+def test_what_is_made_at_once_is_not_waited_for(tmp_path):
+    root, partial, failures = write(tmp_path / "shop", TILL), PartialIndex(), []
+    live = GrowingIndex(
+        partial,
+        root,
+        lambda _: None,
+        lambda: LiveIndex(index_of(root, index_place(root)), lambda _: None),
+        failures.append,
+    )
+    end = time.monotonic() + 60
+    while live.ready() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not live.wait(0.0)
+    assert not failures
+
+
 def test_the_error_of_a_folder_without_sources_is_told_before_anything_is_served(tmp_path):
     def make():
         raise UserError("no source file")
