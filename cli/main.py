@@ -22,7 +22,7 @@ from typing import Final
 
 from cli.commands import COMMANDS, RENAMED, TRAIN
 from data_prep.config import DATASETS
-from data_prep.errors import FAULT, MISTAKE, NOTHING_FOUND, UserError
+from data_prep.errors import FAULT, MISTAKE, NOTHING_FOUND, UserError, shown
 from data_prep.files.access import FULL, MANY_OPEN, forget_relative_homes, named_path
 from data_prep.installation import IMPORT_ROOT
 from experiments.terminal import console
@@ -135,6 +135,9 @@ def check_command(words: Sequence[str]) -> None:
     if words[0] in RENAMED:
         raise UserError(f"{words[0]} is now called {RENAMED[words[0]]}: `bash run.sh {RENAMED[words[0]]} ...`")
     if words[0] not in DATASETS and words[0] not in COMMANDS:
+        if len(words[0].split()) > 1:
+            how = 'a question is asked by `bash run.sh search "QUESTION"`'
+            raise UserError(f"{shown(words[0])} is no command: {how}")
         raise unknown("data set or command", words[0], [*DATASETS, *COMMANDS])
     if words[0] in DATASETS and words[1:]:
         from experiments.recipes.models import MODELS

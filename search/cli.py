@@ -142,7 +142,7 @@ def answered(asked: str, folder: Path | None, options: SearchOptions) -> bool:
         hits = engine.search(
             question,
             top=options.top,
-            path=options.path,
+            path=path_inside(options, root),
             languages=languages,
             by_file=options.files or options.by == "file",
             context=cursor.context if cursor else (),
@@ -223,6 +223,15 @@ def source_for(
     return None
 
 
+def path_inside(options: "SearchOptions | RelatedOptions", root: Path | None) -> str:
+    """The value of ``--path``; one that is absolute and in the folder ``root`` begins at its top."""
+    if root is None or not options.path.startswith("/"):
+        return options.path
+    from search.serve.agent_answers import pattern_of
+
+    return pattern_of(root, options.path)
+
+
 def ready(
     options: "SearchOptions | RelatedOptions",
     source: "Source | None",
@@ -257,8 +266,8 @@ def ready(
 
         found, retriever = opened_from(source, nearest)
         engine = Engine(found, reranker_maker(model, for_many=False)(found), retriever=retriever)
-    check_answers(engine.index, options.path, languages)
     root = source.root if source else None
+    check_answers(engine.index, path_inside(options, root), languages)
     engine.names.paths.folder, engine.names.paths.here = root, named_path(".") if root else None
     if not options.changed:
         return engine, root, languages, None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from data_prep.errors import UserError, one_line
 from experiments.terminal import console
 from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, cut
-from search.cli import freshness_of, of_all, question_and_folder, read_on, ready, source_for
+from search.cli import freshness_of, of_all, path_inside, question_and_folder, read_on, ready, source_for
 from search.engine.certainty import Certainty, shown_words
 from search.engine.preview import signature
 from search.engine.usages import USUAL, Usages, UsedIn, find_usages
@@ -198,7 +198,7 @@ def show_usages(words: Sequence[str], options: SearchOptions, top: int) -> bool:
     def answer(source: "Source | None") -> "tuple[Engine, Path | None, Usages, float]":
         engine, root, languages, files = ready(options, source)
         started = time.perf_counter()
-        found = find_usages(engine, asked, root, path=options.path, languages=languages, files=files)
+        found = find_usages(engine, asked, root, path=path_inside(options, root), languages=languages, files=files)
         return engine, root, found, round(1000 * (time.perf_counter() - started), 2)
 
     (engine, root, found, milliseconds), source = of_all(source, answer, lambda told: told[2].is_there)

@@ -107,7 +107,8 @@ def split_arguments(
         if argument == "-" or not argument.startswith("-"):
             words.append(argument)
         elif not argument.startswith("--"):
-            raise UserError(f"unknown option {argument}: options are written --section.field=value")
+            form = "--name=value" if known and "." not in "".join(known) else "--section.field=value"
+            raise UserError(f"unknown option {argument}: options are written {form}")
         elif equals or name in switches:
             options[name] = value if equals else "true"
         elif name and known and name not in known:

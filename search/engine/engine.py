@@ -125,7 +125,8 @@ class Engine:
         """How certain it is that ``hits``, the answer to ``query``, answer it."""
         found = hits if isinstance(hits, Hits) else Hits(hits)
         asked = parted(query, self.index, alone=bool(found.pattern))
-        return asked.noted(self._judge.certainty(asked.text, found, quoted=asked.quoted))
+        sure = self._judge.certainty(asked.text, found, quoted=asked.quoted)
+        return asked.noted(sure) if asked.unheeded else sure
 
     def known_to_model(self, query: str) -> Sequence[str]:
         """The words of ``query`` that the model is asked with (:meth:`search.engine.certainty.Judge.known`)."""

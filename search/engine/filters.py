@@ -71,9 +71,7 @@ class Question:
     unheeded: Sequence[str] = ()  # words of it that would be filters if a folder or file was called so
 
     def noted(self, sure: "Certainty") -> "Certainty":
-        """How certain its answer is, with what of it may have been meant otherwise."""
-        if not self.unheeded:
-            return sure
+        """How certain its answer is, with what of it is :attr:`unheeded`."""
         words = ", ".join(one_line(each)[:60] for each in self.unheeded[:_NAMED])
         said = f"{words} was read as text, since no folder or file is called so"
         return replace(sure, beyond="; ".join(filter(None, (sure.beyond, said))))

@@ -7,7 +7,7 @@ the first line has lost is made good here, so that the code stands as it does in
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Final
 
 from data_prep.languages.registry import language_of
@@ -22,19 +22,23 @@ _DECLARED: Final = re.compile(r"\s*(?:@|(?:async\s+def|def|class)\b)")
 _CLOSING: Final = re.compile(r"\s*[)\]}]")
 _HEAD_ENDS: Final = re.compile(r":\s*(?:#.*)?\Z")
 _INSIDE: Final = r"(?:[^()\[\]\"']|\"(?:\\.|[^\"\\])*+\"|'(?:\\.|[^'\\\n])*+'|')*+"
-_NESTED: Final = rf"{_INSIDE}(?:[(\[]{_INSIDE}(?:[(\[]{_INSIDE}[)\]]{_INSIDE})*+[)\]]{_INSIDE})*+"
+_NESTED: Final = reduce(lambda inside, _: rf"{_INSIDE}(?:[(\[]{inside}[)\]]{_INSIDE})*+", range(4), _INSIDE)
+"""What brackets have between them, with brackets of as many levels."""
+_DIRECTIVE: Final = r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|pragma)\b[^\n]*"
+_LINE_OF_DIRECTIVE: Final = re.compile(rf"\n{_DIRECTIVE}(?=\n|\Z)")
 _ANNOTATION: Final = re.compile(
-    rf"\A(?:\s*+(?:@(?!interface\b)[\w.]+(?:\({_NESTED}\))?|#?\[{_NESTED}\](?=\s))(?:\s*+//[^\n]*+)*+)++\s*+"
+    rf"\A(?:\s*+(?:@(?!interface\b)(?:\w+:)?[\w.]+(?:\({_NESTED}\))?|#?\[{_NESTED}\](?=\s)|{_DIRECTIVE})"
+    r"(?:\s*+(?://[^\n]*+|/\*(?s:.*?)\*/))*+)++\s*+"
 )
 _HEREDOC: Final = re.compile(r'""".*?"""', re.DOTALL)
-_DEFINES: Final = re.compile(r"^[ \t]*def", re.MULTILINE)
+_DEFINES: Final = re.compile(r"^[ \t]*(?:def|@(?:macro)?callback\b)", re.MULTILINE)
 """What follows attributes without brackets, as those of Elixir."""
 _OTHER_TOKENS: Final = r'"(?:\\.|[^"\\\n])*"?|`[^`]*`?|[()\[\]{};:\n]'
 _TOKEN: Final = re.compile(rf"'(?:\\.|[^'\\\n])*'?|{_OTHER_TOKENS}")
 _TOKEN_OF_CHARACTERS: Final = re.compile(rf"(?<!\w)'(?:\\[^'\n]+|[^'\\\n])'|{_OTHER_TOKENS}")
 """The same where ' is around one character alone, and else in a lifetime or a name."""
-_TYPE_BEFORE: Final = re.compile(r"(?:\b(?:interface|struct)|[:|&<,])\s*\Z")
-"""What is before a brace that begins a type, not a body."""
+_TYPE_BEFORE: Final = re.compile(r"(?:\b(?:interface|struct|const|let|var)|[:|&<,])\s*\Z")
+"""What is before a brace that begins a type or a list of names, not a body."""
 _NAME_BEFORE: Final = re.compile(
     r"\btype\s+\w+(?:\[.*\])?\s+(?:interface|struct)\s*\Z|\bconst\s+\w+\s*=\s*(?:\w+\s+)?struct\s*\Z", re.DOTALL
 )
@@ -47,6 +51,8 @@ _LAST_OF_LINES: Final = re.compile(r",?[ \t]*+\n\s*([)\]])")
 """The ends of a list of parameters that has a line for each."""
 _RETURNED: Final = re.compile(r"(?:[^(:=]|::)*+\Z")
 """What may stand on a line before that of a name: the type of what is returned."""
+_MACRO: Final = re.compile(r"\n[ \t]*[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\Z")
+"""A line that is a macro, as for attributes."""
 _NAME_BEHIND: Final = re.compile(r"[ \t]*[*&]*[\w:~<>]+ ?\(")
 _LONGEST_HEAD: Final = 4000  # characters that are looked at
 
@@ -107,6 +113,7 @@ def signature(source: str, path: str) -> str:
         path: of its file, whose suffix says the language.
     """
     head = _head_of(_without_annotations(source, path), path)
+    head = _LINE_OF_DIRECTIVE.sub("", head)
     if "\n" in head and (language := language_of(path)):  # on one line a comment would end before the next parameter
         head = _line_comments(language.line_comment).sub(lambda found: found["string"] or "", head)
     return " ".join(_LAST_OF_LINES.sub(r"\1", _FIRST_OF_LINES.sub(r"\1", head)).split())
@@ -182,7 +189,9 @@ def _goes_on(text: str, end: int) -> bool:
     before = text[:end].rstrip()
     if before.endswith(("<", ",", "=", "|", "&", "=>")) or _GOES_ON.match(text, end + 1):
         return True
-    if before.startswith("template") and before.endswith(">"):
+    if before.startswith("template") and (before.endswith(">") or _MACRO.search(before)):
+        return True
+    if _LINE_OF_DIRECTIVE.match(text, end) or re.fullmatch(_DIRECTIVE, before[before.rfind("\n") + 1 :]):
         return True
     return _RETURNED.match(before) is not None and _NAME_BEHIND.match(text, end + 1) is not None
 

@@ -52,9 +52,9 @@ class GrowingIndex(OpeningIndex):
         super().__init__(make, told)
 
     def wait(self, seconds: float = _PATIENCE) -> bool:
-        """Wait until it is known which files will be read; False: it has failed."""
+        """Wait until it is known which files will be read; False: it has failed, or there is nothing to wait for."""
         self._partial.begun.wait(seconds)
-        return not self._has_failed
+        return not self._has_failed and self._live is None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
         """The index once it is open, else one of the files that are read so far."""

@@ -19,7 +19,7 @@ from data_prep.traces.trace import read_trace
 from experiments.terminal import console
 from experiments.terminal.console import complain, say, show
 from experiments.terminal.options import parsed
-from search.cli import answered, freshness_of, of_all, read_on, ready
+from search.cli import answered, freshness_of, of_all, path_inside, read_on, ready
 from search.files.stamps import modified_at
 from search.index.frame_locator import named_places
 from search.making import named_folder
@@ -141,7 +141,7 @@ def _show(
     def timed(source: "Source | None") -> "tuple[Engine, Path | None, CodeAnswer, float]":
         nearest = "none" if options.model == "none" else options.nearest
         engine, root, languages, files = ready(options, source, nearest=nearest)
-        started, wanted = time.perf_counter(), Wanted(options.top, options.path, languages, files)
+        started, wanted = time.perf_counter(), Wanted(options.top, path_inside(options, root), languages, files)
         return engine, root, answer(engine, wanted), time.perf_counter() - started
 
     (engine, root, told, seconds), source = of_all(source, timed, lambda found: found[2].is_there)

@@ -20,6 +20,8 @@ LINES: Final = [
     ("a word too many", "jdk galm x", "got jdk galm x"),
     ("options alone", "--train.epochs=1", "expected a data set and a model"),
     ("one dash", "jdk galm -x", "unknown option -x: options are written --section.field=value"),
+    ("one dash of a search", "search x -n 3", "unknown option -n: options are written --name=value"),
+    ("a question alone", "'how is a lock taken'", "a question is asked by `bash run.sh search"),
     ("two dashes alone", "jdk galm --", "-- needs a value"),
     ("no value", "jdk galm --train.epochs", "--train.epochs needs a value"),
     ("a bad value after a blank", "jdk galm --train.epochs x", "--train.epochs takes a whole number, not 'x'"),

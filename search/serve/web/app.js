@@ -99,21 +99,26 @@ function unreadLine(kinds) {
   return told.length ? `Not read: ${told.join(", ")}.` : "";
 }
 
+/** Tells what an index has, and asks it what was asked while there was none or one of fewer files. */
+function tellIndex(told, waited) {
+  byId("about").textContent = `${told.rows.toLocaleString("en")} functions, types and files of ${told.files.toLocaleString("en")} files`;
+  complain(byId("unread"), unreadLine(told.unread ?? {}));
+  nameFolder(told.folder ?? "", byId("folder"));
+  offerLanguages(told.languages);
+  offerExamples(told.examples ?? {});
+  byId("tab-posts").parentElement.hidden = !told.posts;
+  byId("tab-quality").parentElement.hidden = Boolean(told.shared);
+  if (waited && !answered) {
+    route();
+    complain(trouble, "");
+  } else if (waited && !byId("form").hidden) askAgain(Boolean(told.indexing));
+  answered = told.index;
+}
+
 async function tellAbout(waited = false) {
   try {
     const told = await ask("/health", {});
-    byId("about").textContent = `${told.rows.toLocaleString("en")} functions, types and files of ${told.files.toLocaleString("en")} files`;
-    complain(byId("unread"), unreadLine(told.unread ?? {}));
-    nameFolder(told.folder ?? "", byId("folder"));
-    offerLanguages(told.languages);
-    offerExamples(told.examples ?? {});
-    byId("tab-posts").parentElement.hidden = !told.posts;
-    byId("tab-quality").parentElement.hidden = Boolean(told.shared);
-    if (waited && !answered) {
-      route();
-      complain(trouble, "");
-    } else if (waited && told.index !== answered && !byId("form").hidden) askAgain(Boolean(told.indexing));
-    answered = told.index;
+    if (told.index !== answered) tellIndex(told, waited);
     if (told.trouble) complain(byId("notice"), `results come from an older index: ${told.trouble}`);
     if (!told.indexing) return;
     complain(byId("notice"), told.indexing);

@@ -1,9 +1,9 @@
 """A server answers while the first index of its folder is made, from the files that are read so far."""
 
-import threading
 import time
 
 import pytest
+from growing import FILES, Slow
 from repositories import write
 from serving import ask, index_of, running_app
 
@@ -15,25 +15,8 @@ from search.serve.live_index import LiveIndex
 from search.serve.partial_index import PartialIndex
 from search.serve.web_app import web_app
 
-FILES = {f"module{n}.py": f"def function_{n}(basket):\n    return basket + {n}\n" for n in range(30)}
 TILL = {"till.py": 'def open_till():\n    """Open the till."""\n    return True\n'}
 SO_FAR = "of 31 files are indexed so far"
-
-
-class Slow(PartialIndex):
-    """It is told of the first files, and of all others once it may go on."""
-
-    def __init__(self):
-        super().__init__("open the till")
-        self.look, self.go_on = threading.Event(), threading.Event()
-
-    def begin(self, files):
-        assert self.look.wait(30)
-        super().begin(files)
-
-    def take(self, part):
-        super().take(part)
-        assert self.go_on.wait(30)
 
 
 @pytest.fixture
@@ -94,6 +77,22 @@ def test_an_index_that_is_there_is_not_being_made(tmp_path):
     live = LiveIndex(index_of(root, index_place(root)), lambda _: None)
     with running_app(web_app(live, "none", root=root)) as (port, _):
         assert ask(port, "/health").told["indexing"] == ""
+
+
+def test_what_is_made_at_once_is_not_waited_for(tmp_path):
+    root, partial, failures = write(tmp_path / "shop", TILL), PartialIndex(), []
+    live = GrowingIndex(
+        partial,
+        root,
+        lambda _: None,
+        lambda: LiveIndex(index_of(root, index_place(root)), lambda _: None),
+        failures.append,
+    )
+    end = time.monotonic() + 60
+    while live.ready() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not live.wait(0.0)
+    assert not failures
 
 
 def test_the_error_of_a_folder_without_sources_is_told_before_anything_is_served(tmp_path):

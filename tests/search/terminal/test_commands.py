@@ -46,6 +46,20 @@ def test_forms_of_an_answer(capsys):
     assert "nothing found" in output.err
 
 
+@pytest.mark.parametrize(
+    "asked", [["search", "netrc file"], ["search", "--usages", "read_netrc_file"], ["related", "store.py:1"]]
+)
+def test_a_path_may_be_absolute(folder, capsys, asked):
+    top = "tests" if "--usages" not in asked else "src"
+    code, output = told(capsys, *asked, "--files", f"--path=/{top}/")
+    assert (code, output.out) == (0, "../tests/test_store.py\n" if top == "tests" else "")  # there it is defined alone
+    for written in (f"{folder}/{top}", f"{folder}/{top}/"):
+        again, same = told(capsys, *asked, "--files", f"--path={written}")
+        assert (again, same.out) == (0, output.out)
+    code, output = told(capsys, *asked, "--files", f"--path={folder.parent}/elsewhere")
+    assert (code, output.out) == (2, "")
+
+
 @pytest.mark.usefixtures("folder")
 def test_filters_as_they_are_typed(capsys):
     for arguments in (["-path:tests/ netrc file"], ["netrc", "file", "test:no"], ["netrc file", "path:src/"]):

@@ -6,12 +6,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from repositories import commit, run_git
-from serving import index_of, running
+from growing import FILES as BASKETS
+from growing import Slow
+from repositories import commit, run_git, write
+from serving import index_of, running, running_app
 
+from search.index.build import refresh
 from search.models.packed import reranker_maker
 from search.quality.query_file import Judgements
+from search.serve.growing_index import GrowingIndex
 from search.serve.live_index import LiveIndex
+from search.serve.web_app import web_app
 from search.snippets import command
 from tests.data_prep.posts.dumps import small_dump
 
@@ -139,6 +144,32 @@ def port(tmp_path_factory):
     judgements = Judgements(folder / "judged" / "queries.json")
     with running(live, "default", judgements=judgements, root=root, posts=folder / "posts") as port:
         yield port
+
+
+def test_a_page_asks_again_once_all_is_indexed(browser, tmp_path):
+    node, program = browser
+    root, partial, failures = write(tmp_path / "shop", BASKETS), Slow(), []
+    path = tmp_path / "index"
+
+    def make():
+        refresh(root, path, processes=0, tell=lambda *_: None, watch=partial)
+        return LiveIndex(path, lambda _: None)
+
+    live = GrowingIndex(partial, root, lambda _: None, make, failures.append)
+    with running_app(web_app(live, "none", root=root)) as (port, _):
+        command = [node, HERE / "growing.mjs", f"http://127.0.0.1:{port}", program]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
+            assert page.stdout is not None
+            try:
+                seen = [page.stdout.readline()]
+                partial.look.set()
+                seen.append(page.stdout.readline())
+            finally:
+                partial.look.set()
+                partial.go_on.set()
+            seen.append(page.stdout.readline())
+    assert seen == ["page\n", "some\n", "all: 60 functions, types and files of 30 files\n"]
+    assert not failures
 
 
 def test_the_page_in_a_browser(browser, port, tmp_path):
