@@ -89,9 +89,10 @@ def sizes_of_subsets(arguments: Sequence[str]) -> None:
     check_folder_place(out, "--out")
     with sole_writer(out):
         page, picture = measured(default_or_named(options.path))
-        write_atomically(out / "statistics.md", page)
-        write_atomically(out / "statistics.png", picture)
-    show(f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}")
+        files = {out / "statistics.md": page} | ({out / "statistics.png": picture} if picture else {})
+        for path, content in files.items():
+            write_atomically(path, content)
+    show(f"{page}\n{', '.join(map(str, files))}")
 
 
 def format_pairs(arguments: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ from experiments.terminal.options import parsed, unknown
 
 CORPORA = ("repositories", "seven_languages", "installed")
 BEIR_MARK = "corpus.jsonl"
+_OF_TENSORBOARD = ("tensorboard.program", "tensorboard.default", "tensorboard.plugins.base_plugin")
 
 
 def train(arguments: Sequence[str]) -> None:
@@ -209,13 +210,11 @@ def _check_tensorboard(options: Sequence[str]) -> None:
     """
     told = io.StringIO()
     with contextlib.redirect_stderr(told), warnings.catch_warnings(action="ignore"):
-        from tensorboard import default, program
-        from tensorboard.plugins.base_plugin import FlagsError
-
+        program, default, plugins = map(import_module, _OF_TENSORBOARD)
         try:
             program.TensorBoard(default.get_plugins()).configure(["", *options])
-        except FlagsError as error:
-            raise UserError(str(error)) from error
+        except plugins.FlagsError as error:
+            raise UserError(f"tensorboard: error: {error}") from error
         except SystemExit as error:
             if error.code:
                 raise UserError(told.getvalue().strip().rpartition("\n")[2]) from error

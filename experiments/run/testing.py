@@ -13,6 +13,7 @@ from typing import Final
 from data_prep.config import DATASETS, data_set
 from data_prep.errors import UserError
 from data_prep.files.access import read_whole
+from data_prep.files.text_rows import repeated
 from data_prep.installation import code_version
 from data_prep.pipeline.overlap import overlap, without
 from data_prep.prepare import inputs_sha256
@@ -79,7 +80,11 @@ def check_mix(name: str) -> None:
 
 
 def _named(plan: Configuration, *, trains: bool) -> Iterator[tuple[str, str, str, str]]:
-    """Option, its text, and name and path of each other data set."""
+    """Option, its text, and name and path of each other data set.
+
+    Raises:
+        UserError: an option names one twice.
+    """
     data, evaluate = plan.data, plan.evaluate
     options = [
         ("evaluate.extra_tests", evaluate.extra_tests, evaluate.also_sets),
@@ -91,6 +96,8 @@ def _named(plan: Configuration, *, trains: bool) -> Iterator[tuple[str, str, str
             ("data.exclude_overlap_with", data.exclude_overlap_with, data.apart_sets),
         ]
     for option, typed, sets in options:
+        if twice := repeated(f"{name}:{path}" if path else name for name, path in sets):
+            raise UserError(f"--{option} has {twice} twice: name each data set once")
         for name, path in sets:
             yield option, typed, name, path
 

@@ -214,6 +214,8 @@ DATA: Final = [
 ]
 
 EVALUATIONS: Final = [
+    ("a test twice", "jdk unif --evaluate.extra_tests=csn,jdk,csn", "--evaluate.extra_tests has csn twice"),
+    ("training data twice", "jdk unif --data.extra_train_sets=csn,csn", "--data.extra_train_sets has csn twice"),
     ("test nothing", "evaluate", "expected the folder of a run: bash run.sh evaluate RUN_DIR"),
     ("test nowhere", "evaluate /nowhere", "expected the configuration of a run"),
     ("test a file", "evaluate {here}/file.txt", "expected the configuration of a run"),
