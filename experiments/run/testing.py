@@ -28,7 +28,7 @@ from evaluation.reading import WHOLE, TestReading, asked, pool_rows, said_seen, 
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained, recipe_of
-from experiments.recipes.run_folder import RunFolder, untrained
+from experiments.recipes.run_folder import RunFolder, check_miner, untrained
 from experiments.run.data import config_of_other, fusion_pairs, tests_beside
 from experiments.run.training import doubts, parameters_of
 from experiments.terminal.console import say
@@ -53,6 +53,8 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
     """
     if plan.evaluate.fuse_with:
         check_mix(plan.evaluate.fuse_with)
+    if trains and plan.train.hard_negatives:
+        check_miner(plan.train.mined_by)
     for option, typed, name, path in _named(plan, trains=trains):
         if name not in DATASETS:
             raise unknown(f"data set in --{option}", name, list(DATASETS))
