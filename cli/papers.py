@@ -32,6 +32,8 @@ def gencodesearchnet(arguments: Sequence[str]) -> None:
         raise unexpected("a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]", models)
     out = default_or_named(options.out)
     check_folder_place(out, "--out")
+    if options.save:
+        check_folder_place(named_path(options.save), "--save")
     from experiments.gencodesearchnet.report import pages
     from experiments.gencodesearchnet.scorers import load_ranker
     from experiments.gencodesearchnet.suite import find_data, run_benchmark
@@ -172,6 +174,8 @@ def posts(arguments: Sequence[str]) -> None:
         raise unknown("model of posts", " ".join(names), [*MODELS, *_OTHERS])
     plan = resolve_plan(names[0], typed)
     check_folder_place(default_or_named(plan.loop.out), "--loop.out")
+    if plan.evaluate.save:
+        check_folder_place(named_path(plan.evaluate.save), "--evaluate.save")
     from experiments.posts.run import run_posts
 
     show(f"\n{run_posts(plan, _command('posts', arguments), say).page}")

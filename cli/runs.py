@@ -14,7 +14,7 @@ from pathlib import Path
 from cli.weights import export_run
 from data_prep.config import DATASETS
 from data_prep.errors import UserError, unexpected
-from data_prep.files.access import check_replaceable_folder, named_path
+from data_prep.files.access import check_folder_place, check_replaceable_folder, named_path
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
 from experiments.recipes.own_models import add_own_model, own_model_in
@@ -171,6 +171,8 @@ def context(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, ContextOptions)
     if not words:
         raise unexpected("finished runs: bash run.sh context RUN_DIR [RUN_DIR ...]", words)
+    if options.save:
+        check_folder_place(named_path(options.save), "--save")
     from experiments.context.measure import context as measure
 
     for word in words:

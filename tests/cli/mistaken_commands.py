@@ -314,6 +314,18 @@ SEARCHES: Final = [
 ]
 
 PAIRS: Final = [
+    ("results into a file", "gencodesearchnet bm25 --save={here}/file.txt", "--save={here}/file.txt cannot be written"),
+    ("contexts into a file", "context {here}/bm25 --save={here}/file.txt", "--save={here}/file.txt cannot be written"),
+    (
+        "labels into nowhere",
+        "context ndcg x --annotations=x --save={here}/file.txt/x",
+        "--save={here}/file.txt/x cannot be written",
+    ),
+    (
+        "posts into a file",
+        "posts bm25 --data.path={here} --evaluate.save={here}/file.txt",
+        "--evaluate.save={here}/file.txt cannot be written",
+    ),
     ("rank by nothing", "gencodesearchnet", "expected a model, such as bm25"),
     ("rank without data", "gencodesearchnet bm25", "is no folder with files of GenCodeSearchNet"),
     ("rank nowhere", "gencodesearchnet bm25 --path=/nowhere", "/nowhere is no folder with files of"),
