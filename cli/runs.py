@@ -17,7 +17,7 @@ from data_prep.errors import UserError, unexpected
 from data_prep.files.access import check_folder_place, check_replaceable_folder, named_path
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
-from experiments.recipes.own_models import add_own_model, own_model_in
+from experiments.recipes.own_models import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
@@ -231,7 +231,7 @@ def _check_data_options(command: str, typed: Iterable[str]) -> None:
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, str], str]:
     """Words and options, and the name of the model of one's own that ``--model=FILE.py:CLASS`` names; "" if none."""
-    named = own_model_in(arguments)
+    named = config.own_model_in(arguments)
     own = add_own_model(named) if named else ""
     words, typed = config.split_run_arguments(arguments, own)
     typed.pop("model", "")

@@ -20,8 +20,7 @@ from data_prep.store.split import Split
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.recipes.config import CHANGEABLE, Configuration, as_lines, change, typed_again
-from experiments.recipes.models import class_of, is_trained
-from experiments.recipes.own_models import OWN, as_typed
+from experiments.recipes.models import OWN, as_typed, class_of, is_trained
 from experiments.recipes.results_folder import settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data

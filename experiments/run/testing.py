@@ -13,7 +13,6 @@ from typing import Final
 from data_prep.config import DATASETS, data_set
 from data_prep.errors import UserError
 from data_prep.files.access import read_whole
-from data_prep.files.text_rows import repeated
 from data_prep.installation import code_version
 from data_prep.pipeline.overlap import overlap, without
 from data_prep.prepare import inputs_sha256
@@ -98,8 +97,8 @@ def _named(plan: Configuration, *, trains: bool) -> Iterator[tuple[str, str, str
             ("data.exclude_overlap_with", data.exclude_overlap_with, data.apart_sets),
         ]
     for option, typed, sets in options:
-        if twice := repeated(f"{name}:{path}" if path else name for name, path in sets):
-            raise UserError(f"--{option} has {twice} twice: name each data set once")
+        if twice := [":".join(filter(None, each)) for each in sets if sets.count(each) > 1]:
+            raise UserError(f"--{option} has {twice[0]} twice: name each data set once")
         for name, path in sets:
             yield option, typed, name, path
 
