@@ -7,6 +7,7 @@ from typing import Final
 
 from data_prep.errors import UserError, unexpected
 from data_prep.files.access import check_file_place, check_folder_place, check_replaceable_folder, named_path
+from data_prep.installation import default_or_named
 from experiments.gencodesearchnet.config import (
     BenchmarkOptions,
     FineTuneCommand,
@@ -29,7 +30,10 @@ def gencodesearchnet(arguments: Sequence[str]) -> None:
     models, options = parsed(arguments, BenchmarkOptions)
     if not models:
         raise unexpected("a model, such as bm25: bash run.sh gencodesearchnet MODEL [MODEL ...]", models)
-    check_folder_place(named_path(options.out), "--out")
+    out = default_or_named(options.out)
+    check_folder_place(out, "--out")
+    if options.save:
+        check_folder_place(named_path(options.save), "--save")
     from experiments.gencodesearchnet.report import pages
     from experiments.gencodesearchnet.scorers import load_ranker
     from experiments.gencodesearchnet.suite import find_data, run_benchmark
@@ -40,7 +44,7 @@ def gencodesearchnet(arguments: Sequence[str]) -> None:
         load_ranker(model, options, data.valid, load)  # missing models are reported before the first one is tested
     command = _command("gencodesearchnet", arguments)
     results = [run_benchmark(model, data, options, command, load) for model in models]
-    show(f"\n{pages(results)}\n\nresults and TREC files: {options.out}")
+    show(f"\n{pages(results)}\n\nresults and TREC files: {out}")
 
 
 def fine_tuning(arguments: Sequence[str]) -> None:
@@ -56,7 +60,7 @@ def fine_tuning(arguments: Sequence[str]) -> None:
     from data_prep.gencodesearchnet.subsets import find_subsets
     from experiments.gencodesearchnet.fine_tune import fine_tune
 
-    path, out = named_path(options.path), named_path(options.out)
+    path, out = default_or_named(options.path), named_path(options.out)
     check_folder_place(out, "--out")
     tests, _ = find_subsets(path)
     data = find_fine_tuning(path, tests)
@@ -83,13 +87,14 @@ def sizes_of_subsets(arguments: Sequence[str]) -> None:
     from data_prep.files.writing import sole_writer, write_atomically
     from experiments.corpus_statistics import measured
 
-    out = named_path(options.out)
+    out = default_or_named(options.out)
     check_folder_place(out, "--out")
     with sole_writer(out):
-        page, picture = measured(named_path(options.path))
-        write_atomically(out / "statistics.md", page)
-        write_atomically(out / "statistics.png", picture)
-    show(f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}")
+        page, picture = measured(default_or_named(options.path))
+        files = {out / "statistics.md": page} | ({out / "statistics.png": picture} if picture else {})
+        for path, content in files.items():
+            write_atomically(path, content)
+    show(f"{page}\n{', '.join(map(str, files))}")
 
 
 def format_pairs(arguments: Sequence[str]) -> None:
@@ -168,7 +173,9 @@ def posts(arguments: Sequence[str]) -> None:
     if len(names) != 1 or names[0] not in MODELS:
         raise unknown("model of posts", " ".join(names), [*MODELS, *_OTHERS])
     plan = resolve_plan(names[0], typed)
-    check_folder_place(named_path(plan.loop.out), "--loop.out")
+    check_folder_place(default_or_named(plan.loop.out), "--loop.out")
+    if plan.evaluate.save:
+        check_folder_place(named_path(plan.evaluate.save), "--evaluate.save")
     from experiments.posts.run import run_posts
 
     show(f"\n{run_posts(plan, _command('posts', arguments), say).page}")

@@ -14,15 +14,16 @@ from pathlib import Path
 from cli.weights import export_run
 from data_prep.config import DATASETS
 from data_prep.errors import UserError, unexpected
-from data_prep.files.access import check_replaceable_folder, named_path
+from data_prep.files.access import check_folder_place, check_replaceable_folder, named_path
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
-from experiments.recipes.own_models import add_own_model, own_model_in
+from experiments.recipes.own_models import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
 CORPORA = ("repositories", "seven_languages", "installed")
 BEIR_MARK = "corpus.jsonl"
+_OF_TENSORBOARD = ("tensorboard.program", "tensorboard.default", "tensorboard.plugins.base_plugin")
 
 
 def train(arguments: Sequence[str]) -> None:
@@ -170,6 +171,8 @@ def context(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, ContextOptions)
     if not words:
         raise unexpected("finished runs: bash run.sh context RUN_DIR [RUN_DIR ...]", words)
+    if options.save:
+        check_folder_place(named_path(options.save), "--save")
     from experiments.context.measure import context as measure
 
     for word in words:
@@ -209,13 +212,11 @@ def _check_tensorboard(options: Sequence[str]) -> None:
     """
     told = io.StringIO()
     with contextlib.redirect_stderr(told), warnings.catch_warnings(action="ignore"):
-        from tensorboard import default, program
-        from tensorboard.plugins.base_plugin import FlagsError
-
+        program, default, plugins = map(import_module, _OF_TENSORBOARD)
         try:
             program.TensorBoard(default.get_plugins()).configure(["", *options])
-        except FlagsError as error:
-            raise UserError(str(error)) from error
+        except plugins.FlagsError as error:
+            raise UserError(f"tensorboard: error: {error}") from error
         except SystemExit as error:
             if error.code:
                 raise UserError(told.getvalue().strip().rpartition("\n")[2]) from error
@@ -230,7 +231,7 @@ def _check_data_options(command: str, typed: Iterable[str]) -> None:
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, str], str]:
     """Words and options, and the name of the model of one's own that ``--model=FILE.py:CLASS`` names; "" if none."""
-    named = own_model_in(arguments)
+    named = config.own_model_in(arguments)
     own = add_own_model(named) if named else ""
     words, typed = config.split_run_arguments(arguments, own)
     typed.pop("model", "")

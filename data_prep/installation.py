@@ -20,6 +20,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from data_prep.files.access import named_path
+
 OUTER: Final = __name__.rpartition("data_prep.")[0]
 """Name of the enclosing package, with a trailing dot; empty in a checkout."""
 INSTALLED: Final = OUTER != ""
@@ -47,6 +49,17 @@ def program_version() -> str:
         return "unknown"
 
 
+DEFAULT_FOLDERS: Final = (
+    "data",
+    "data/posts-index",
+    "data/raw/gencodesearchnet",
+    "runs/gencodesearchnet",
+    "runs/posts",
+    "runs/posts_sample",
+)
+"""Folders that options have by default, where nothing makes them absolute sooner."""
+
+
 def workspace() -> Path:
     """The folder that contains ``data``, ``runs`` and results: the checkout or, for a wheel, the current folder."""
     if not INSTALLED:
@@ -55,6 +68,15 @@ def workspace() -> Path:
         return Path.cwd()
     except FileNotFoundError:  # it was deleted, which every command reports first
         return Path()
+
+
+def default_or_named(text: str) -> Path:
+    """The folder at a path that an option has; one of :data:`DEFAULT_FOLDERS` is in :func:`workspace`.
+
+    Raises:
+        UserError: as :func:`data_prep.files.access.named_path`.
+    """
+    return workspace() / text if text in DEFAULT_FOLDERS else named_path(text)
 
 
 _PACKAGE: Final = f"{OUTER}data_prep"

@@ -110,7 +110,7 @@ _DARK: Final = 0.6
 
 
 def measured(path: Path) -> tuple[str, bytes]:
-    """The table in Markdown, with the published numbers, and the heat map of all distances (PNG).
+    """The table in Markdown, with the published numbers, and the heat map of all distances (PNG); b"" of one subset.
 
     Raises:
         ValueError: no subset is in the folder ``path``, or a file is damaged.
@@ -127,7 +127,8 @@ def measured(path: Path) -> tuple[str, bytes]:
     tested = [row for row, each in zip(rows, sets, strict=True) if each is not source and each.name != COSQA[0]]
     origins = "\n".join(f"- {each.name}: {each.origin}" for each in sets)
     gone = f"\n\nMissing: {', '.join(missing)}." if missing else ""
-    return f"{statistics_table([*rows, combined(tested)])}\n\n{origins}{gone}\n", distance_picture(found)
+    picture = distance_picture(found) if len(found) > 1 else b""
+    return f"{statistics_table([*rows, combined(tested)])}\n\n{origins}{gone}\n", picture
 
 
 def distance_picture(subsets: Sequence[SubsetStatistics]) -> bytes:

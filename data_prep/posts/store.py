@@ -16,7 +16,7 @@ from data_prep.errors import UserError
 from data_prep.files.access import check_folder_place, named_path, read_whole
 from data_prep.files.json_text import json_lines, parse_json
 from data_prep.files.writing import atomic_folder, sole_holder
-from data_prep.installation import processors, program_sha256
+from data_prep.installation import default_or_named, processors, program_sha256
 from data_prep.posts.dump_files import Dump, find_dump
 from data_prep.posts.post_lines import KeptPost
 from data_prep.posts.read_dump import Found, read_links, read_posts
@@ -74,7 +74,7 @@ def read_dumps(config: PostsConfig, *, command: str, say: Callable[[str], None])
         raise UserError(f"two dumps of --data.path are of one site: {', '.join(dump.site for dump in dumps)}")
     sources = _sources(dumps, config)
     fingerprint = hashlib.sha256(json.dumps(sources, sort_keys=True).encode()).hexdigest()
-    folder = named_path(config.root) / f"posts-{fingerprint[:12]}"
+    folder = default_or_named(config.root) / f"posts-{fingerprint[:12]}"
     if not (folder / MANIFEST).exists():
         check_folder_place(folder.parent, "--data.root")
         lock = folder.with_name(f".{folder.name}.lock")

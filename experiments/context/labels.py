@@ -22,7 +22,7 @@ from typing import Final, Literal
 import numpy as np
 
 from data_prep.errors import UserError, reason_and_file, unexpected
-from data_prep.files.access import named_path
+from data_prep.files.access import check_file_place, named_path
 from data_prep.files.text_rows import csv_rows
 from data_prep.files.writing import write_atomically
 from data_prep.languages.identifiers import query_words
@@ -146,6 +146,8 @@ def judge(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, JudgeOptions)
     if not words or not options.annotations:
         raise unexpected("runs and labels: bash run.sh context ndcg RUN_DIR [...] --annotations=FILE.csv", words)
+    if options.save:
+        check_file_place(named_path(options.save), "--save")
     labels = read_labels(named_path(options.annotations))
     found = []
     for run in same_pairs([FinishedRun.of(Path(word)) for word in words]):

@@ -18,7 +18,7 @@ from data_prep.files.writing import atomic_file, sole_writer, write_atomically
 from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sets import Block, find_fine_tuning
 from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS, Subset, find_subsets
-from data_prep.installation import code_version, machine, without_paths
+from data_prep.installation import code_version, default_or_named, machine, without_paths
 from data_prep.store.split import Split
 from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
 from evaluation.query_files import strictly_decreasing
@@ -65,7 +65,7 @@ def find_data(options: BenchmarkOptions) -> Data:
     for name in options.subsets:
         if name not in names:
             raise unknown("subset", name, names)
-    path = named_path(options.path)
+    path = default_or_named(options.path)
     found, missing = find_subsets(path, (*SUBSETS, *POOLS))
     wanted = options.subsets or names[: len(SUBSETS)]
     subsets = [subset for subset in found if subset.name in wanted]
@@ -95,7 +95,7 @@ def run_benchmark(
         UserError: there is no such model, or another process is testing it.
         OSError: a file cannot be written.
     """
-    folder = named_path(options.out) / folder_name(model)
+    folder = default_or_named(options.out) / folder_name(model)
     with sole_writer(folder):
         result = _tested(model, data, options, command, folder, load_packed)
     if options.save:

@@ -31,6 +31,7 @@ from data_prep.errors import UserError
 from data_prep.files.access import ABSENT, named_path, reason
 from data_prep.files.json_text import load_json
 from data_prep.files.writing import sole_holder, write_atomically
+from data_prep.installation import default_or_named
 from data_prep.posts.sets import PostSets
 from data_prep.store.arrays import Ragged
 from data_prep.store.split import TokenizedPairs
@@ -254,7 +255,7 @@ class Loop:
         return f"{name}-{key}"
 
     def _stage_folder(self, key: str) -> Path:
-        return named_path(self.plan.loop.out) / "stages" / key
+        return default_or_named(self.plan.loop.out) / "stages" / key
 
     @contextmanager
     def _sole_maker(self, folder: Path) -> Iterator[None]:

@@ -12,8 +12,9 @@ from typing import Final, get_args
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.access import check_folder_place, named_path
+from data_prep.files.access import check_folder_place
 from data_prep.files.writing import write_atomically
+from data_prep.installation import default_or_named
 from data_prep.posts.sets import Post, PostSets
 from data_prep.posts.store import prepare_posts
 from evaluation.comparison import MARGIN, Lead, Side
@@ -238,7 +239,7 @@ def write_statistics(plan: PostsPlan, command: str, say: Callable[[str], None]) 
         ValueError: the dump is not available.
         OSError: the files cannot be written.
     """
-    out = named_path(plan.loop.out)
+    out = default_or_named(plan.loop.out)
     check_folder_place(out, "--loop.out")
     posts = prepare_posts(plan.data, command=command, say=say)
     rows = size_rows(posts.posts)

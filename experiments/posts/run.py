@@ -11,7 +11,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from data_prep.files.writing import sole_holder, write_atomically
-from data_prep.installation import code_version, machine, without_paths
+from data_prep.installation import code_version, default_or_named, machine, without_paths
 from data_prep.posts.sample import write_sample
 from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
@@ -107,7 +107,8 @@ class PostsTest:
             lines += ["", difference_line(full[-1], full[-2])]
         begun = "-untrained" if self.trained and not stages else ""
         name = f"{self.plan.name}{begun}-seed{self.plan.train.seed}"
-        folder = named_path(self.plan.evaluate.save or f"{self.plan.loop.out}/results")
+        save = self.plan.evaluate.save
+        folder = named_path(save) if save else default_or_named(self.plan.loop.out) / "results"
         path = save_results(folder, name, full + closed, self._about(stages))
         return Tested(full + closed, "\n".join([*lines, "", f"results: {path}"]))
 
@@ -198,7 +199,7 @@ def run_sample(name: str, typed: Mapping[str, str], command: str, say: Callable[
     """
     fixed = {"data.tag": "", "data.inline": "false", "loop.out": "runs/posts_sample"}
     plan = resolve_plan(name, {**fixed, **typed, "data.path": "none"})
-    folder = named_path(plan.data.root) / f"posts_sample-{SAMPLE_SIZE}-{SAMPLE_SEED}"
+    folder = default_or_named(plan.data.root) / f"posts_sample-{SAMPLE_SIZE}-{SAMPLE_SEED}"
     with sole_holder(folder.with_name(f".{folder.name}.lock"), lambda: say("waiting for another process")):
         if not (folder / "synthetic_sample" / "Posts.xml").exists():
             say(f"breaking documented examples of installed packages, for {SAMPLE_SIZE:,} questions: some minutes")
@@ -217,7 +218,7 @@ def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callabl
         OSError: a file cannot be written.
     """
     ablation = ABLATIONS[name]
-    out = named_path(resolve_plan(BASE, typed).loop.out) / "ablations"
+    out = default_or_named(resolve_plan(BASE, typed).loop.out) / "ablations"
     found: dict[str, list[PostsResult]] = {}
     for label, settings in {BASE: {}, **ablation.variants}.items():
         for seed in range(SEEDS):

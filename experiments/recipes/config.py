@@ -19,8 +19,7 @@ from data_prep.installation import workspace
 from data_prep.sources.pair_files import absolute_list
 from data_prep.store.tokenizing import WordsConfig
 from evaluation.config import EvaluateConfig
-from experiments.recipes.models import MODELS, config_type_of, settings_of
-from experiments.recipes.own_models import OWN, as_typed
+from experiments.recipes.models import MODELS, OWN, as_typed, config_type_of, settings_of
 from experiments.terminal.options import (
     Option,
     fitted,
@@ -228,3 +227,11 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def own_model_in(arguments: Sequence[str]) -> str:
+    """The value of ``--model`` on a command line, which may follow a blank; "" if there is none."""
+    for place, each in enumerate(arguments):
+        if each.startswith("--model=") or (each == "--model" and place + 1 < len(arguments)):
+            return each.partition("=")[2] or arguments[place + 1]
+    return ""

@@ -276,3 +276,12 @@ def is_trained(model: str) -> bool:
     from modeling.base import NeuralRanker
 
     return issubclass(class_of(model), NeuralRanker)
+
+
+OWN: Final[dict[str, str]] = {}
+"""Name of the class of a model of one's own -> how it was named, FILE.py:CLASS with an absolute path."""
+
+
+def as_typed(model: str) -> str:
+    """How a model is named on the command line: by its name, or by ``--model=`` if it is one's own."""
+    return f"--model={OWN[model]}" if model in OWN else model

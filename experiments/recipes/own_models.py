@@ -5,27 +5,15 @@ The file is imported only when it is named on the command line (or to the Python
 
 import dataclasses
 import sys
-from collections.abc import Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from pkgutil import resolve_name
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from data_prep.errors import UserError, shown
 from data_prep.files.access import named_path
-from experiments.recipes.models import BASELINE, MODELS, TRANSFORMER, Recipe
-
-OWN: Final[dict[str, str]] = {}
-"""Name of a class -> how it was named, FILE.py:CLASS with an absolute path."""
-
-
-def own_model_in(arguments: Sequence[str]) -> str:
-    """The value of ``--model`` on a command line, which may follow a blank; "" if there is none."""
-    for place, each in enumerate(arguments):
-        if each.startswith("--model=") or (each == "--model" and place + 1 < len(arguments)):
-            return each.partition("=")[2] or arguments[place + 1]
-    return ""
+from experiments.recipes.models import BASELINE, MODELS, OWN, TRANSFORMER, Recipe
 
 
 def add_own_model(named: str) -> str:
@@ -49,11 +37,6 @@ def add_own_model(named: str) -> str:
     recipe = _own_recipe(module, name)
     OWN[name], MODELS[name] = f"{path}:{name}", recipe
     return name
-
-
-def as_typed(model: str) -> str:
-    """How a model is named on the command line: by its name, or by ``--model=`` if it is one's own."""
-    return f"--model={OWN[model]}" if model in OWN else model
 
 
 def _imported_model(module: str, path: Path) -> Any:

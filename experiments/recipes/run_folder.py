@@ -85,6 +85,13 @@ class RunFolder:
         """The printed lines, with timestamps."""
         return self.path / LOG
 
+    def forget(self) -> None:
+        """Remove what a run writes before its training, if nothing else is there."""
+        begun = (self.config, self.vocabulary, self.log)
+        if {*self.path.iterdir()} <= {*begun}:
+            for each in begun:
+                each.unlink(missing_ok=True)
+
 
 @contextmanager
 def named_folder(plan: Configuration) -> Iterator[None]:
@@ -215,20 +222,24 @@ def untrained(name: str) -> Ranker:
 
 
 def miner(name: str) -> Ranker:
-    """The ranker ``--train.mined_by``.
+    """The ranker ``--train.mined_by``, which :func:`check_miner` has checked."""
+    return untrained(name) if name in MODELS else PoolRanker(*load_run(named_path(name)), best_device())
+
+
+def check_miner(name: str) -> None:
+    """Check the ranker ``--train.mined_by``.
 
     Raises:
         UserError: it is neither a ranker without training nor the folder of a finished run.
     """
     if name in MODELS and not is_trained(name):
-        return untrained(name)
+        return
     folder = named_path(name)
     if name in MODELS or not folder.is_dir():
         raise UserError(
             f"--train.mined_by takes a ranker without training, such as bm25_tuned, or the folder of a run, not {name}"
         )
     check_finished(RunFolder(folder))
-    return PoolRanker(*load_run(folder), best_device())
 
 
 RECORD: Final = "record.json"

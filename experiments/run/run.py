@@ -20,8 +20,7 @@ from data_prep.store.split import Split
 from evaluation.results import Result, Seconds, load_result, save_result
 from evaluation.tables import render_table
 from experiments.recipes.config import CHANGEABLE, Configuration, as_lines, change, typed_again
-from experiments.recipes.models import class_of, is_trained
-from experiments.recipes.own_models import OWN, as_typed
+from experiments.recipes.models import OWN, as_typed, class_of, is_trained
 from experiments.recipes.results_folder import settings_of
 from experiments.recipes.run_folder import RunFolder, check_finished, load_run, named_folder, new_run_folder
 from experiments.run.data import check_trainable, contexts_stage, prepare_others, prepare_stage, training_data
@@ -76,6 +75,10 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
         with logged_to(folder.log) if processes.is_first() else nullcontext():
             try:
                 return _run(plan, data, folder, command, prepared)
+            except UserError:
+                if own and not plan.train.resume:
+                    own.forget()
+                raise
             except KeyboardInterrupt:
                 words = [plan.dataset, as_typed(plan.model_name), f"--train.resume={folder.path}"]
                 complain(f"resume with: bash run.sh {shlex.join(words)}")

@@ -27,7 +27,7 @@ from evaluation.reading import WHOLE, TestReading, asked, pool_rows, said_seen, 
 from evaluation.results import DataSource, Fusion, Result, Seconds, Tested, measure, result_of, validations
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained, recipe_of
-from experiments.recipes.run_folder import RunFolder, untrained
+from experiments.recipes.run_folder import RunFolder, check_miner, untrained
 from experiments.run.data import config_of_other, fusion_pairs, tests_beside
 from experiments.run.training import doubts, parameters_of
 from experiments.terminal.console import say
@@ -52,6 +52,8 @@ def check_named(plan: Configuration, *, trains: bool) -> None:
     """
     if plan.evaluate.fuse_with:
         check_mix(plan.evaluate.fuse_with)
+    if trains and plan.train.hard_negatives:
+        check_miner(plan.train.mined_by)
     for option, typed, name, path in _named(plan, trains=trains):
         if name not in DATASETS:
             raise unknown(f"data set in --{option}", name, list(DATASETS))
@@ -79,7 +81,11 @@ def check_mix(name: str) -> None:
 
 
 def _named(plan: Configuration, *, trains: bool) -> Iterator[tuple[str, str, str, str]]:
-    """Option, its text, and name and path of each other data set."""
+    """Option, its text, and name and path of each other data set.
+
+    Raises:
+        UserError: an option names one twice.
+    """
     data, evaluate = plan.data, plan.evaluate
     options = [
         ("evaluate.extra_tests", evaluate.extra_tests, evaluate.also_sets),
@@ -91,6 +97,8 @@ def _named(plan: Configuration, *, trains: bool) -> Iterator[tuple[str, str, str
             ("data.exclude_overlap_with", data.exclude_overlap_with, data.apart_sets),
         ]
     for option, typed, sets in options:
+        if twice := [":".join(filter(None, each)) for each in sets if sets.count(each) > 1]:
+            raise UserError(f"--{option} has {twice[0]} twice: name each data set once")
         for name, path in sets:
             yield option, typed, name, path
 

@@ -260,7 +260,9 @@ def doubts(evaluation: Evaluation, *, claims: bool = False) -> list[str]:
     if not claims:
         return found
     low, high = bootstrap_interval(values, resamples=1000)
-    if high - low > _WIDE or len(values) < _FEW:
+    if high == low and len(values) < _FEW:
+        found.append(f"{len(values):,} queries are few, and have the same rank: the MRR has no interval")
+    elif high - low > _WIDE or len(values) < _FEW:
         found.append(
             f"{len(values):,} queries are few: the 95 % interval of the MRR is {high - low:.3f} wide, from {low:.3f} "
             f"to {high:.3f}, so that only large differences can be shown"

@@ -26,8 +26,7 @@ from data_prep.files.writing import sole_writer
 from data_prep.installation import IMPORT_ROOT, processors
 from evaluation.results import Result, load_result
 from experiments.recipes.config import REPOSITORY, Configuration, all_options, resolve
-from experiments.recipes.models import is_trained
-from experiments.recipes.own_models import as_typed
+from experiments.recipes.models import as_typed, is_trained
 from experiments.recipes.results_folder import folder_name, in_words, same_results
 from experiments.recipes.run_folder import RunFolder
 from experiments.tables.cells import inputs_now, rename, set_aside

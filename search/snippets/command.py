@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from data_prep.errors import UserError, check_bounds, one_line, real, shown, whole
+from data_prep.errors import UserError, check_bounds, one_line, real, shown, unexpected, whole
 from data_prep.files.access import check_replaceable_folder, named_path, read_whole
+from data_prep.installation import default_or_named
 from data_prep.posts.sets import PostsConfig
 from data_prep.traces.one_line import with_lines
 from data_prep.traces.trace import read_trace
@@ -43,7 +44,7 @@ def related(arguments: Sequence[str]) -> bool:
     """
     words, options = parsed(arguments, RelatedOptions)
     if len(words) != 1:
-        raise UserError("expected a file and a line: bash run.sh related src/app.py:120")
+        raise unexpected("a file and a line: bash run.sh related src/app.py:120", words)
     from search.opening import source_of
     from search.serve.agent_answers import place_of
     from search.snippets.answer import answer_place
@@ -226,7 +227,7 @@ def index_posts(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, PostsIndexOptions)
     if not words and not options.path:
         raise UserError("expected a dump: bash run.sh posts index DUMP [DUMP ...] [--tag=TAG] [--model=STAGE]")
-    out = named_path(options.out)
+    out = default_or_named(options.out)
     check_replaceable_folder(out, "--out", "index.json")
     from data_prep.files.writing import sole_holder
     from data_prep.posts.store import prepare_posts
@@ -268,7 +269,7 @@ def search_posts(arguments: Sequence[str]) -> bool:
     if len(text) > (kept := len(query.text)) + 1000:
         tell = complain if options.json else say
         tell(f"of {len(text):,} characters the middle is left out; {kept:,} are read")
-    found = PostIndex(named_path(options.index), options.nearest)
+    found = PostIndex(default_or_named(options.index), options.nearest)
     started = time.perf_counter()
     hits = found.search(query, options.top)
     seconds = time.perf_counter() - started

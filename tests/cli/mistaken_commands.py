@@ -216,6 +216,8 @@ DATA: Final = [
 ]
 
 EVALUATIONS: Final = [
+    ("a test twice", "jdk unif --evaluate.extra_tests=csn,jdk,csn", "--evaluate.extra_tests has csn twice"),
+    ("training data twice", "jdk unif --data.extra_train_sets=csn,csn", "--data.extra_train_sets has csn twice"),
     ("test nothing", "evaluate", "expected the folder of a run: bash run.sh evaluate RUN_DIR"),
     ("test nowhere", "evaluate /nowhere", "expected the configuration of a run"),
     ("test a file", "evaluate {here}/file.txt", "expected the configuration of a run"),
@@ -314,6 +316,18 @@ SEARCHES: Final = [
 ]
 
 PAIRS: Final = [
+    ("results into a file", "gencodesearchnet bm25 --save={here}/file.txt", "--save={here}/file.txt cannot be written"),
+    ("contexts into a file", "context {here}/bm25 --save={here}/file.txt", "--save={here}/file.txt cannot be written"),
+    (
+        "labels into nowhere",
+        "context ndcg x --annotations=x --save={here}/file.txt/x",
+        "--save={here}/file.txt/x cannot be written",
+    ),
+    (
+        "posts into a file",
+        "posts bm25 --data.path={here} --evaluate.save={here}/file.txt",
+        "--evaluate.save={here}/file.txt cannot be written",
+    ),
     ("rank by nothing", "gencodesearchnet", "expected a model, such as bm25"),
     ("rank without data", "gencodesearchnet bm25", "is no folder with files of GenCodeSearchNet"),
     ("rank nowhere", "gencodesearchnet bm25 --path=/nowhere", "/nowhere is no folder with files of"),

@@ -43,7 +43,7 @@ def test_without_a_folder_all_runs_are_shown(started):
         (["--logdir=none"], "expected a folder of runs, got {here}/none"),
         (["--port=80x"], "tensorboard: error: argument --port: invalid"),
         (["--nonsense=1"], "tensorboard: error: unrecognized arguments: --nonsense=1"),
-        (["mine", "--path_prefix=x/"], "path_prefix"),
+        (["mine", "--path_prefix=x/"], "tensorboard: error: Path prefix must"),
         (["mine", "more"], "tensorboard: error: argument {{serve}}: invalid choice: 'more'"),
     ],
 )

@@ -12,7 +12,7 @@ from cli.main import main
 from evaluation.results import load_result
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.recipes.models import BASELINE, MODELS, Recipe
-from experiments.recipes.own_models import OWN as NAMED
+from experiments.recipes.models import OWN as NAMED
 from neural_code_search.scoring import load_model
 from tests.tiny_models import tiny_bert
 

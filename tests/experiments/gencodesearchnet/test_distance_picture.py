@@ -1,10 +1,12 @@
 """The heat map of the subsets' distances is a picture, with both matrices and every name in it."""
 
 import io
+import json
 
 import pytest
 from matplotlib.image import imread
 
+from cli.main import main
 from data_prep.gencodesearchnet.records import Example
 from data_prep.gencodesearchnet.statistics import ByteLevelBpe, distances, subset_statistics
 from experiments import corpus_statistics
@@ -35,6 +37,18 @@ def test_it_shows_the_distances_and_all_names_within_its_bounds(monkeypatch):
             box = label.get_window_extent()
             assert box.x0 >= 0
             assert box.y0 >= 0
+
+
+def test_one_subset_has_a_table_without_a_picture(tmp_path, capsys):
+    more = {"target": 1, "target_options": ["no_match", "match"]}
+    rows = [{"input": f"adds {number} [CODESPLIT] x += {number}", **more} for number in range(9)]
+    (tmp_path / "test_go.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    line = ["gencodesearchnet", "statistics", f"--path={tmp_path}", f"--out={tmp_path / 'out'}"]
+    assert main(line) == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["statistics.md"]
+    page = (tmp_path / "out" / "statistics.md").read_text()
+    assert "| go |" in page.replace("codesearchnet_", "")
+    assert capsys.readouterr().out.endswith(f"\n{tmp_path / 'out' / 'statistics.md'}\n")
 
 
 def test_one_subset_has_no_distances():

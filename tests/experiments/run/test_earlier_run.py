@@ -199,6 +199,8 @@ def test_tied_scores_and_a_result_below_chance_are_doubted():
     assert "100% of the queries" in doubts(evaluation([0] * 4, [3] * 4))[0]
     assert doubts(evaluation([3] * 4, [0] * 4)) == ["the MRR of 0.2500 is below that of a random order, 0.5208"]
     assert doubts(evaluation([0, 1, 0, 3], [0] * 4)) == []
+    told = "4 queries are few, and have the same rank: the MRR has no interval"
+    assert doubts(evaluation([0] * 4, [0] * 4), claims=True) == [told]
 
 
 def test_an_interrupted_one_is_resumed_in_its_own_folder(finished, tmp_path, monkeypatch):

@@ -209,8 +209,19 @@ def test_hard_negatives_are_mined_by_a_control_or_by_a_run(options, finished, tm
     assert main([*first, f"--train.mined_by={finished}", f"--out={tmp_path / 'b'}"]) == 0
     weights = [load_file(tmp_path / run / "weights.safetensors") for run in "ab"]
     assert any(not torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-    assert main([*first, "--train.mined_by=unif", f"--out={tmp_path / 'c'}"]) == 2
-    assert "--train.mined_by takes a ranker without training, such as bm25_tuned" in capsys.readouterr().err
+    capsys.readouterr()
+    for name in ("unif", "nowhere"):
+        assert main([*first, f"--train.mined_by={name}", f"--out={tmp_path / 'c'}"]) == 2
+        told = capsys.readouterr()
+        assert "--train.mined_by takes a ranker without training, such as bm25_tuned" in told.err
+        assert "run folder" not in told.out  # it is said before anything is done
+
+
+def test_a_mistake_that_only_the_data_show_leaves_no_folder(options, tmp_path, capsys):
+    wrong = ["--words.min_count=1000000", f"--out={tmp_path / 'd'}"]
+    assert main(["folder", "unif", *options, *wrong]) == 2
+    assert "--words.min_count=1000000 leaves no known word" in capsys.readouterr().err
+    assert not (tmp_path / "d").exists()
 
 
 def test_mined_negatives_are_ranked_high_and_no_duplicates(small_data):
