@@ -14,7 +14,7 @@ from evaluation.queries import QueryFacts
 from evaluation.speed import Row
 from experiments.tables.comparison_pictures import as_png, forest_panels
 from experiments.tables.comparison_tables import Clusters, Results, markdown_table, with_interval
-from experiments.tables.main_table import MIXED_WITH, README_TESTS, TOKEN_HEADS, of_trials
+from experiments.tables.main_table import FUSED, MIXED_WITH, README_TESTS, TOKEN_HEADS, of_trials
 from experiments.tables.query_kinds import wins_table
 from experiments.tables.tuning import BEST
 from training.drawing import Figure
@@ -36,7 +36,7 @@ ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "galm, L = 0 + BM25": ("galm, L = 0 + BM25",),
     "galm_plus + BM25": ("galm_plus + BM25", f"galm_plus, start 0.2{_MORE} + BM25{_TUNED}"),
     "tabcs + BM25": ("tabcs + BM25", f"tabcs_no_ast{_MORE} + BM25{_TUNED}"),
-    **{f"{of_trials(name)}{end}": (f"{of_trials(name)}{end}",) for end in ("", _FUSED) for name in BEST},
+    **{row: (row,) for row in (*map(of_trials, BEST), *(f"{of_trials(name)}{_FUSED}" for name in FUSED))},
     **{f"minilm{end}": (f"minilm{end}", f"minilm, one epoch{end}") for end in ("", _FUSED)},
     **{name: (name,) for label in ("minilm as it comes", *TOKEN_HEADS) for name in (label, f"{label} + BM25")},
 }

@@ -15,6 +15,8 @@ REFERENCES: Final = ("galm", "bm25_tuned")
 """All others on a pool are compared with each of these that was tested on it."""
 
 MIXED_WITH: Final = "bm25_tuned"
+FUSED: Final = ("galm", "galm_plus", "tabcs")
+"""Models that are fused with it too."""
 
 README_ROWS: Final[Mapping[str, str]] = {
     "bm25_tuned": "BM25, tuned",
@@ -214,10 +216,10 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
         _NODE_KINDS,
         _TO_THE_LETTER,
         *_WITH_COPIES,
-        *_mixtures((*_JDK, *_JDK_WITHOUT_GRAPH, *_JDK_WIDE), ("galm", "galm_plus", "tabcs")),
+        *_mixtures((*_JDK, *_JDK_WITHOUT_GRAPH, *_JDK_WIDE), FUSED),
     ),
-    "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, ("galm", "galm_plus", "tabcs"))),
-    "tuned": tuple(cell for of in _EQUAL for cell in (*of, *_mixtures(of, ("galm", "galm_plus", "tabcs")))),
+    "debian_sample": (*_DEBIAN, *_mixtures(_DEBIAN, FUSED)),
+    "tuned": tuple(cell for of in _EQUAL for cell in (*of, *_mixtures(of, FUSED))),
     "encoders": (
         *_encoders("debian_sample"),
         *_encoders("jdk"),
