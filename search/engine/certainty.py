@@ -25,14 +25,12 @@ from search.index.code_index import Index
 
 _SHOWN: Final = 5  # words that a line names
 _ALL: Final = 0.999  # the share of a question's words that is all of them, but for rounding
-_MEETING: Final = 3
-"""Pairs of letters from one that files have to the next: between these at most one letter is of neither."""
-_ONE_WORD: Final = re.compile("[\u30a1-\u30ff]+")
-"""Katakana, in which no letter is a word between two others."""
+_MEETING: Final = 3  # pairs of letters from one that files have to the next: between these at most one is of neither
+_ONE_WORD: Final = re.compile("[\u30a1-\u30ff]+")  # katakana, in which no letter is a word between two others
+_WORDS: Final = re.compile(r"[\w\s.,()?!-]+")  # a question in words and names, without what messages have besides
 _RANKING: Final = RankingSettings()
 _HIDDEN: Final = "only other files than those asked for have it"
-NEAREST: Final = "nearest by meaning"
-"""What hits are that need not answer."""
+NEAREST: Final = "nearest by meaning"  # what hits are that need not answer
 _WHY: Final[Mapping[Level, str]] = {
     "strong": "",
     "weak": "perhaps nothing here answers it",
@@ -50,7 +48,7 @@ class Certainty:
     nearest: Sequence[str] = ()
     """Names that exist, nearest to a name or word that does not."""
     name: str = ""
-    """The name that the question is, or a path in it, if nothing is called so."""
+    """The name that the question is or asks about, or a path in it, if nothing is called so."""
     misspelt: bool = False
     """Whether all that is not there is near to something that is, so that it may be misspelt."""
     why: str = ""
@@ -185,7 +183,7 @@ class Judge:
         typed, query = query, self._route_in(query) or (self._spelt if query.isascii() else self._surely_formed)(query)
         found = self._certainty(query, hits, typed)
         if found.level != "strong" and found.numbers and self._has_message(query, hits.rows[0]):
-            found = replace(found, level="strong", why="")
+            found = replace(found, level="strong", name="", why="")
         if found.absent and found.level == "strong" and _ONE_WORD.fullmatch(query.strip()):
             found = replace(found, level="weak", why=_WHY["weak"])
         if quoted and not hits and not found.absent:
@@ -239,7 +237,9 @@ class Judge:
             level: Level = "strong" if numbers["words"] else "weak"
             return Certainty(level, absent, nearest, why=_WHY[level])
         level = LIMITS.level(numbers, misspelt=misspelt)
-        return Certainty(level, absent, nearest, misspelt=misspelt, why=_WHY[level], numbers=numbers)
+        name = unknown[0] if unknown and level == "strong" and not misspelt and _WORDS.fullmatch(query) else ""
+        level, why = ("weak", "") if name else (level, _WHY[level])
+        return Certainty(level, absent, nearest, name, misspelt, why, numbers=numbers)
 
     def _of_name(self, name: str, terms: Sequence[str], hits: Hits) -> Certainty:
         """Of a question that is the name of something: strong, unless only other files than those asked for have it."""

@@ -175,7 +175,7 @@ def _limit(totals: Float[np.ndarray, " questions"], below: int) -> float:
 def _shares(answered: Mapping[str, Answered], limits: Mapping[str, Limits], kind: str) -> dict[str, Any]:
     """How many questions of a kind there are, and the share called weak or none, with its 95 % interval, and none."""
     levels = [
-        limits[name].level(each.numbers, misspelt=each.misspelt) if each.numbers else each.level
+        limits[name].level(each.numbers, misspelt=each.misspelt) if each.numbers and not each.name else each.level
         for name, own in answered.items()
         for each in own[kind]
     ]

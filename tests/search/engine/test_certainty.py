@@ -180,6 +180,25 @@ def test_a_name_that_is_like_no_other_has_no_nearest(engine):
     assert found.line == "nothing found: nothing is called closeDrawer"
 
 
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("how does cancelOrderPool close connections", "cancelOrderPool"),
+        ("where is total_of_connections", "total_of_connections"),
+        ("Close orderState connections", "orderState"),
+    ],
+)
+def test_a_question_about_a_name_that_nothing_has_is_weak_and_says_so(engine, query, name):
+    sure = engine.certainty(query, engine.search(query))
+    assert sure.level == "weak"
+    assert f"nothing is called {name}" in sure.line
+
+
+@pytest.mark.parametrize("query", ["how does cancel_order cancel an order", "Cancel an order that was not yetShipped:"])
+def test_a_question_about_what_is_there_and_a_message_with_a_value_stay_strong(engine, query):
+    assert engine.certainty(query, engine.search(query)).level == "strong"
+
+
 def test_a_misspelt_word_is_named_as_typed(engine):
     found = said(engine, "Canecl an order")
     assert (found.absent, found.nearest[0]) == (["Canecl"], "cancel")
