@@ -14,9 +14,8 @@ from evaluation.queries import QueryFacts
 from evaluation.speed import Row
 from experiments.tables.comparison_pictures import as_png, forest_panels
 from experiments.tables.comparison_tables import Clusters, Results, markdown_table, with_interval
-from experiments.tables.main_table import FUSED, MIXED_WITH, README_TESTS, TOKEN_HEADS, of_trials
+from experiments.tables.main_table import MIXED_WITH, README_TESTS, TOKEN_HEADS
 from experiments.tables.query_kinds import wins_table
-from experiments.tables.tuning import BEST
 from training.drawing import Figure
 
 PICTURE: Final = "main.png"
@@ -36,18 +35,12 @@ ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "galm, L = 0 + BM25": ("galm, L = 0 + BM25",),
     "galm_plus + BM25": ("galm_plus + BM25", f"galm_plus, start 0.2{_MORE} + BM25{_TUNED}"),
     "tabcs + BM25": ("tabcs + BM25", f"tabcs_no_ast{_MORE} + BM25{_TUNED}"),
-    **{row: (row,) for row in (*map(of_trials, BEST), *(f"{of_trials(name)}{_FUSED}" for name in FUSED))},
     **{f"minilm{end}": (f"minilm{end}", f"minilm, one epoch{end}") for end in ("", _FUSED)},
     **{name: (name,) for label in ("minilm as it comes", *TOKEN_HEADS) for name in (label, f"{label} + BM25")},
 }
 """Row -> the labels that it has in results; of several on one test set the first."""
 QUESTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "Is GALM ahead of TabCS?": (("galm", "tabcs"), ("galm + BM25", "tabcs + BM25")),
-    "Is GALM ahead of TabCS, each with the best of eight trials?": (
-        (of_trials("galm"), of_trials("tabcs")),
-        (f"{of_trials('galm')}{_FUSED}", f"{of_trials('tabcs')}{_FUSED}"),
-        (of_trials("galm_plus"), of_trials("tabcs")),
-    ),
     "Does GALM's graph help?": (("galm", "galm, L = 0"), ("galm + BM25", "galm, L = 0 + BM25")),
     "Is GALM ahead of BM25?": (("galm", "bm25_tuned"), ("galm + BM25", "bm25_tuned")),
     "Is GALM ahead of MiniLM, fine-tuned?": (("galm", "minilm"), ("galm + BM25", "minilm + BM25")),

@@ -9,12 +9,14 @@ from experiments.tables.ablations import ABLATIONS
 from experiments.tables.cells import saved_results
 from experiments.tables.comparison_pictures import comparison_pictures, overview_picture
 from experiments.tables.comparison_tables import markdown_table, tables
+from experiments.tables.equal_budgets import best_trials_section
 from experiments.tables.main_table import (
     CELLS,
     README_ALSO,
     README_ROWS,
     README_TESTS,
     REFERENCES,
+    of_trials,
     shown,
 )
 from experiments.tables.pages import END, README, RESULTS, START, Saved, pages, with_tables, write_tables
@@ -217,6 +219,17 @@ def test_the_best_setting_of_a_model_is_bold_and_missing_ones_are_blank():
     trials, earlier = ([cell.strip() for cell in row.split("|")[1:-1]] for row in rows)
     assert trials == ["unif", "", "**0.750**", *[""] * (TRIALS - 2)]
     assert earlier == ["unif", "0.250", "", "**0.500**", ""]
+
+
+def test_the_best_of_equal_trials_are_compared_with_each_other_on_test_splits():
+    labels = [shown(cell.label) for cell in CELLS["tuned"]]
+    assert {of_trials(name) for name in BEST} <= {*labels}
+    found = [(name, result(model=name.split(",")[0], also={})) for name in map(of_trials, ("galm", "tabcs", "unif"))]
+    page = best_trials_section(found, {})
+    (rows,) = [line for line in page.splitlines() if line.startswith("| galm |")]
+    assert rows.count("|") == 3
+    assert "`galm` gets no verdict, with one seed, against `tabcs`" in page
+    assert best_trials_section([], {}) == ""
 
 
 def test_the_reference_is_a_model_of_the_table():
