@@ -54,8 +54,8 @@ def _told(title: str, rows: Mapping[str, Entry], files: Sequence[int] | None) ->
 
 _ABOUT: Final = (
     "Each word model with the best setting of its trials, trained anew with up to three seeds. MRR: mean ± deviation "
-    "over seeds, of all test queries over as many methods. Differences are paired over queries, with 95 % intervals over "
-    "seeds and queries, those of one file together where files are known; verdicts by p < 0.05 after Holm's "
+    "over seeds, of all test queries over as many methods. Differences are paired over queries, with 95 % intervals "
+    "over seeds and queries, those of one file together where files are known; verdicts by p < 0.05 after Holm's "
     "correction for the comparisons of a test set here. A few lists of calls of the JDK differ from those of the main "
     "table, so its rows are not compared with these."
 )

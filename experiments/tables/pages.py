@@ -65,8 +65,9 @@ _WHERE: Final = (
 _BUDGET: Final = (
     "**Tuning.** The neural models of this page were given the same four settings on validation; those with or without "
     "a tree have the other form's. With the best of eight equal trials each, the JDK is ranked in "
-    "[tuning.md](tuning.md#the-best-of-eight-trials-on-test-splits). galm keeps its paper's loss. What "
-    "GALM's paper leaves open, and what galm_plus has instead, was chosen on validation by hand, in more runs than that: its lead includes this work."
+    "[tuning.md](tuning.md#the-best-of-eight-trials-on-test-splits). galm keeps its paper's loss. What GALM's paper "
+    "leaves open, and what galm_plus has instead, was chosen on validation by hand, in more runs than that: its lead "
+    "includes this work."
 )
 _LOADS: Final = "Times were taken under different loads and compare no models."
 
