@@ -51,8 +51,7 @@ class Certainty:
     """The name that the question is or asks about, or a path in it, if nothing is called so."""
     misspelt: bool = False
     """Whether all that is not there is near to something that is, so that it may be misspelt."""
-    why: str = ""
-    """What else makes it weak or none."""
+    why: str = ""  # what else makes it weak or none
     beyond: str = ""
     """What was not looked into, and might answer; "" if the answer is strong."""
     numbers: Mapping[str, float] = field(default_factory=dict)
@@ -237,7 +236,8 @@ class Judge:
             level: Level = "strong" if numbers["words"] else "weak"
             return Certainty(level, absent, nearest, why=_WHY[level])
         level = LIMITS.level(numbers, misspelt=misspelt)
-        name = unknown[0] if unknown and level == "strong" and not misspelt and _WORDS.fullmatch(query) else ""
+        may_name = not misspelt and (level == "strong" or (level == "weak" and not absent))
+        name = unknown[0] if unknown and may_name and _WORDS.fullmatch(query) else ""
         level, why = ("weak", "") if name else (level, _WHY[level])
         return Certainty(level, absent, nearest, name, misspelt, why, numbers=numbers)
 

@@ -186,6 +186,7 @@ def test_a_name_that_is_like_no_other_has_no_nearest(engine):
         ("how does cancelOrderPool close connections", "cancelOrderPool"),
         ("where is total_of_connections", "total_of_connections"),
         ("Close orderState connections", "orderState"),
+        ("how does cancelPoolTimeout work", "cancelPoolTimeout"),
     ],
 )
 def test_a_question_about_a_name_that_nothing_has_is_weak_and_says_so(engine, query, name):
