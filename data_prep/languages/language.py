@@ -5,6 +5,7 @@ loaded when something is parsed. A function is found with its documentation, whi
 docstring inside, and the comments of its file, so that code and context can be shown without them.
 """
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 PIECE_TYPE: Final = "Piece__"
 """Stands for the type around a method that is without one."""
 IN_TYPE: Final = (f"class {PIECE_TYPE} {{\n", "\n}")
-resolved: Final = lru_cache(resolve_name)
-"""What "module:name" names."""
+resolved: Final = lru_cache(resolve_name)  # what "module:name" names
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -291,7 +291,7 @@ class Language:
     @property
     def comment_mark(self) -> str:
         """A regular expression of what begins a line comment."""
-        return "|".join(filter(None, (self.line_comment, self.other_comment)))
+        return "|".join(filter(None, (re.escape(self.line_comment), self.other_comment)))
 
     @property
     def distribution(self) -> str:

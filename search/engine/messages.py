@@ -1,6 +1,6 @@
-"""What code has of a message or a route that is asked for.
+"""What code has of a message that is asked for.
 
-A message stands in code letter by letter, whatever was put in at its placeholders.
+It stands in code letter by letter, whatever was put in at its placeholders. Routes are read so too.
 """
 
 import re
@@ -159,8 +159,10 @@ def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[Pass
 
 def _may_be_message(typed: str, lower: Sequence[str]) -> bool:
     """Whether a question may be a message whose telling words alone do not find it; ``lower``: its words."""
-    if len(lower) < FEWEST or ":" in typed or any(map(is_value, lower)):
-        return len(lower) >= FEWEST
+    if len(lower) < FEWEST:
+        return False
+    if ":" in typed or any(map(is_value, lower)):
+        return True
     common = sum(is_common(word.strip(".,;!?")) for word in lower)
     is_said = common > 0 and _SAID.search(typed) is not None
     return lower[0] not in ASKING and (is_said or (common > 1 and _CAPITAL.match(typed) is not None))

@@ -41,7 +41,6 @@ class GrowingIndex(OpeningIndex):
         """
         self._partial, self._root, self._reranker_of = partial, root, reranker_of
         self._lock, self._so_far = threading.Lock(), dict[Index, Opened]()
-
         self._has_failed = False
 
         def told(error: Exception) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 import neural_code_search as ncs
+from tests.search.repositories import write
 
 FILES = {
     "Dusk.cs": 'public class DuskGate\n{\n    [HttpGet("/api/v3/quince")]\n'
@@ -38,11 +39,7 @@ ASKED = {
 
 @pytest.fixture(scope="module")
 def numbered(tmp_path_factory):
-    root = tmp_path_factory.mktemp("numbered")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).write_text(text)
-    return ncs.index_folder(root)
+    return ncs.index_folder(write(tmp_path_factory.mktemp("numbered"), FILES))
 
 
 @pytest.mark.parametrize("question", ASKED)
