@@ -41,10 +41,8 @@ _MANY: Final = 1 << 15
 def line_scores(text: str, rarity: Mapping[str, float], sentence: str = "") -> list[float]:
     """How much of a question each line of a text says; 0 of one that has none of its words."""
     read = read_text(text)
-    scores = [0.0] * len(read.lines)
-    for place, said in read.said(rarity, sentence).items():
-        scores[place] = said
-    return scores
+    said = read.said(rarity, sentence)
+    return [said.get(place, 0.0) for place in range(len(read.lines))]
 
 
 class _Met:
@@ -151,6 +149,11 @@ class ReadText:
         return [*accumulate((len(line) + 1 for line in self.lines), initial=0)]
 
     @cached_property
+    def lower(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
+
+    @cached_property
     def longest(self) -> int:
         """Characters of the longest line."""
         return max(map(len, self.lines))
@@ -231,10 +234,9 @@ def _is_whole(text: str, start: int, end: int) -> bool:
         return True
     if before.isalnum() or behind.isalnum() or before == "_" or behind == "_":
         return False
-    joined = (before in _JOINING and before and _is_letter(text[start - 2 : start - 1])) or (
+    return not (before in _JOINING and before and _is_letter(text[start - 2 : start - 1])) and not (
         behind in _JOINING and behind and _is_letter(text[end + 1 : end + 2])
     )
-    return not joined
 
 
 def _is_letter(text: str) -> bool:

@@ -162,7 +162,7 @@ class Chains:
 
     weights: Float[np.ndarray, " places"]
     lengths: Int64[np.ndarray, " places"]
-    firsts: Int64[np.ndarray, " places"]
+    firsts: Int64[np.ndarray, " places"]  # where it begins, among the places of all words
 
     def improve(
         self, before: "Chains", places: Int64[np.ndarray, " places"], weight: float, there: Bool[np.ndarray, " places"]
@@ -213,8 +213,8 @@ def ending(words: Sequence[Word], number: int, before: Sequence[Chains], gap: fl
         gap: what a placeholder takes away.
     """
     word = words[number]
-    keys = word.keys
-    best = Chains(np.full(len(keys), word.weight), np.ones(len(keys), np.int64), keys.copy())
+    keys, own = word.keys, sum(len(each.keys) for each in words[:number])
+    best = Chains(np.full(len(keys), word.weight), np.ones(len(keys), np.int64), own + np.arange(len(keys)))
     for other in range(max(0, number - _BEFORE), number):
         apart, last = word.place - words[other].place, words[other].keys
         if apart > _APART or not len(last) or not len(keys):

@@ -4,7 +4,8 @@ It stands in code letter by letter, whatever was put in at its placeholders. Rou
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, groupby, islice, pairwise
 from typing import Final
 
@@ -189,7 +190,7 @@ def _likely(index: Index, typed: Sequence[str]) -> Iterator[tuple[Passage, float
     kept = np.flatnonzero((chains.lengths >= FEWEST) & (chains.weights >= _QUOTED * total))
     order = kept[(-chains.weights[kept]).argsort(kind="stable")]
     begun = dict[int, tuple[int, float]]()  # where a passage begins -> the last word of the best one, and its weight
-    found = (each[order].tolist() for each in (chains.firsts, keys, chains.weights))
+    found = (each.tolist() for each in (keys[chains.firsts[order]], keys[order], chains.weights[order]))
     for first, last, weight in zip(*found, strict=True):
         begun.setdefault(first, (last, weight))
     for first, (last, weight) in islice(begun.items(), _READ_QUOTES):
@@ -218,22 +219,29 @@ def line_of(text: str, typed: str, *, quoted: bool = False, sentence: str = "") 
         forms = (joint.join(own) for joint, own in zip((r"\s+", r"[\W_]*"), parts, strict=True) if own)
         found = next(filter(None, (re.search(form, read, re.IGNORECASE) for form in forms)), None)
         return read.count("\n", 0, found.start()) + 1 if found else 0
-    asked, lower = without_error(typed.strip()).lower().split(), read.lower()
-    if len(asked) < FEWEST or len(lower) != len(read):
+    asked, pairs = _asked(typed)
+    lines = read_text(text, _READ) if pairs else None
+    if not lines or len(lines.lower) != len(lines.text):
         return 0
     best, most = 0, _HALF
-    for place in sorted(_lines_with_pairs(lower, asked)):
-        lines = read_text(text, _READ)
+    for place in sorted(_lines_with_pairs(lines.lower, pairs)):
         share = share_as_typed(asked, lines.lines[place]) if lines.is_code(place, sentence) else 0.0
         if share > most:
             best, most = place + 1, share
     return best
 
 
-def _lines_with_pairs(text: str, asked: Sequence[str]) -> set[int]:
+@lru_cache(maxsize=16)  # asked for each hit
+def _asked(typed: str) -> tuple[Sequence[str], Collection[str]]:
+    """The words of a question without the name of an error, and two that follow each other; none of a short one."""
+    words = without_error(typed.strip()).lower().split()
+    return words, {f"{first} {then}" for first, then in pairwise(words)} if len(words) >= FEWEST else ()
+
+
+def _lines_with_pairs(text: str, pairs: Collection[str]) -> set[int]:
     """The lines of a text, from 0, where two words of a question that follow each other begin."""
     found: set[int] = set()
-    for pair in {f"{first} {then}" for first, then in pairwise(asked)}:
+    for pair in pairs:
         line, begin, place = 0, 0, text.find(pair)
         while place >= 0:
             line += text.count("\n", begin, place)

@@ -8,6 +8,7 @@ what only declares it.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import inf, nextafter
 from typing import Final
 
 import numpy as np
@@ -203,7 +204,7 @@ def definitions_first(
     for place in declared:
         other = best.get(called[place], place)
         if scores[other] <= scores[place]:
-            scores[[other, place]] = np.nextafter(scores[place], np.inf), scores[other]
+            scores[other], scores[place] = nextafter(scores[place], inf), scores[other]
     return scores
 
 

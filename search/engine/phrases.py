@@ -179,7 +179,7 @@ class Phrases:
         if not total or len(told) == 1 < sum(map(tells, words)) - 1:  # one word of several says nothing
             return []
         keys, chains = linked(told, _GAP * total / len(told))
-        weights, firsts = chains.weights, chains.firsts
+        weights = chains.weights
         unit = self._unit
         least = (_LEAST * unit * total**2) ** (1 / 3) * (1 - 1e-9)  # of the weight, whose third power is compared
         kept = np.flatnonzero((chains.lengths >= fewest) & (weights >= least))
@@ -193,9 +193,9 @@ class Phrases:
         found, begun = list[Passage](), set[tuple[int, int]]()
         order = self._looked_at(order, files)
         files = keys[order] // FILE
-        ends = (each[order] % FILE << 1 for each in (firsts, keys))
+        ends = (keys[own] % FILE << 1 for own in (chains.firsts[order], order))
         is_said = commented[order] == 1
-        is_said[:_COMPARED] |= (keys[commented == 1][:, None] == firsts[order[:_COMPARED]]).any(axis=0)
+        is_said[:_COMPARED] |= commented[chains.firsts[order[:_COMPARED]]] == 1
         parts = (weights[order], files, *ends, is_said)
         for weight, file, first, last, is_comment in zip(*(each.tolist() for each in parts), strict=True):
             having = len(best) - bisect_left(best, 0.95 * weight)

@@ -56,7 +56,7 @@ void link_words(const int64_t *keys, const int64_t *starts, const int64_t *place
                 const double *gap, const int64_t *limits, double *weights, int64_t *lengths, int64_t *firsts, int64_t words) {
     chains all = {weights, lengths, firsts};
     for (int64_t w = 0; w < words; w++) {
-        for (int64_t i = starts[w]; i < starts[w + 1]; i++) weights[i] = weight[w], lengths[i] = 1, firsts[i] = keys[i];
+        for (int64_t i = starts[w]; i < starts[w + 1]; i++) weights[i] = weight[w], lengths[i] = 1, firsts[i] = i;
         for (int64_t o = w > limits[0] ? w - limits[0] : 0; o < w; o++) {
             int64_t apart = place[w] - place[o], begin = starts[o], end = starts[o + 1], exact = begin, next = begin;
             int64_t most = o < w - 1 || values[w] > values[o] ? apart + limits[2] : apart == 1 ? 2 : 0;
