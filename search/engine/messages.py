@@ -141,7 +141,7 @@ def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[Pass
         typed: the message.
     """
     lower = typed.lower().split()
-    if not _may_be_message(typed, lower):
+    if not may_be_message(typed, lower):
         return
     for part in _between_colons(typed.split()):
         for passage, share in _likely(index, part):
@@ -158,7 +158,7 @@ def quoting(index: Index, owners: LineOwners, typed: str) -> Iterator[tuple[Pass
                 yield passage, row, share
 
 
-def _may_be_message(typed: str, lower: Sequence[str]) -> bool:
+def may_be_message(typed: str, lower: Sequence[str]) -> bool:
     """Whether a question may be a message whose telling words alone do not find it; ``lower``: its words."""
     if len(lower) < FEWEST:
         return False

@@ -142,17 +142,22 @@ def gains_of_names(
     return found if is_name or max(passages.values(), default=0.0) < AS_TYPED else np.minimum(found, _IN_MESSAGE)
 
 
-def raised_first(found: Mapping[int, float], tests: Sequence[int], raising: Mapping[int, float]) -> dict[int, float]:
+def raised_first(
+    found: Mapping[int, float], tests: Sequence[int], raising: Mapping[int, float], *, is_message: bool
+) -> dict[int, float]:
     """What rows weigh instead, so that what raises a message stands before the tests that expect it.
+
+    So does all else before tests that have a question's words by chance, as the reason why they are left out.
 
     Args:
         found: what rows weigh by passages.
         tests: those that have the message letter by letter.
-        raising: other code that has it, and what that weighs at least; none: nothing is changed.
+        raising: other code that has it, and what that weighs at least; none: nothing is changed of a message.
+        is_message: whether it may be one.
     """
-    if not raising:
+    if is_message and not raising:
         return {}
-    best = max(found[row] for row in tests)
+    best = max((found[row] for row in tests), default=0.0)
     others = {row: max(found.get(row, 0.0), weight, best) for row, weight in raising.items()}
     return others | {row: _EXPECTED * found[row] for row in tests}
 

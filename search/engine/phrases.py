@@ -24,7 +24,7 @@ from data_prep.store.arrays import Bool, Int64
 from search.engine.catalogues import keyed
 from search.engine.file_ranking import is_common
 from search.engine.matching import FEWEST, FILE, LineOwners, among, linked, telling, tells
-from search.engine.messages import AS_TYPED, HAS, NEGATED, quoting, verbatim, without_error
+from search.engine.messages import AS_TYPED, HAS, NEGATED, may_be_message, quoting, verbatim, without_error
 from search.engine.penalties import is_test, raised_first
 from search.engine.question import asked_words, asks_for_tests
 from search.engine.routes import ROUTE_WITH_VERB, with_verb
@@ -55,6 +55,7 @@ _USES: Final = 5  # functions that may name a message
 _VERBATIM: Final = 5.0
 """What a question weighs that code has letter by letter, as it has a message; a part of it by the third power."""
 _COMPARED: Final = 5  # passages that are read for this, the best ones
+_ENDS: Final = (".", "!", ":")  # of a message, and of hardly a question
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,7 @@ class Phrases:
                 found[row] = max(found.get(row, 0.0), _VERBATIM * share**3)
                 shares[row] = max(shares.get(row, 0.0), share)
         if not asks_for_tests(words):
-            found |= self._raised(found, shares, passages, as_typed)
+            found |= self._raised(found, shares, passages, plain)
         if verb := ROUTE_WITH_VERB.match(typed.strip()):
             found = with_verb(self.index, verb[1], found)
         return found | self._of_message(passages, words, found)
@@ -116,13 +117,15 @@ class Phrases:
         return found, shares
 
     def _raised(
-        self, found: Mapping[int, float], shares: Mapping[int, float], passages: Sequence[Passage], typed: Sequence[str]
+        self, found: Mapping[int, float], shares: Mapping[int, float], passages: Sequence[Passage], typed: str
     ) -> dict[int, float]:
-        """What rows weigh instead, if tests have a message as it is typed, and other code has it too."""
+        """What rows weigh instead, if tests have a question as typed: other code has it too, or it is no message."""
         tests = [row for row, share in shares.items() if share >= _MESSAGE and is_test(self.index, row)]
-        others = chain(shares.items(), self._shares(passages, typed)) if tests else ()
+        lower = typed.lower().split()
+        others = chain(shares.items(), self._shares(passages, lower)) if tests else ()
         raising = {row: _VERBATIM * share**3 for row, share in others if share >= _MESSAGE and row not in tests}
-        return raised_first(found, tests, raising)
+        is_message = not tests or typed.endswith(_ENDS) or may_be_message(typed, lower)
+        return raised_first(found, tests, raising, is_message=is_message)
 
     def _shares(self, passages: Sequence[Passage], typed: Sequence[str]) -> Iterator[tuple[int, float]]:
         """Rows that are no tests, and the share of a question's words that passages of theirs have as typed."""

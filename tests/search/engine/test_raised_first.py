@@ -38,6 +38,20 @@ def test_a_message_that_only_a_test_has_is_found_there(engine):
     assert engine.index.names[engine.search("the vole burrow has fallen in")[0].row] == "test_alone"
 
 
+def test_a_question_that_is_no_message_is_not_answered_by_tests_that_have_its_words(tmp_path):
+    (tmp_path / "pond.py").write_text(
+        'class PondBackend(Backend):\n    """Where results of marmots are."""\n\n    def result(self, marmot):\n'
+        "        return self.backend.pond(marmot)\n"
+    )
+    for number in range(4):
+        (tmp_path / f"test_marmot{number}.py").write_text(
+            f"def test_marmot_{number}():\n    if backend != 'pond':\n        skip('Requires pond result backend.')\n"
+        )
+    engine = Engine(open_index(index_of(tmp_path, tmp_path / "index")), None)
+    assert engine.index.names[engine.search("pond result backend")[0].row].startswith("PondBackend")
+    assert engine.index.names[engine.search("Requires pond result backend.")[0].row].startswith("test_marmot")
+
+
 def test_whoever_asks_for_tests_gets_them_first(engine):
     asked = f"test {EXPECTED.format(path='/pond3')}"
     assert engine.index.names[engine.search(asked)[0].row].startswith("test_marmot_route_handler")
