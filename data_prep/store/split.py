@@ -1,5 +1,6 @@
 """Pairs in a fixed order, in memory or mapped: a split, as words or as ids, and splits joined under one lexicon."""
 
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +47,8 @@ class PairText:
 
 
 _TEXT_FIELDS: Final = tuple(each.name for each in fields(PairText))
+_LINES: Final = re.compile(rb'"start_line":(\d+),"end_line":(\d+)')
+"""What says where a method stands, as :func:`text_line` writes it; in a text its quotes would be escaped."""
 
 
 def text_line(text: PairText) -> bytes:
@@ -139,6 +142,11 @@ class Split:
     def text(self, row: int) -> PairText:
         """The display text of pair ``row``."""
         return self.texts[row]
+
+    def lines(self, row: int) -> tuple[int, int]:
+        """The first line and the last one of pair ``row``, from 1: to decode its text takes much longer."""
+        found = _LINES.search(self.texts.line(row))
+        return (int(found[1]), int(found[2])) if found else (self.text(row).start_line, self.text(row).end_line)
 
     def has(self, row: int, part: bytes) -> bool:
         """Whether the text of pair ``row`` has a part of JSON, as it is stored: decoding it takes much longer."""

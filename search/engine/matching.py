@@ -57,15 +57,15 @@ class LineOwners:
     def _of(self, file: int) -> Int64[np.ndarray, " lines"]:
         first, end = self._index.file_edges[file : file + 2].tolist()
         code = self._index.whole.lines_of_code(file).tolist()
-        texts = [*map(self._index.split.text, range(first, end))]
-        ends = {each.end_line for each in texts}  # a comment there is of what ends, not of what begins below
+        lines = [*map(self._index.split.lines, range(first, end))]
+        ends = {last for _, last in lines}  # a comment there is of what ends, not of what begins below
         spans = []
-        for row, each in zip(range(first, end), texts, strict=True):
-            start = min(each.start_line, len(code))
+        for row, (begin, last) in zip(range(first, end), lines, strict=True):
+            start = min(begin, len(code))
             while start > 1 and not code[start - 2] and start - 1 not in ends:
                 start -= 1
-            start = min(start, each.start_line)
-            spans.append((start - each.end_line, row, start, each.end_line))
+            start = min(start, begin)
+            spans.append((start - last, row, start, last))
         rows = np.full(1 + max((last for *_, last in spans), default=0), -1, np.int64)
         for _, row, start, last in sorted(spans):  # what is inside comes last, also of equal ones
             rows[start : last + 1] = row

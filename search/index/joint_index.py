@@ -204,6 +204,11 @@ class JointSplit(Split):
         text = self.members[number].index.split.text(own)
         return replace(text, path=f"{self.members[number].repository.name}/{text.path}")
 
+    def lines(self, row: int) -> tuple[int, int]:
+        """The first line and the last one of a row."""
+        number, own = self.numbering.place(row)
+        return self.members[number].index.split.lines(own)
+
     def has(self, row: int, part: bytes) -> bool:
         """Whether the text of a row, as it is stored, has a part of JSON."""
         number, own = self.numbering.place(row)

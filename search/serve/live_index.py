@@ -160,6 +160,7 @@ class OpeningIndex:
         """
         self._live: LiveIndex | None = None
         self._make, self._failed = make, failed
+        self._then: Callable[[Opened], None] = lambda _: None
         threading.Thread(target=self._open, daemon=True, name="opening").start()
 
     @property
@@ -177,6 +178,12 @@ class OpeningIndex:
             raise OpeningError
         return self._live.opened(groups)
 
+    def then(self, call: Callable[[Opened], None]) -> None:
+        """Call something once the index is open, perhaps in the thread that opens it."""
+        self._then = call
+        if self._live:
+            call(self._live.opened())
+
     def catch_up(self) -> Freshness:
         """As the index does, once it is open."""
         return self._live.catch_up() if self._live else CURRENT
@@ -185,6 +192,7 @@ class OpeningIndex:
         try:
             self._live = self._make()
             self._live.prepare()
+            self._then(self._live.opened())
         except Exception as error:  # whatever it is, nobody else would hear of it
             self._failed(error)
 

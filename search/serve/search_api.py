@@ -102,7 +102,7 @@ class SearchApi:
         """What is served."""
         parameters(request, {})
         now = await self._turns.opened(request)
-        self._prepare(now)
+        self.prepare(now)
         told = {
             "status": "ok",
             "rows": now.head.rows,
@@ -131,6 +131,7 @@ class SearchApi:
 
     async def search(self, request: Request) -> Response:
         """The best hits for a question."""
+        self._answered = time.monotonic()  # or about to be
         known = {"q": "", "top": "10", "path": "", "language": "", "by": "method", "regex": ""}
         known |= dict.fromkeys(("explain", "colours"), "false")
         asked = parameters(request, known)
@@ -155,12 +156,12 @@ class SearchApi:
             results = [result(now.engine, asked["q"], hit, explain=explain) for hit in hits]
             words = now.engine.asked(asked["q"], alone=pattern is not None)[0]
             results = previewed(now.engine, words, results, self._read, coloured=colours, typed=asked["q"])
-            self._prepare(now)
+            self.prepare(now)
             return {"query": asked["q"], "milliseconds": milliseconds, "certainty": certainty, "results": results}
 
         return await self._turns.answer(request, answer, brief=pattern is None)
 
-    def _prepare(self, now: Opened) -> None:
+    def prepare(self, now: Opened) -> None:
         """Begin to read what answers show of an index, once for each, unless it is one of several users or large."""
         self._answered = time.monotonic()
         if self._prepared != now.name and "shared" not in self._about and now.head.rows <= FEW:

@@ -33,6 +33,7 @@ from data_prep.languages.registry import languages
 from search.quality.query_file import Judgements
 from search.repository_list import USER
 from search.serve.code_api import CodeApi, FileApi, PostsApi
+from search.serve.live_index import OpeningIndex
 from search.serve.quality_api import QualityApi
 from search.serve.requests import GROUPS, Answering, Turns, json_answer, refused
 from search.serve.search_api import SearchApi
@@ -162,6 +163,8 @@ def web_app(
     found_posts = PostsApi(turns, posts) if posts else None
     about: dict[str, Any] = {"shared": True} if proxy else {"folder": str(root or "")}
     api = SearchApi(turns, model, {"posts": found_posts.size if found_posts else 0, **about}, feedback, root)
+    if isinstance(live, OpeningIndex):
+        live.then(api.prepare)
     by_code, quality = CodeApi(turns, root), QualityApi(turns, judgements, model)
     answers = {
         ("GET", "/health"): api.health,

@@ -3,12 +3,14 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from data_prep.records import CODE_FIELDS, SPLITS, WORD_FIELDS, Method, Pair, SplitName
+from data_prep.store.arrays import edges
 from data_prep.store.prepared_data import (
     FORMAT_VERSION,
     MANIFEST,
@@ -76,6 +78,18 @@ def test_taken_rows_come_back_in_order(folder: Path, pairs: Mapping[SplitName, S
     taken = open_prepared(folder).splits["train"].take(np.array(rows))
     check_same(taken, [pairs["train"][row] for row in rows])
     check_same(taken.take(np.array([3, 0])), [pairs["train"][row] for row in (69, 5)])
+
+
+def test_lines_are_those_of_the_texts(pairs: Mapping[SplitName, Sequence[Pair]]) -> None:
+    split = Split.of("train", pairs["train"])
+    written = split.texts.data.tobytes()
+    for stored in (written, written.replace(b'"start_line":', b'"start_line": ')):  # as another program writes JSON
+        lengths = np.array([len(line) + 1 for line in stored.splitlines()])
+        texts = replace(split.texts, data=np.frombuffer(stored, np.uint8), offsets=edges(lengths))
+        again = replace(split, texts=texts)
+        for row in range(len(again)):
+            text = again.text(row)
+            assert again.lines(row) == (text.start_line, text.end_line)
 
 
 def test_a_split_in_memory_is_the_same(pairs: Mapping[SplitName, Sequence[Pair]]) -> None:

@@ -132,7 +132,7 @@ def test_stems_of_paths():
         ("a/Commit.java", False), ("a/Credit.java", False), ("a/Split.java", False), ("a/Latest.java", False),
         ("a/Contest.java", False), ("a/BIT.java", False), ("a/Manifest.kt", False), ("a/latest/b.go", False),
         ("contests/a.py", False), ("a/protest-tools/b.py", False), ("latest-tests/a.py", True),
-        ("t/unit/base.py", True), ("t/01-basic.pl", True), ("src/t/base.py", False), ("test/t.py", True), ("t.py", False),
+        ("t/unit/base.py", True), ("t/01-basic.pl", True), ("src/t/base.py", False), ("t.py", False),
     ],
 )  # fmt: skip
 def test_which_files_are_tests(path, test):

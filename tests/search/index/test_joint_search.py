@@ -108,6 +108,13 @@ def test_two_halves_rank_as_the_whole(halves, model, by_file):
             assert other[place] == pytest.approx(scores, rel=1e-4, abs=1e-4)
 
 
+def test_rows_stand_at_the_lines_of_their_texts(halves):
+    _, joint = engines(halves, False)
+    split = joint.index.split
+    texts = [split.text(row) for row in range(len(split))]
+    assert [split.lines(row) for row in range(len(split))] == [(each.start_line, each.end_line) for each in texts]
+
+
 def test_joint_bm25_has_the_gains_of_all_rows(halves):
     whole, joint = engines(halves, False)
     lengths = []

@@ -1,6 +1,8 @@
 """What a page or an editor shows beside hits: previews, copies, how certain an answer is, and what may be asked."""
 
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,8 +14,9 @@ from search.models.packed import reranker_maker
 from search.quality.questions import examples_of
 from search.serve import search_api
 from search.serve.hit_records import prepare
-from search.serve.live_index import LiveIndex
+from search.serve.live_index import LiveIndex, OpeningIndex
 from search.serve.search_api import FileTexts
+from search.serve.web_app import web_app
 
 JARS = '''class Jar:
     """A jar of cookies."""
@@ -103,6 +106,22 @@ def test_each_row_is_prepared_until_another_index_is_asked(live):
         is_current = lambda most=most: len(read) < most  # noqa: E731
         prepare(engine, lambda _, row: read.append(row) or "", is_current, lambda: True)
         assert read == prepared
+
+
+def test_rows_are_prepared_once_an_index_is_open(live, monkeypatch):
+    go_on, begun = threading.Event(), []
+    monkeypatch.setattr(search_api, "prepare", lambda engine, *_: begun.append(engine))
+    app = web_app(OpeningIndex(lambda: go_on.wait(30) and live, begun.append), "none")
+    assert not begun
+    go_on.set()
+    until = time.monotonic() + 30
+    while not begun and time.monotonic() < until:
+        time.sleep(0.01)
+    web_app(OpeningIndex(lambda: live, begun.append), "none")
+    while len(begun) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert begun == [live.opened().engine] * 2
+    assert app
 
 
 def test_rows_are_not_prepared_while_somebody_asks(live):
