@@ -184,8 +184,8 @@ _COLOURED: Final = 20_000
 KEPT_FILES: Final = 256
 """Files whose texts are kept."""
 
-_PAUSE: Final = 5e-4
-"""Seconds between rows that are prepared, in which questions are answered."""
+_PAUSE: Final = 5e-5
+"""Seconds between rows that are prepared, so that a question need not wait."""
 _LOOKS: Final = 0.02
 """Seconds between looks whether nobody asks."""
 
