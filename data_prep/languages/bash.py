@@ -93,6 +93,7 @@ LANGUAGE: Final = Language(
     r"|^#!.*sh\b|^\s*\w+\(\) *\{|; then\b|>&2|\|\| ",
     doubt=0.3,
     closing=r"(?:fi\b|done\b|esac\b|[\])}])",
+    stray="(command (subshell (compound_statement) @stray))",  # of ``name( {``
     grammar="tree_sitter_bash:language",
     parser="data_prep.languages.bash:parse",
     functions=words("function_definition"),

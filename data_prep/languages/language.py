@@ -208,7 +208,7 @@ class Language:
     closing: str = r"[\])}]"
     """Regular expression of what begins the last line of a declaration, as its first; "": nothing, as in Python."""
     filler: str = ""  # what stands in a block that has nothing, if that may not be empty
-    stray: str = ""  # what ends a block, if its grammar takes one too many for a name
+    stray: str = ""  # query whose @stray is an error that its grammar takes, such as an ``end`` too many for a name
 
     # its grammar
     grammar: str  # "module:function"; the module's distribution is named like it, if it is none of this folder

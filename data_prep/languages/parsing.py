@@ -155,14 +155,14 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
 
 
 def stray_line(language: Language, tree: Tree) -> int:
-    """The first line with what ends a block and has none, from 1; 0: there is none, or the grammar tells it."""
+    """The first line of what the grammar takes and the language does not, from 1; 0: there is none."""
     found = language.stray and QueryCursor(_stray(language)).captures(tree.root_node).get("stray")
     return line_of(found) if found else 0
 
 
 @lru_cache
 def _stray(language: Language) -> Query:
-    return Query(loaded_grammar(language.grammar), f'((identifier) @stray (#eq? @stray "{language.stray}"))')
+    return Query(loaded_grammar(language.grammar), language.stray)
 
 
 def line_of(errors: Sequence[Node]) -> int:

@@ -14,7 +14,7 @@ from typing import Final
 
 from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Language
-from search.files.heads import short_heads
+from search.files.heads import behind, short_heads, with_other_head
 from search.files.repair import LARGEST, Piece, Repaired, repaired
 
 _MOST_DEEP: Final = 40
@@ -128,7 +128,7 @@ class _Parts:
                 start = line
             follows = self._follows((line, end))
             unindented = follows < end and self._indents[follows] == base and not self._has_colons
-            goes_on = waits and _CLOSES.fullmatch(bare) is not None
+            goes_on = waits and bare[:1] != b"}" and _CLOSES.fullmatch(bare) is not None
             waits = goes_on or _WAITS.match(bare) is not None or (unindented and self._opens(line))
         yield start, end
 
@@ -146,7 +146,7 @@ class _Parts:
         lines = self._lines[slice(*part)]
         if self._divides(part, around):
             return
-        fixed = self._repaired(part, lines)
+        fixed = self._with_other_head(part, around) or self._repaired(part, lines)
         if self._fits([fixed.text], around):
             self._take(part, fixed)
             return
@@ -154,6 +154,17 @@ class _Parts:
         for body in bodies:
             self._mend_block(body, replace(around, depth=around.depth + 1))
         self._blank({*range(*part)}.difference(*(range(*body) for body in bodies)))
+
+    def _with_other_head(self, part: Span, around: _Around) -> Repaired | None:
+        """The lines of a function without blocks whose head is broken, with another head; None if they do not parse."""
+        numbers = [line for line in range(*part) if self._indents[line] is not None]
+        number = next((line for line in numbers if not _WAITS.match(self._lines[line].lstrip())), part[1])
+        if self._has_colons or any(self._indents[line] != self._indents[numbers[0]] for line in numbers):
+            return None
+        before = self._lines[part[0] : number]
+        fits = lambda lines: self._fits([*before, *lines], around)  # noqa: E731
+        fixed = with_other_head(self._lines[number : part[1]], fits) if number < part[1] else None
+        return fixed and behind(before, fixed)
 
     def _bodies(self, part: Span, *, long: bool) -> Iterator[Span]:
         """The blocks of a part: the lines that are indented more than its own, behind those of its heads.
