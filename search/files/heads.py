@@ -41,18 +41,31 @@ def short_heads(line: bytes, *, colon: bool) -> list[tuple[bytes, bytes]]:
     return [*((found["head"], parameters + found["opens"]) for parameters in _PARAMETERS), (b"", b"")]
 
 
-def with_other_head(lines: Sequence[bytes], fits: Callable[[Sequence[bytes]], bool]) -> Repaired | None:
-    """A function without blocks whose first line is its broken head, or all of it, with a head that parses.
+def with_other_head(
+    lines: Sequence[bytes],
+    indents: Sequence[int | None],
+    waits: Callable[[bytes], bool],
+    fits: Callable[[Sequence[bytes]], bool],
+) -> Repaired | None:
+    """A function without blocks, one line of which is its broken head, or all of it, with a head that parses.
 
     Args:
-        lines: of the function; none inside of it is indented.
+        lines: of the function.
+        indents: of each; None for one that begins nothing. If they are several, it has blocks.
+        waits: whether a line belongs to what is behind it, as a comment does.
         fits: whether lines parse in their place.
     """
-    first, *others = lines
-    for plain, added in (*_short(first), *_in_one_line(first)):
-        fixed = Repaired(b"\n".join((plain, *others)), added)
-        if fits([fixed.text]):
-            return fixed
+    own = [number for number, each in enumerate(indents) if each is not None]
+    if len({indents[number] for number in own}) > 1:
+        return None
+    number = next((number for number in own if not waits(lines[number].lstrip())), len(lines))
+    before, others = b"".join(line + b"\n" for line in lines[:number]), lines[number + 1 :]
+    for head in lines[number : number + 1]:
+        for plain, added in (*_short(head), *_in_one_line(head)):
+            pieces = [Piece(len(before) + each.place, each.text) for each in added]
+            fixed = Repaired(before + b"\n".join((plain, *others)), pieces)
+            if fits([fixed.text]):
+                return fixed
     return None
 
 
@@ -77,9 +90,3 @@ def _in_one_line(line: bytes) -> Iterator[tuple[bytes, list[Piece]]]:
     if b"{" in found["rest"]:
         for parameters in some:
             yield line[:head] + b" " * (len(line) - head), [Piece(head, parameters), Piece(end, b"{ }")]
-
-
-def behind(before: Sequence[bytes], fixed: Repaired) -> Repaired:
-    """What is repaired behind some lines that stay."""
-    text = b"".join(line + b"\n" for line in before)
-    return Repaired(text + fixed.plain, [Piece(len(text) + each.place, each.text) for each in fixed.added])

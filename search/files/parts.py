@@ -14,14 +14,12 @@ from typing import Final
 
 from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Language
-from search.files.heads import behind, short_heads, with_other_head
+from search.files.heads import short_heads, with_other_head
 from search.files.repair import LARGEST, Piece, Repaired, repaired
 
 _MOST_DEEP: Final = 40
-_MOST_READ: Final = 12
-"""Times a file's length that is parsed in parts at most."""
-_LEFT_OUT: Final = 8
-"""Own lines of a part that are left out one by one."""
+_MOST_READ: Final = 12  # times a file's length that is parsed in parts at most
+_LEFT_OUT: Final = 8  # own lines of a part that are left out one by one
 _GOES_ON: Final = (
     rb"[)\]}>|&?:.{=]|(?:else|elif|elsif|except|finally|catch|case|default|extends|implements|throws|rescue|ensure)\b"
 )
@@ -146,7 +144,7 @@ class _Parts:
         lines = self._lines[slice(*part)]
         if self._divides(part, around):
             return
-        fixed = self._with_other_head(part, around) or self._repaired(part, lines)
+        fixed = (not self._has_colons and self._with_other_head(part, around)) or self._repaired(part, lines)
         if self._fits([fixed.text], around):
             self._take(part, fixed)
             return
@@ -157,14 +155,9 @@ class _Parts:
 
     def _with_other_head(self, part: Span, around: _Around) -> Repaired | None:
         """The lines of a function without blocks whose head is broken, with another head; None if they do not parse."""
-        numbers = [line for line in range(*part) if self._indents[line] is not None]
-        number = next((line for line in numbers if not _WAITS.match(self._lines[line].lstrip())), part[1])
-        if self._has_colons or any(self._indents[line] != self._indents[numbers[0]] for line in numbers):
-            return None
-        before = self._lines[part[0] : number]
-        fits = lambda lines: self._fits([*before, *lines], around)  # noqa: E731
-        fixed = with_other_head(self._lines[number : part[1]], fits) if number < part[1] else None
-        return fixed and behind(before, fixed)
+        waits = lambda line: _WAITS.match(line) is not None  # noqa: E731
+        fits = lambda lines: self._fits(lines, around)  # noqa: E731
+        return with_other_head(self._lines[slice(*part)], self._indents[slice(*part)], waits, fits)
 
     def _bodies(self, part: Span, *, long: bool) -> Iterator[Span]:
         """The blocks of a part: the lines that are indented more than its own, behind those of its heads.

@@ -254,7 +254,7 @@ def test_a_function_of_one_line(path, head, empty):
 @pytest.mark.parametrize(
     ("path", "one", "heads"),
     [
-        ("a.zig", "fn NAME(a: i32) i32 {\n    return a;\n}\n", ["fn broken( {\n}", "fn broken(a: i32 {\n    return 1;\n}"]),
+        ("a.zig", "fn NAME(a: A) A {\n    return a;\n}\n", ["fn broken( {\n}", "fn broken(a: A {\n    return 1;\n}"]),
         ("a.sh", "NAME() {\n  echo a\n}\n", ["broken( {\n  echo 1\n}", "broken() {\n  echo $(ls\n}"]),
         ("a.rs", "fn NAME(a: A) -> A {\n    a\n}\n", ["fn broken( {\n}", "fn broken(a: ) -> A {\n    1\n}"]),
     ],
