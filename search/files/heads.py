@@ -20,7 +20,7 @@ _STATEMENTS: Final = compiled_later(
 _PARAMETERS: Final = (b"()", b"", b"() void")
 """What stands for the parameters of a function; Zig has the type of what it returns behind them."""
 _ONE_LINE: Final = compiled_later(
-    rb"(?P<head>\s*(?:[\w@:&*<>.\[\]]+\s+){0,9}[\w.:?!]+(?:\s*=(?:\s*(?:async|function)\b)*)?)"
+    rb"(?P<head>\s*(?:[\w@:&*<>.\[\]]+\s+){0,9}[\w.:?!]+(?:(?<=\w\s)\s*=(?:\s*(?:async|function)\b)*)?)"
     rb"(?P<rest>\s*[({].*?)(?P<blank>\s*)$"
 )
 """A function that is wholly in a line, up to its parameters, and the rest."""

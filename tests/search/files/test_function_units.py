@@ -338,10 +338,10 @@ def test_each_suffix_has_a_reader():
 @pytest.mark.parametrize(
     ("path", "text", "lines"),
     [
-        ("a.js", "function one() {}\nfunction two( { return 1; }\nfunction three() {}\n", [2]),
-        ("a.ts", "class A {\n  one(): number { return 1; }\n}\nfunction two( { return 1; }\ninterface B {}\n", [4]),
+        ("a.js", "function one() {}\nfunction two) { return 1; }\nfunction three() {}\n", [2]),
+        ("a.ts", "class A {\n  one(): number { return 1; }\n}\nfunction two) { return 1; }\ninterface B {}\n", [4]),
         ("a.js", "function one() {\n  const two = 1 +* 2;\n  function three() {}\n}\n// function four() {}\n", []),
-        ("a.lua", "function M.one() end\nfunction M.two( return 2 end\nfunction M.three() end\n", [2]),
+        ("a.lua", "function M.one() end\nfunction M.two) return 2 end\nfunction M.three() end\n", [2]),
         ("a.py", '"""Doc.\n\ndef one(): pass\n"""\nx = """\ndef two(): pass\n"""\nreturn = 1\n', []),
         ("A.java", "class A {\n  int one() { return 1; }\n  int two() { return x with { a = 1; }; }\n}\n", []),
     ],
