@@ -186,7 +186,7 @@ ROUTES = {
         'int main() {\n    CROW_ROUTE(app, "/rooks")([]() {\n        return all();\n    });\n'
         '    CROW_ROUTE(app, "/rooks/<int>").methods("POST"_method)([](const request& r, int id) {\n'
         '        return add(id);\n    });\n    CROW_WEBSOCKET_ROUTE(app, "/ws").onopen([&](connection& c) {\n'
-        '        join(c);\n    });\n    CROW_BP_ROUTE(bp, "/jays").methods(crow::HTTPMethod::Delete)([] { return 1; });\n'
+        '        join(c);\n    });\n    CROW_BP_ROUTE(bp, "/jays").methods(HTTPMethod::Delete)([] { return 1; });\n'
         '    s.Get("/hi", [](const Request&, Response& r) {\n        r.set("hi");\n    });\n}\n',
         {
             "GET /rooks": (2, 4),
