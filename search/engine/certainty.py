@@ -275,7 +275,7 @@ class Judge:
     def _has_name(self, name: str) -> bool:
         """Whether something is called so, or a row's text has it."""
         spelt = self._names.called(name, _RANKING)
-        if spelt.own or spelt.inside or self._names.paths.is_file(name):
+        if spelt.own or spelt.inside or self._names.paths.is_file(name) or self._names.has_member(name):
             return True
         last = name.replace("#", ".").rpartition(".")[2].lower()
         return (last == name.lower() and last in self._defined) or self._is_written(name)

@@ -15,7 +15,7 @@ from typing import Final
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
-from search.engine.written_names import declares, in_order, is_defined, near_written, rows_with, takes
+from search.engine.written_names import declares, has_member, in_order, is_defined, near_written, rows_with, takes
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
@@ -148,6 +148,11 @@ class NameReader(Names):
             fits |= {row: fit for row in islice(fits, _READ) if (fit := self._in_space(row, before))}
         best = max(fits.values(), default=0.0)
         return {row: _OWN * fit + self._standing(row, name) for row, fit in fits.items() if fit and fit > best - 1}
+
+    def has_member(self, name: str) -> bool:
+        """Whether a type declares what has no row of its own, such as ``Kind.Frozen`` of an enumeration."""
+        owner, _, last = dotted_name(name).rpartition(".")
+        return bool(owner) and has_member(self._index, self.definitions(owner), last)
 
     def is_type(self, name: str) -> bool:
         """Whether a type is called so."""

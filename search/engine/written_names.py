@@ -52,7 +52,7 @@ def is_written(index: Index, name: str, stems: Sequence[str], running: Sequence[
     for place, stem in enumerate(sorted(stems, key=index.lexical.holders)):
         own = index.lexical.postings(stem)[0].tolist()
         rows = {*own} if place == 0 else rows.intersection(own)
-    written, plain = rf"(?<![\w$]){re.escape(name)}(?![\w$])", name.lower()
+    written, plain = rf"(?<!\w)(?<!\w\$){re.escape(name)}(?![\w$])", name.lower()
     texts = chain((index.text(row).source for row in sorted(rows)[:_READ]), _whole_texts(index, running, root))
     having = (each for each in texts if plain in each.lower() or not (name.isascii() and each.isascii()))
     return any(re.search(written, each, re.IGNORECASE) for each in having)
@@ -118,6 +118,24 @@ def declares(index: Index, file: int, wanted: Sequence[str]) -> bool:
     begun = [place for place, stem in words.items() if stem in _SPACES]
     spaces = {words.get(place + ahead, "") for place in begun for ahead in range(1, _BEHIND + 1)}
     return bool(begun) and all(spaces.issuperset(stems_of(each)) for each in wanted)
+
+
+def has_member(index: Index, rows: Iterable[int], member: str) -> bool:
+    """Whether a type declares what is no row itself, such as a constant or one of an enumeration.
+
+    Args:
+        index: of the rows.
+        rows: the types.
+        member: the name, in any case.
+    """
+    name = re.escape(member)
+    inside = re.compile(
+        rf"(?:[{{,|]|\b(?:case|const|val|var|let|static|readonly|event|attr_\w+|field)\b[^\n=;({{}}]*?)\s*:?{name}\s*"
+        rf"(?:[=,;:}}({{|)]|$)|^\s*(?:[\w<>?\[\]]+\s+)*{name}\s*(?:[=,;:}}|]|$)",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    own = (row for row in rows if index.kinds[row] == _TYPE)
+    return any(inside.search(index.text(row).source) for row in islice(own, _FILES))
 
 
 _BODILESS: Final = frozenset(("typescript", "javascript"))

@@ -171,7 +171,10 @@ def test_a_misspelt_name_leads_to_the_nearest_and_is_said_to_be_none(engine, que
     [
         ("Type#method", "Type.method"),
         ("a::b::c()", "a.b.c"),
-        ("\\App\\Till->pay($x)", ""),
+        ("\\App\\Till->pay($x)", "App.Till.pay"),
+        ("\\App\\Till", "App.Till"),
+        ("Stack$push_item", "Stack.push_item"),
+        ("self$push_item(3)", "push_item"),
         ("App\\Till::pay($x);", "App.Till.pay"),
         ("func (t *Till) Pay(x int)", "Till.Pay"),
         ("func (t Till[K]) Pay", "Till.Pay"),
