@@ -129,15 +129,20 @@ def has_member(index: Index, rows: Iterable[int], member: str) -> bool:
         member: the name, in any case.
     """
     name = re.escape(member)
-    inside = re.compile(
-        rf"(?:[{{,|]|\b(?:case|const|val|var|let|static|readonly|event|attr_\w+|field)\b[^\n=;({{}}]*?)\s*:?{name}\s*"
-        rf"(?:[=,;:}}({{|)]|$)|^\s*(?:[\w<>?\[\]]+\s+)*{name}\s*(?:[=,;:}}|]|$)",
-        re.IGNORECASE | re.MULTILINE,
+    begins = rf"(?:[{{,|]|{_DECLARING}[^\n=;({{}}]*?)\s*:?{name}\s*"
+    plain = rf"{begins}(?:[=,;:}}|]|$)|^\s*(?:[\w<>?\[\]]+\s+)*{name}\s*(?:[=,;:}}|]|$)"
+    some = (index.text(row).source for row in islice((row for row in rows if index.kinds[row] == _TYPE), _FILES))
+    return any(
+        re.search(f"{plain}|{begins}[({{]" if _OF_CASES.search(each[:_OF_HEAD]) else plain, each, re.I | re.M)
+        for each in some
     )
-    own = (row for row in rows if index.kinds[row] == _TYPE)
-    return any(inside.search(index.text(row).source) for row in islice(own, _FILES))
 
 
+_DECLARING: Final = r"\b(?:case|const|val|var|let|static|readonly|event|attr_\w+|field)\b"
+_OF_CASES: Final = re.compile(r"\b(?:enum|data|union|sealed)\b")
+"""What says that a type has cases, which may take values."""
+_OF_HEAD: Final = 200
+"""Characters of a type in which that is said."""
 _BODILESS: Final = frozenset(("typescript", "javascript"))
 """Languages in which what has no body is no ``abstract``."""
 _OVERLOAD: Final = re.compile(r"@(?:[\w.]+\.)?overload\b")

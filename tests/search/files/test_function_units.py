@@ -299,7 +299,7 @@ def test_a_shell_function_below_several_assignments_is_none_of_their_command():
 def test_blocks_of_ruby_that_define_something_are_units():
     text = (
         b"class A\n  # Sums.\n  define_method(:sum) { |x| x }\n  define_method 'twice' do |x|\n    x\n  end\n"
-        b"  scope :open, -> { where(a: 1) }\n  scope :named\nend\ntask build: [:clean] do\n  go\nend\n[1].each { |x| x }"
+        b"  scope :open, -> { where(a: 1) }\nend\ntask build: [:clean] do\n  go\nend\n[1].each { |x| x }"
     )
     found = {name: pair for name, pair in by_name("a.rb", text).items() if pair.method.kind == "method"}
     places = {name: (pair.method.start_line, pair.method.end_line) for name, pair in found.items()}
