@@ -303,7 +303,7 @@ def test_blocks_of_ruby_that_define_something_are_units():
     )
     found = {name: pair for name, pair in by_name("a.rb", text).items() if pair.method.kind == "method"}
     places = {name: (pair.method.start_line, pair.method.end_line) for name, pair in found.items()}
-    assert places == {"sum": (3, 3), "twice": (4, 6), "open": (7, 7), "build": (10, 12)}
+    assert places == {"sum": (3, 3), "twice": (4, 6), "open": (7, 7), "build": (9, 11)}
     assert found["sum"].query_text == "Sums."
 
 
