@@ -20,7 +20,10 @@ from search.files.repair import LARGEST, Piece, Repaired, repaired
 _MOST_DEEP: Final = 40
 _MOST_READ: Final = 12  # times a file's length that is parsed in parts at most
 _LEFT_OUT: Final = 8  # own lines of a part that are left out one by one
-_GOES_ON: Final = rb"[)\]}>|&?:.=]|\{(?!%)|(?:else|elif|elsif|except|finally|catch|case|default|extends|implements|throws|rescue|ensure)\b"
+_GOES_ON: Final = (
+    rb"[)\]}>|&?:.=]|\{(?!%)|(?:else|elif|elsif|except|finally|catch|case|default|extends|implements|throws|rescue"
+    rb"|ensure)\b"
+)
 """What begins a line that belongs to the part before, beside what closes a block of the language."""
 _WAITS: Final = compiled_later(
     rb"#?\[{1,2}[A-Za-z][^\[\]]*\]{1,2}\s*$|@(?!interface\b)[\w.]+\s*(?:\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?)?\s*(?:(?://|#)[^\n]*)?$"
