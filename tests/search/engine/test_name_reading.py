@@ -120,6 +120,8 @@ def level(engine, query):
         ("class QueuePool", "lib/pool/impl.py:1", "QueuePool"),
         ("ObjectMapper", "java/ObjectMapper.java:1", "ObjectMapper"),
         ("new ObjectMapper()", "java/ObjectMapper.java:1", "ObjectMapper"),
+        ("ObjectMapper(Object)", "java/ObjectMapper.java:3", "ObjectMapper.ObjectMapper"),
+        ("ObjectMapper(Number)", "java/ObjectMapper.java:1", "ObjectMapper"),
         ("com.example.ObjectMapper", "java/ObjectMapper.java:1", "ObjectMapper"),
         ("ObjectMapper.readValue(int)", "java/ObjectMapper.java:4", "ObjectMapper.readValue"),
         ("func (*Context) JSON", "go/context.go:5", "Context.JSON"),
