@@ -26,6 +26,10 @@ _FLOW: Final = words("return shift break continue exit true false : then else el
 _SEVERAL: Final = words("declaration_command variable_assignments")
 _AT: Final = "@test"
 _TEST: Final = compiled_later(rb"(?m)^(?P<indent>[ \t]*)@test[ \t]+(?P<name>\S(?:[^\n]*[^ \t\n])?)[ \t]+\{")
+_VALUE: Final = rb"\w+=(?:[^\s\"'`();&|<>]|\"[^\"\n`]*\"|'[^'\n]*')*"
+_ASSIGNED: Final = compiled_later(rb"(?m)^[ \t]*" + _VALUE + rb"(?:[ \t]+" + _VALUE + rb")+(?=[ \t]*$)")
+"""A line of several assignments, which the grammar takes for the start of a command that the next line goes on with."""
+_NEXT: Final = compiled_later(rb"(" + _VALUE + rb")[ \t](?=[ \t]*\w+=)")
 _OF_SHELL: Final = b" \t\"'$`\\(){}<>|&;#*?!~=[]"
 _UNSEEN: Final = bytes(range(1, 9)) + bytes(range(14, 14 + len(_OF_SHELL) - 8))
 _HIDDEN: Final = bytes.maketrans(_OF_SHELL, _UNSEEN)
@@ -45,7 +49,8 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
     Raises:
         UserError: the file is too long.
     """
-    found: ParsedSource = resolved("data_prep.languages.parsing:parse")(language, _TEST.sub(_as_function, data), path)
+    text = _ASSIGNED.sub(lambda line: _NEXT.sub(rb"\1;", line[0]), data)
+    found: ParsedSource = resolved("data_prep.languages.parsing:parse")(language, _TEST.sub(_as_function, text), path)
     return found
 
 
@@ -93,6 +98,7 @@ LANGUAGE: Final = Language(
     r"|^#!.*sh\b|^\s*\w+\(\) *\{|; then\b|>&2|\|\| ",
     doubt=0.3,
     closing=r"(?:fi\b|done\b|esac\b|[\])}])",
+    stray="(command (subshell (compound_statement) @stray))",  # of ``name( {``
     grammar="tree_sitter_bash:language",
     parser="data_prep.languages.bash:parse",
     functions=words("function_definition"),

@@ -19,6 +19,7 @@ from data_prep.languages.c import LANGUAGE as C
 from data_prep.languages.easing import OPEN, Easing, Rule, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
+from data_prep.languages.route_chains import chained
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -216,6 +217,8 @@ LANGUAGE: Final = replace(
     r"|^\s*(?:[\w:<>*&~]+ )*[\w:~]+::[\w~]+\(|<<|^\s*public:|\bcase [\w:]+::\w+:",
     grammar="tree_sitter_cpp:language",
     eased=partial(eased, _EASED),
+    handlers=words("lambda_expression"),
+    handler=chained,
     types=_TYPES,
     other_types=words("enum_specifier type_definition alias_declaration concept_definition"),
     declaration=_declaration,

@@ -201,14 +201,13 @@ class Language:
     slash_expressions: bool = False  # whether a slash may begin a regular expression
     keywords: frozenset[str]  # reserved words, which are no identifiers
     typical: str  # regular expression of what is typical of a line, for pieces that several parsers accept
-    doubt: float = 0.0
-    """What speaks against a piece of code without typical lines: 0.15 for a grammar that accepts prose."""
+    doubt: float = 0.0  # what speaks against a piece without typical lines: 0.15 for a grammar that accepts prose
     body_mark: str = "{"
-    """What begins the body of a declaration; "": the line's end. Several: the first of them, wherever it is."""
+    """What begins the body of a declaration; "": the line's end. Of several, the first of them."""
     closing: str = r"[\])}]"
     """Regular expression of what begins the last line of a declaration, as its first; "": nothing, as in Python."""
     filler: str = ""  # what stands in a block that has nothing, if that may not be empty
-    stray: str = ""  # what ends a block, if its grammar takes one too many for a name
+    stray: str = ""  # query whose @stray is an error that its grammar takes, such as an ``end`` too many for a name
 
     # its grammar
     grammar: str  # "module:function"; the module's distribution is named like it, if it is none of this folder
@@ -229,6 +228,7 @@ class Language:
     flat: bool = False  # whether what begins a line without an indent is inside of no braces
     cases: bool = True  # whether tests that a text names are units
     handlers: frozenset[str] = frozenset()  # kinds of function literals that may be given to a call with a text
+    handler: "Callable[[Node], Declaration | None] | None" = None  # what one is; None: by the text (text_names.py)
     plain_doc: Callable[[str], str] = str  # documentation without the marks that only this language has
     docstrings: bool = False  # whether a string as a statement is documentation
     is_one: "Callable[[Node, str], bool]" = lambda _node, _mark: True

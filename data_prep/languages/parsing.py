@@ -121,12 +121,12 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
     query = None if is_own(grammar) else QueryCursor(_query(language, grammar)).captures
     captures = query(root) if query and not root.has_error else captures_of_broken(tree, _mark_of(language), query)
     comments = Comments(data, captures.get("comment", []), language.block_comment)
-    nested = [*_nested(language, captures)]
-    found, left_out = _functions(language, data, nested, comments, inner=False)
+    found, left_out = _functions(language, data, nested := [*_nested(language, captures)], comments, inner=False)
     first = next((child.start_byte for child in root.named_children if child.type not in language.comments), len(data))
     docs = (node for node in captures.get("doc", ()) if language.is_one(node, "doc"))
     spans = sorted({(node.start_byte, node.end_byte) for node in (*comments.nodes, *docs)})
-    calls_of_tests = cache(lambda text: [*cases(root, text, routes=not language.handlers)] if language.cases else [])
+    by_text = language.handler is not None or not language.handlers
+    calls_of_tests = cache(lambda text: [*cases(root, text, routes=by_text)] if language.cases else [])
 
     def tests(text: bytes = b"", *, damaged: bool = False) -> list[FoundFunction]:
         """The tests, as far as they are nested and as many as functions may be; ``text``: what names them, as long."""
@@ -155,14 +155,14 @@ def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes 
 
 
 def stray_line(language: Language, tree: Tree) -> int:
-    """The first line with what ends a block and has none, from 1; 0: there is none, or the grammar tells it."""
+    """The first line of what the grammar takes and the language does not, from 1; 0: there is none."""
     found = language.stray and QueryCursor(_stray(language)).captures(tree.root_node).get("stray")
     return line_of(found) if found else 0
 
 
 @lru_cache
 def _stray(language: Language) -> Query:
-    return Query(loaded_grammar(language.grammar), f'((identifier) @stray (#eq? @stray "{language.stray}"))')
+    return Query(loaded_grammar(language.grammar), language.stray)
 
 
 def line_of(errors: Sequence[Node]) -> int:
@@ -236,7 +236,7 @@ def _handlers(
     found: list[FoundFunction] = []
     to_read = 0
     for node in sorted((*captures.get("handler", ()), *captures.get("function", ())), key=lambda each: each.start_byte):
-        declared = handler(node) if node.type in language.handlers else None
+        declared = (language.handler or handler)(node) if node.type in language.handlers else None
         if declared is None:
             continue
         to_read += declared.whole.end_byte - declared.whole.start_byte

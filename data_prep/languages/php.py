@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _OF_TOOLS: Final = compiled_later(r"(?m)^#+ ?|^(?:phpcs:|phpstan-|psalm-|@codingStandards).*$\n?")
 """Marks of comments, and what a linter passes over."""
 
+_CLOSURES: Final = words("anonymous_function arrow_function anonymous_function_creation_expression")
 _TYPES: Final = words("class_declaration interface_declaration trait_declaration enum_declaration")
 
 
@@ -38,7 +39,7 @@ def _is_stub(body: "Node") -> bool:
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
-    """What ``const`` and ``define`` name, outside of types, and inside of a namespace's braces."""
+    """What ``const`` and ``define`` name, and what is given a closure, outside of types, in namespaces too."""
     todo = [root]
     while todo:
         for each in todo.pop().named_children:
@@ -47,7 +48,7 @@ def _constants(root: "Node") -> Iterator[Declaration]:
                 todo.append(body)
             elif each.type == "const_declaration":
                 yield from (Declaration(node_text(part_of(one, "0")), each) for one in each.named_children)
-            elif each.type == "expression_statement" and (name := _defined(each)):
+            elif each.type == "expression_statement" and (name := _defined(each) or _closure(each)):
                 yield Declaration(name, each)
 
 
@@ -58,6 +59,16 @@ def _defined(statement: "Node") -> str:
         return ""
     arguments = call.child_by_field_name("arguments")
     return node_text(part_of(arguments, "0")).strip("'\"") if arguments is not None else ""
+
+
+def _closure(statement: "Node") -> str:
+    """``total`` of ``$total = function ($x) {...};``."""
+    assigned = part_of(statement, "0")
+    right = assigned.child_by_field_name("right") if assigned is not None else None
+    if assigned is None or right is None or right.type not in _CLOSURES:
+        return ""
+    left = assigned.child_by_field_name("left")
+    return node_text(left).removeprefix("$") if left is not None and left.type == "variable_name" else ""
 
 
 LANGUAGE: Final = Language(

@@ -1,5 +1,6 @@
 """Python: module-level functions, and methods of classes that are not inside of functions, with their docstrings."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -19,8 +20,10 @@ def _declaration(node: "Node") -> Declaration:
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
-    """The names that a module assigns to, without those that have a meaning to Python, such as ``__all__``."""
+    """The names that a module gives to values and types, without those with a meaning to Python, as ``__all__``."""
     for statement in root.named_children:
+        if statement.type == "type_alias_statement":
+            yield Declaration(re.split(r"\W", node_text(statement.child_by_field_name("left")))[0], statement)
         assigned = statement.named_child(0) if statement.type == "expression_statement" else None
         while assigned is not None and assigned.type == "assignment":
             for name in names_in(assigned.child_by_field_name("left"), _NAMES, _PATTERNS):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _CONSTANTS, _PATTERNS = words("constant"), words("left_assignment_list destructured_left_assignment rest_assignment")
+_DEFINING: Final = words("define_method define_singleton_method scope task")
 _STRUCTS: Final = frozenset(("Struct.new", "Data.define", "Class.new", "Module.new"))
 _OF_TOOLS: Final = compiled_later(
     r"(?m)^(?:(?:rubocop|steep|reek|standard|typed|frozen_string_literal|encoding|coding|warn_indent) ?:.*|-\*-.*"
@@ -55,6 +56,22 @@ def _declaration(node: "Node") -> Declaration:
     before = (call or node).prev_named_sibling
     types = before if before is not None and before.type == "call" and _called(before) == ".sig" else None
     return Declaration(name, node, kind=kind, first=types or call)
+
+
+def _defined(block: "Node") -> Declaration | None:
+    """A method that a call defines by a block, ``define_method(:name) { }``, a scope, or a task of Rake."""
+    call = block.parent
+    if call is not None and call.type == "lambda":
+        arguments = call.parent
+        call = arguments.parent if arguments is not None and arguments.type == "argument_list" else None
+    if call is None or call.type != "call" or node_text(call.child_by_field_name("method")) not in _DEFINING:
+        return None
+    arguments = call.child_by_field_name("arguments")
+    first = part_of(arguments, "0") if arguments is not None else None
+    first = first.child_by_field_name("key") if first is not None and first.type == "pair" else first
+    if first is None or first.type not in ("simple_symbol", "string", "hash_key_symbol"):
+        return None
+    return Declaration(node_text(first).strip(":'\""), call, body=block)
 
 
 def _is_stub(body: "Node") -> bool:
@@ -166,8 +183,10 @@ LANGUAGE: Final = Language(
     doubt=0.25,
     body_mark="",
     closing=r"(?:end\b|[\])}])",
-    stray="end",
+    stray='((identifier) @stray (#eq? @stray "end"))',
     grammar="tree_sitter_ruby:language",
+    handlers=words("block do_block"),
+    handler=_defined,
     functions=_METHODS,
     types=words("class module singleton_class assignment"),
     nested=False,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, body_of, first_before, name_of, node_text, words
+from data_prep.languages.route_chains import chained
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -76,6 +77,8 @@ LANGUAGE: Final = Language(
     r"|str|')|\b\w+!\("
     r"|#!?\[|\blet \w+ = |\w+: &\w|\) -> \w|\.await\b|\w\?;",
     grammar="tree_sitter_rust:language",
+    handlers=words("closure_expression"),
+    handler=chained,
     functions=words("function_item macro_definition"),
     types=words("impl_item trait_item mod_item struct_item enum_item union_item"),
     other_types=words("type_item"),

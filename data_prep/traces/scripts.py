@@ -217,9 +217,9 @@ R: Final = HeadedForm(
     named_by_next=True,
     placed_first=True,
     turned=re.compile(r"\s*Backtrace:"),
-    message_end=re.compile(r"\s*(?:Calls: .*|Execution halted|Backtrace:|Traceback:?|> trace.*|In addition: .*)"),
+    message_end=re.compile(r"\s*(?:Calls:.*|Execution halted|Backtrace:|Traceback:?|> trace.*|In addition: .*)"),
     looks=r"\d{1,4}[:.] .{1,1000} at \S+\.[Rr][#:]\d+(?::\d+)?$|Error in .{1,500}\(from \S+\.[Rr]#\d+\)"
-    r"|Error in `?[\w.:$@]{1,200}`?\(.{0,500}?\)`? ?:|> traceback\(\)",
+    r"|Error in `?[\w.:$@]{1,200}`?\(.{0,500}?\)`? ?:|> traceback\(\)|Calls:",
 )
 
 _JS_PLACE: Final = re.compile(r"(?:address at )?(?P<path>.+?):(?P<line>\d+)(?::\d+)?")

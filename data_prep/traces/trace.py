@@ -121,7 +121,7 @@ _SIGNS: Final = (
     "at ", "File ", ".py", ".go:", ".s:", "goroutine ", "Cell In", "@", "❯", "Traceback", "#", "://", ":in ", " in ",
     " (/", "node:", " (<an", ":\\", " on line ", ": line ", "[object]", "main}", "error:", "by 0x", "Assertion", ".rb:",
     "sh: ", ".rs:", ".ex", ".erl:", "eex:", ".lua:", ".swift", ".zig:", "hs:", ".php", ".R#", ".r#", "Error in",
-    "> tr",
+    "> tr", "Calls:",
 )  # fmt: skip
 """One of these is in each line that looks like a frame."""
 _OTHERS: Final = r"at \S+\.p[lm] line \d+|#\d{1,4} +\S.* \([\w:./-]+\.dart:\d+"

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import one_line
-from search.engine.evidence import LIMITS, Hits, Level, numbers_of
+from search.engine.evidence import LIMITS, Hits, Level, numbers_of, without_values
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
 from search.engine.matching import LineOwners
@@ -128,8 +128,8 @@ class Judge:
         return found
 
     def telling(self, words: Sequence[str]) -> Sequence[str]:
-        """The words of a question, without common ones where no file has any other: these would find anything."""
-        stems = stemmed(words)
+        """The words of a question, without common ones where no file has any other, and without values of a message."""
+        stems = stemmed(words := without_values(self._index, words))
         return words if any(map(self.has, stems.values())) else [*stems]
 
     def formed(self, asked: Question) -> Question:
@@ -275,7 +275,7 @@ class Judge:
     def _has_name(self, name: str) -> bool:
         """Whether something is called so, or a row's text has it."""
         spelt = self._names.called(name, _RANKING)
-        if spelt.own or spelt.inside or self._names.paths.is_file(name):
+        if spelt.own or spelt.inside or self._names.paths.is_file(name) or self._names.has_member(name):
             return True
         last = name.replace("#", ".").rpartition(".")[2].lower()
         return (last == name.lower() and last in self._defined) or self._is_written(name)

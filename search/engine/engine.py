@@ -12,7 +12,7 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Float32, Int64
 from search.engine.certainty import Certainty, Judge
-from search.engine.evidence import Hits, folded, without_doubles
+from search.engine.evidence import Hits, folded, without_doubles, without_values
 from search.engine.expressions import Pattern
 from search.engine.file_ranking import best_of_files, file_ranking
 from search.engine.filters import allowed_rows, files_of_languages
@@ -227,7 +227,7 @@ class Engine:
         """
         if not self.ranking.files:
             return np.zeros(len(self.index.files))
-        asked = asked_words(query) or words
+        asked = without_values(self.index, asked_words(query)) or words
         for_tests, comments = for_tests or asks_for_tests(asked), self.ranking.comments > 0
         return self._files.scores(asked, query, for_tests=for_tests, comments=comments)
 

@@ -15,11 +15,11 @@ from typing import Final
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
-from search.engine.written_names import declares, in_order, is_defined, near_written, rows_with, takes
+from search.engine.written_names import declares, has_member, in_order, is_defined, near_written, rows_with, takes
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
-_TYPE: Final = UNIT_KINDS.index("type")
+_TYPE, _CONSTRUCTOR = UNIT_KINDS.index("type"), UNIT_KINDS.index("constructor")
 _READ: Final = 400
 """Rows whose text is read for one name."""
 _STEP: Final = 20.0
@@ -53,6 +53,7 @@ _VARIABLE: Final = re.compile(r"\A(?:\$\{?([A-Z_\d]+)\}?|%([A-Z_\d]+)%)\Z")
 _OWN, _EXACT, _CODE, _DEFINED, _OUTER, _FUNCTION = 32, 16, 8, 4, 2, 1
 """What makes a reading better: it has all that is before the name, is written so, is neither of a test nor old, has a
 body, is no member, is no constant."""
+_MADE: Final = 4.0  # what makes a constructor with the typed parameters better than its class
 _MARKED: Final = 3.5
 """What makes it worse: its name is marked as internal, and the question's is not."""
 
@@ -119,7 +120,9 @@ class NameReader(Names):
         rows = self._of_path(text) or (self._called(name) if name else {})
         rows = rows or (self._of_path(name.replace(".", "/")) if "." in name else {})
         if rows and (given := _GIVEN.search(text)):
-            rows = {row: good + takes(self._index, row, given[1]) for row, good in rows.items()}
+            fits = {row: takes(self._index, row, given[1]) for row in rows}
+            made = {row: _MADE * (fit >= 0.5 and self._index.kinds[row] == _CONSTRUCTOR) for row, fit in fits.items()}
+            rows = {row: good + fits[row] + made[row] for row, good in rows.items()}
         if rows := rows or (self._holding(literal) if literal else {}):
             return Reading(rows)
         near = self._whole(self.paths.near_files(text)) or (self._near(name) if name else {})
@@ -148,6 +151,11 @@ class NameReader(Names):
             fits |= {row: fit for row in islice(fits, _READ) if (fit := self._in_space(row, before))}
         best = max(fits.values(), default=0.0)
         return {row: _OWN * fit + self._standing(row, name) for row, fit in fits.items() if fit and fit > best - 1}
+
+    def has_member(self, name: str) -> bool:
+        """Whether a type declares what has no row of its own, such as ``Kind.Frozen`` of an enumeration."""
+        owner, _, last = dotted_name(name).rpartition(".")
+        return bool(owner) and has_member(self._index, self.definitions(owner), last)
 
     def is_type(self, name: str) -> bool:
         """Whether a type is called so."""

@@ -178,6 +178,8 @@ def _may_be_misspelt(word: str, form: str, others: Sequence[str]) -> bool:
         form: the stem that it begins like.
         others: words near to it.
     """
+    if _HEBREW.fullmatch(word) and word[-_ROOT:] == form[-_ROOT:]:
+        return False
     if _shared(word, form) < _SURE - (not word.isascii()):
         return True
     same = [other for other in map(str.lower, others) if other.startswith(form)]
@@ -195,8 +197,10 @@ def _shared(word: str, other: str) -> int:
     return sum(takewhile(bool, map(eq, word, other)))
 
 
-SPELT: Final = re.compile("[aou]e|aa", re.IGNORECASE)
+_UMLAUT: Final = re.compile("[aou]e|aa", re.IGNORECASE)
 """Two letters that are typed for one with a mark: ä, ö, ü, å; this one is read as the first letter."""
+SPELT: Final = re.compile(f"{_UMLAUT.pattern}|ss", re.IGNORECASE)
+"""The same, or ss for ß, which is read as that, but by the stemmer of another language."""
 _PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _MOST_SPELT: Final = 3  # of a word
 
@@ -214,7 +218,9 @@ def with_umlauts(text: str, has: Callable[[str], bool], terms: Sequence[Sequence
         word = found[0]
         if len(word) < _SHORTEST or not SPELT.search(word) or has(stem_of(word.lower())):
             return word
-        others = [*_umlauts(word)]
+        if not (others := [*_umlauts(word)]):
+            form = _form(word.lower(), terms, has)
+            return form if form.startswith(word[:-2].lower()) and has(stem_of(form)) else word
         known = next((other for other in others if has(stem_of(other.lower()))), "")
         form = "" if known else _form(others[0].lower(), terms, has)
         return known or (form if _shared(form, others[0].lower()) >= _SHORTEST and has(form) else word)
@@ -224,7 +230,7 @@ def with_umlauts(text: str, has: Callable[[str], bool], terms: Sequence[Sequence
 
 def _umlauts(word: str) -> Iterator[str]:
     """A word with one letter for each pair of letters of an umlaut, then for some of them."""
-    pairs = [found.start() for found in SPELT.finditer(word)][:_MOST_SPELT]
+    pairs = [found.start() for found in _UMLAUT.finditer(word)][:_MOST_SPELT]
     for kept in islice(product((False, True), repeat=len(pairs)), 2 ** len(pairs) - 1):
         gone = {pair + 1 for pair, is_kept in zip(pairs, kept, strict=True) if not is_kept}
         yield "".join(letter for place, letter in enumerate(word) if place not in gone)
@@ -236,6 +242,8 @@ def _form(typed: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]
     own = stems(word)
     if len(own) != 1 or len(word) > LONGEST_WORD or has(own[0]):
         return typed
+    if _HEBREW.fullmatch(word) and (other := _with_other_prefix(word, has)):
+        return other
     first = word[: _SHORTEST - (not word.isascii())]
     best, alike = typed, _ALIKE
     for each in terms:
@@ -244,6 +252,22 @@ def _form(typed: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]
             if share >= alike and has(stem_of(other)):
                 best, alike = other, share
     return best
+
+
+_HEBREW: Final = re.compile("[\u05d0-\u05ea]{3,}")
+_ROOT: Final = 3
+"""Letters of a Hebrew word that its prefixes leave, at least."""
+_PREFIXES: Final = ("ה", "ב", "ל", "מ", "ש", "כ", "ו", "וה", "שה", "מה", "וב", "ול", "ומ", "וש", "כש", "לכ")
+"""Articles and prepositions that Hebrew writes together with the word behind them."""
+
+
+def _with_other_prefix(word: str, has: Callable[[str], bool]) -> str:
+    """A Hebrew word that a file has with another prefix, or without one; "" if none has."""
+    bare = [
+        word,
+        *(word.removeprefix(each) for each in _PREFIXES if word.startswith(each) and len(word) >= len(each) + _ROOT),
+    ]
+    return next((other for root in bare for before in ("", *_PREFIXES) if has(stem_of(other := before + root))), "")
 
 
 def as_typed(word: str, query: str) -> str:

@@ -131,7 +131,8 @@ class PathReader:
             parts = {*above, last.split(".")[0]}
             shared = len(parts.intersection(folders))
             if folders and stem in parts and shared == len({*folders}):
-                found.append((0, 0, len(parts), place))
+                is_other = last != name and last.split(".")[0] == stem  # of another language
+                found.append((2 * is_other, 0, len(parts), place))
             elif last == name or last in named:
                 found.append((1, named.get(last, -1), len(parts) - 2 * shared, place))
         found = sorted(each for each in found if self._index.files[each[-1]].units)

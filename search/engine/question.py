@@ -104,14 +104,15 @@ _NAMED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z][a-z\d]+[A-Z]|[A-Z]{2}[a-z]{2}|[\
 _WHOLE: Final = re.compile(
     r"(?:func\s*\(\s*(?:\w+\s+)?\*?(?P<owner>\w+)(?:\[[^\[\]]*\])?\s*\)\s*)?"
     r"(?:(?:async\s+)?(?:def|func|fn|fun|function|class|struct|interface|trait|enum|new)\s+(?=\S+\Z))?"
-    r"(?:@|::|\.|#)?(?P<name>(?!(?![a-z]+/\d\Z)[^\W_]+/)[^\W\d][\w$]*(?:(?:\.|#|::|->|\\)[^\W\d][\w$]*)*(?:[?!'](?=\Z|\(|/))?)(?:!?\([^()]*\)|/\d)?[;:]?"
+    r"(?:@|::|\.|#|\\)?(?P<name>(?!(?![a-z]+/\d\Z)[^\W_]+/)[^\W\d][\w$]*(?:(?:\.|#|::|->|\\)[^\W\d][\w$]*)*(?:[?!'](?=\Z|\(|/))?)(?:!?\([^()]*\)|/\d)?[;:]?"
 )
 """A question that is one name, as people write it."""
 _POINTED: Final = re.compile(r"(?<![\w)\]])\(\*?(\w+)(?:\[[^\[\]()]*\])?\)(?=\.\w)")
-_INNER: Final = re.compile(r"(?<=[A-Z]\w)\$(?=[A-Z])|(?<=[a-z\d])\$(?=[A-Z]\w*[a-z])")  # of Java's virtual machine
+_INNER: Final = re.compile(r"(?<=[A-Z]\w)\$(?=[A-Z])|(?<=[a-z\d])\$(?=[A-Z]\w*[a-z])|(?<=\w)\$(?=[a-z]\w*[a-z(])")
+"""What is before a class inside of another one as Java's virtual machine prints it, and before a member in R."""
 _RECEIVER: Final = re.compile(
     r"\A(?:<&?([\w:]+)[^\n]*? as [^\n]*>(?=::)|\$(?=(?!this)\w+(?:->|::))"
-    r"|(?:\$?this|self|cls|super\(\)|super|Self|parent|static)(?:\.|->|::))"
+    r"|(?:\$?this|self|cls|super\(\)|super|Self|parent|static)(?:\.|->|::|\$))"
 )
 _TYPED: Final = re.compile(r"(?<=\w)(?:::)?<[\w\s,.:*&?<>\[\]]*>(?=\.|::|#|->|\(|\Z)")
 """The types that a type or function is given."""

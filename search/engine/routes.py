@@ -57,6 +57,7 @@ ROUTE_WITH_VERB: Final = re.compile(r"(?i)\A(get|post|put|patch|delete|head|opti
 _HANDLER: Final = re.compile(r"(?:.*\.)?(GET|POST|PUT|PATCH|DELETE|DEL|HEAD|OPTIONS) /")
 _HEAD: Final = 400  # characters of a function in which its verb is
 _MORE: Final = 3.0  # what a row with the verb weighs over one without
+_HANDLES: Final = 4.0  # the same of a handler that is called by the verb, which functions around it have too
 _TYPE: Final = UNIT_KINDS.index("type")
 
 
@@ -81,7 +82,9 @@ def with_verb(index: Index, verb: str, rows: Mapping[int, float]) -> dict[int, f
             inside = [inner for inner in _inside(index, row) if index.kinds[inner] not in (_TYPE, WHOLE_FILE)]
             own = [inner for inner in inside if written.search(index.text(inner).source[:_HEAD])]
         for inner in own:
-            found[inner] = max(found.get(inner, 0.0), _MORE * weight)
+            is_handler = (of := _HANDLER.match(index.names[inner])) is not None and of[1].lower() == small
+            best = max(rows.values()) if is_handler else weight
+            found[inner] = max(found.get(inner, 0.0), (_HANDLES if is_handler else _MORE) * best)
     return {**rows, **{row: rows[row] / _MORE for row in (rows if found else others)}, **found}
 
 

@@ -52,7 +52,7 @@ def is_written(index: Index, name: str, stems: Sequence[str], running: Sequence[
     for place, stem in enumerate(sorted(stems, key=index.lexical.holders)):
         own = index.lexical.postings(stem)[0].tolist()
         rows = {*own} if place == 0 else rows.intersection(own)
-    written, plain = rf"(?<![\w$]){re.escape(name)}(?![\w$])", name.lower()
+    written, plain = rf"(?<!\w)(?<!\w\$){re.escape(name)}(?![\w$])", name.lower()
     texts = chain((index.text(row).source for row in sorted(rows)[:_READ]), _whole_texts(index, running, root))
     having = (each for each in texts if plain in each.lower() or not (name.isascii() and each.isascii()))
     return any(re.search(written, each, re.IGNORECASE) for each in having)
@@ -120,6 +120,29 @@ def declares(index: Index, file: int, wanted: Sequence[str]) -> bool:
     return bool(begun) and all(spaces.issuperset(stems_of(each)) for each in wanted)
 
 
+def has_member(index: Index, rows: Iterable[int], member: str) -> bool:
+    """Whether a type declares what is no row itself, such as a constant or one of an enumeration.
+
+    Args:
+        index: of the rows.
+        rows: the types.
+        member: the name, in any case.
+    """
+    name = re.escape(member)
+    begins = rf"(?:[{{,|]|{_DECLARING}[^\n=;({{}}]*?)\s*:?{name}\s*"
+    plain = rf"{begins}(?:[=,;:}}|]|$)|^\s*(?:[\w<>?\[\]]+\s+)*{name}\s*(?:[=,;:}}|]|$)"
+    some = (index.text(row).source for row in islice((row for row in rows if index.kinds[row] == _TYPE), _FILES))
+    return any(
+        re.search(f"{plain}|{begins}[({{]" if _OF_CASES.search(each[:_OF_HEAD]) else plain, each, re.I | re.M)
+        for each in some
+    )
+
+
+_DECLARING: Final = r"\b(?:case|const|val|var|let|static|readonly|event|attr_\w+|field)\b"
+_OF_CASES: Final = re.compile(r"\b(?:enum|data|union|sealed)\b")
+"""What says that a type has cases, which may take values."""
+_OF_HEAD: Final = 200
+"""Characters of a type in which that is said."""
 _BODILESS: Final = frozenset(("typescript", "javascript"))
 """Languages in which what has no body is no ``abstract``."""
 _OVERLOAD: Final = re.compile(r"@(?:[\w.]+\.)?overload\b")

@@ -32,6 +32,9 @@ _SAFE: Final = compiled_later(
 _SAMPLE: Final = 8 << 10
 """Bytes from which it is seen that a file is binary, or in UTF-16 without a mark."""
 _BINARY: Final = f"binary: a NUL byte in its first {_SAMPLE >> 10} KiB"
+_NULS: Final = compiled_later(rb"\0+")
+_APART: Final = 16
+"""Bytes of text for each run of NUL bytes in it, at least."""
 _GUESSED: Final = 64 << 10
 """Bytes above ASCII, with what is between them, from which an encoding is guessed."""
 _ASCII: Final = 0.2
@@ -106,14 +109,22 @@ def _text_of(data: bytes) -> Text:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decoded(data[len(mark) :], encoding)
-    if b"\0" in data[:_SAMPLE]:
-        wide = _without_mark(data[:_SAMPLE])
-        if not wide:
-            raise UserError(_BINARY)
-        return _decoded(data, wide)
+    if b"\0" in data:
+        wide = _without_mark(data[:_SAMPLE]) if b"\0" in data[:_SAMPLE] else ""
+        if wide or not _has_stray_nuls(data[:_SAMPLE]):
+            return _decoded(data, wide)
+        found = _text_of(data.replace(b"\0", b" "))
+        return found._replace(encoding=found.encoding or "utf-8 with NUL bytes")
     if data.isascii():
         return _decoded(data, "iso2022_jp") if _ESCAPES.search(data) else Text(data, "")
     return _of_bytes(data)
+
+
+def _has_stray_nuls(head: bytes) -> bool:
+    """Whether the start of a file is text but for a few NUL bytes, or runs of them as a lost block of a disk has."""
+    runs = _NULS.findall(head)
+    rest = head.replace(b"\0", b"")
+    return len(rest) >= _APART * len(runs) and not _NO_TEXT.search(rest.decode("utf-8", "ignore"))
 
 
 def _of_bytes(data: bytes) -> Text:
@@ -137,6 +148,8 @@ def _is_mostly_utf_8(data: bytes) -> bool:
 
 
 def _decoded(data: bytes, encoding: str) -> Text:
+    if not encoding:
+        raise UserError(_BINARY)
     if encoding == "utf-8":
         return Text(data, "")
     text = data.decode(encoding, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

@@ -14,16 +14,15 @@ from typing import Final
 
 from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Language
-from search.files.heads import short_heads
+from search.files.heads import short_heads, with_other_head
 from search.files.repair import LARGEST, Piece, Repaired, repaired
 
 _MOST_DEEP: Final = 40
-_MOST_READ: Final = 12
-"""Times a file's length that is parsed in parts at most."""
-_LEFT_OUT: Final = 8
-"""Own lines of a part that are left out one by one."""
+_MOST_READ: Final = 12  # times a file's length that is parsed in parts at most
+_LEFT_OUT: Final = 8  # own lines of a part that are left out one by one
 _GOES_ON: Final = (
-    rb"[)\]}>|&?:.{=]|(?:else|elif|elsif|except|finally|catch|case|default|extends|implements|throws|rescue|ensure)\b"
+    rb"[)\]}>|&?:.=]|\{(?!%)|(?:else|elif|elsif|except|finally|catch|case|default|extends|implements|throws|rescue"
+    rb"|ensure)\b"
 )
 """What begins a line that belongs to the part before, beside what closes a block of the language."""
 _WAITS: Final = compiled_later(
@@ -128,7 +127,7 @@ class _Parts:
                 start = line
             follows = self._follows((line, end))
             unindented = follows < end and self._indents[follows] == base and not self._has_colons
-            goes_on = waits and _CLOSES.fullmatch(bare) is not None
+            goes_on = waits and bare[:1] != b"}" and _CLOSES.fullmatch(bare) is not None
             waits = goes_on or _WAITS.match(bare) is not None or (unindented and self._opens(line))
         yield start, end
 
@@ -146,7 +145,7 @@ class _Parts:
         lines = self._lines[slice(*part)]
         if self._divides(part, around):
             return
-        fixed = self._repaired(part, lines)
+        fixed = (not self._has_colons and self._with_other_head(part, around)) or self._repaired(part, lines)
         if self._fits([fixed.text], around):
             self._take(part, fixed)
             return
@@ -154,6 +153,12 @@ class _Parts:
         for body in bodies:
             self._mend_block(body, replace(around, depth=around.depth + 1))
         self._blank({*range(*part)}.difference(*(range(*body) for body in bodies)))
+
+    def _with_other_head(self, part: Span, around: _Around) -> Repaired | None:
+        """The lines of a function without blocks whose head is broken, with another head; None if they do not parse."""
+        waits = lambda line: _WAITS.match(line) is not None  # noqa: E731
+        fits = lambda lines: self._fits(lines, around)  # noqa: E731
+        return with_other_head(self._lines[slice(*part)], self._indents[slice(*part)], waits, fits)
 
     def _bodies(self, part: Span, *, long: bool) -> Iterator[Span]:
         """The blocks of a part: the lines that are indented more than its own, behind those of its heads.

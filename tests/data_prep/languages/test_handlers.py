@@ -168,6 +168,34 @@ ROUTES = {
         {"GET /krill/:id": (2, 4)},
     ),
     "a.lua": ('app:get("/hares", function(self)\n  return 1\nend)\n', {"GET /hares": (1, 3)}),
+    "axum.rs": (
+        'fn app() -> Router {\n    Router::new()\n        .route("/otters", get(|| async { list() }))\n'
+        '        .route("/otters/:id", get(one).post(|Path(id): Path<u32>| async move {\n            add(id)\n'
+        '        }).delete(|| async { gone() }))\n        .route("/named", get(named))\n'
+        '        .nest("/api", Router::new().route("/seals", put(|| async {\n            seal()\n        })))\n}\n',
+        {"GET /otters": (3, 3), "POST /otters/:id": (4, 6), "DELETE /otters/:id": (6, 6), "PUT /api/seals": (8, 10)},
+    ),
+    "actix.rs": (
+        'fn config(c: &mut Config) {\n    c.service(web::scope("/api").service(web::resource("/newts")\n'
+        "        .route(web::get().to(|| async { list() }))\n        .route(web::post().to(|n: Newt| async move {\n"
+        '            add(n)\n        }))));\n    app.at("/tide/:id").get(|r: Request<()>| async move { Ok("") });\n'
+        '    let dir = Path::new("/etc").map(|x| { x });\n}\n',
+        {"GET /api/newts": (3, 3), "POST /api/newts": (4, 6), "GET /tide/:id": (7, 7)},
+    ),
+    "crow.cpp": (
+        'int main() {\n    CROW_ROUTE(app, "/rooks")([]() {\n        return all();\n    });\n'
+        '    CROW_ROUTE(app, "/rooks/<int>").methods("POST"_method)([](const request& r, int id) {\n'
+        '        return add(id);\n    });\n    CROW_WEBSOCKET_ROUTE(app, "/ws").onopen([&](connection& c) {\n'
+        '        join(c);\n    });\n    CROW_BP_ROUTE(bp, "/jays").methods(HTTPMethod::Delete)([] { return 1; });\n'
+        '    s.Get("/hi", [](const Request&, Response& r) {\n        r.set("hi");\n    });\n}\n',
+        {
+            "GET /rooks": (2, 4),
+            "POST /rooks/<int>": (5, 7),
+            "onopen /ws": (8, 10),
+            "DELETE /jays": (11, 11),
+            "GET /hi": (12, 14),
+        },
+    ),
     "a.py": ('def f(client):\n    client.get("/x", headers={"a": 1})\n', {}),
 }
 

@@ -22,6 +22,8 @@ FILES = {
     "// Müşteri indirimi\nfn grant(u: i32) -> i32 { u }\n",
     "apart.js": unicodedata.normalize("NFD", "// Réserver une chambre\nfunction book(u) { return u }\n"),
     "bonus.kt": "// Prämie und Treueprämie für Ålborg\nfun bonus(u: Int) = u\n",
+    "street.py": 'def address(x):\n    """Sucht eine Hauptstraße."""\n\n\ndef weight(x):\n    """Die Maßeinheit."""\n',
+    "he.py": 'def price(x):\n    """בדיקה של המחיר בסל קניות"""\n\n\ndef bill(x):\n    """חשבון חדש"""\n',
     "prüfer.py": "def prüfe(x):\n    return x\n",
 }
 FORMS = pytest.mark.parametrize("form", ["NFC", "NFD"])
@@ -79,6 +81,8 @@ def test_a_misspelt_word_is_no_strong_match_and_has_the_nearest(engine, question
         "değişken",
         "dışarı",
         "errerà",
+        "klasse",
+        "מזלג",
     ],
 )
 def test_a_word_that_no_file_has_is_no_strong_match(engine, question, form):
@@ -119,6 +123,15 @@ def test_a_word_that_no_file_has_is_no_strong_match(engine, question, form):
         ("treuepraemie", "bonus"),
         ("praemien", "bonus"),
         ("aalborg", "bonus"),
+        ("hauptstrasse", "address"),
+        ("hauptstrassen", "address"),
+        ("masseinheiten", "weight"),
+        ("מחיר", "price"),
+        ("המחיר", "price"),
+        ("למחיר", "price"),
+        ("סל הקניות", "price"),
+        ("החשבון החדש", "bill"),
+        ("לחשבון", "bill"),
     ],
 )
 def test_a_word_that_a_file_has_stays_a_strong_match(engine, question, name, form):

@@ -97,6 +97,13 @@ def test_a_path_that_does_not_exist_is_said(engine, path, near):
         assert [each for each in sure.nearest if "/" in each] == near
 
 
+def test_the_same_name_in_another_folder_is_nearer_than_that_of_another_language_beside(tmp_path):
+    files = {"shop/cart.py": "def total():\n    return 1\n", "src/cart.go": "package a\n\nfunc Total() {}\n"}
+    engine = Engine(open_index(index_of(write(tmp_path / "tree", files), tmp_path / "index")), None)
+    assert engine.names.paths.near("src/cart.py") == ["shop/cart.py"]
+    assert engine.index.file(engine.search("src/cart.py:1")[0].row).path == "shop/cart.py"
+
+
 def test_any_question_is_read_in_little_time(engine):
     paths = PathReader(engine.index)
     for text in ("a/" * 900, "." * 1900 + " x", "((((" * 400 + " /x", "a.b." * 450 + " y", "\\" * 1900 + " z"):

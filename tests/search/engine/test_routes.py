@@ -38,6 +38,11 @@ FILES = {
         "router.get('/canoes/:id', (req, res) => {\n  res.send(load(req));\n});\nrouter.post('/canoes', stored);\n"
         "\nfunction stored(req, res) {\n  res.send(201);\n}\n"
     ),
+    "api/seals.rs": (
+        'pub fn app() -> Router {\n    Router::new()\n        .route("/seals/:id", get(one))\n'
+        '        .route("/seals", post(|Json(s): Json<Seal>| async move {\n            store(s)\n        }))\n}\n\n'
+        "async fn one() {}\n"
+    ),
     **{f"api/module_{n}.py": f"def run_{n}(value):\n    return value + {n}\n" for n in range(9)},
 }  # fmt: skip
 
@@ -66,6 +71,7 @@ def engine(tmp_path_factory):
         ("POST /canoes", "api/crates.js", "crates"),
         ("/ferries/7", "api/ferries.rb", "GET /ferries/:fid"),
         ("/ferries", "api/ferries.rb", "POST /ferries"),
+        ("POST /seals", "api/seals.rs", "POST /seals"),
         ("GET /canoes/7", "api/crates.js", "GET /canoes/:id"),
         ("ws://localhost:5000/users/42/orders", "api/app.py", "orders_of"),
         ("http://backend.example.com:90/status", "api/client.py", "status"),

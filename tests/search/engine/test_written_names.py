@@ -12,6 +12,9 @@ FILES = {
     "lib/far.h": f"{MANY}extern int hidden_counter_value;\nDECLARE_THING(magic_wand_handle)\n",
     "lib/near.h": "int first_one(int);\nextern const char *balloon_colour;\n",
     "app/start.js": "\n".join(f"step{number}();" for number in range(80)) + "\nrun(process.env.SECRET_HARBOUR);\n",
+    "app/kinds.rs": "pub enum Mood { Sunny, Stormy(u8) }\npub struct Kite { tail: u8 }\n"
+    "impl Kite { pub fn fly(&self) { flap(); } }\n",
+    "app/mail.php": "<?php\nclass Post { const STAMP = 2; function send() { lick(); } }\n$wrap_up = fn($x) => $x;\n",
     "app/main.py": "import sys\n" + "sys.path.append('x')\n" * 70 + "settings.configure(turbo_widgets=True)\n",
 }
 
@@ -34,6 +37,11 @@ def engine(tmp_path_factory):
         ("process.env.SECRET_HARBOUR", "app/start.js"),
         ("turbo_widgets", "app/main.py"),
         ("settings.configure", "app/main.py"),
+        ("Mood::Stormy", "app/kinds.rs"),
+        ("Mood.Sunny", "app/kinds.rs"),
+        ("Post::STAMP", "app/mail.php"),
+        ("$wrap_up", "app/mail.php"),
+        ("wrap_up", "app/mail.php"),
     ],
 )
 def test_the_text_has_it(engine, name, path):
@@ -57,7 +65,18 @@ def test_it_is_near_to_one_that_is_misspelt(engine, name, near):
     assert (said.level, said.name, [*said.nearest][:1]) == ("weak", name, [near])
 
 
-@pytest.mark.parametrize("name", ["hidden_counter", "magic_wand", "counter_hidden_value", "SECRET_HARBOURS_OF"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hidden_counter",
+        "magic_wand",
+        "counter_hidden_value",
+        "SECRET_HARBOURS_OF",
+        "Mood::Rainy",
+        "Kite.flap",
+        "Post::lick",
+    ],
+)
 def test_a_part_of_it_is_not_there(engine, name):
     said = engine.certainty(name, engine.search(name))
     assert said.name == name

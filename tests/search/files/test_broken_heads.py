@@ -207,3 +207,62 @@ def test_the_function_itself_is_found(path, head):
     place = next(number for number, line in enumerate(text.split("\n"), 1) if "{HEAD}" in line)
     lines = [lines for (_, name), lines in found(path, text.replace("{HEAD}", head)).items() if name == "broken"]
     assert lines == [(place, place + (1 if path == "a.py" else 2))]
+
+
+ONE_LINE = {
+    "a.sh": ("before() { echo a; }", ["broken( { echo 1; }", "broken() { echo 1", "broken() { echo $(ls; }"]),
+    "a.lua": ("function before(a) return a end", ["function broken( return 1 end", "function broken(a,) return 1 end"]),
+    "a.js": (
+        "function before(a) { return a; }",
+        ["function broken( { return 1; }", "function broken(a, { return 1; }"],
+    ),
+    "a.ts": ("function before(a: A) { return a; }", ["function broken(a: { return 1; }"]),
+    "a.rs": ("fn before(a: A) -> A { a }", ["fn broken( { 1 }", "fn broken(a: ) -> A { 1 }"]),
+    "a.swift": ("func before(a: A) -> A { a }", ["func broken( { 1 }", "func broken(a: ) -> A { 1 }"]),
+    "a.kt": ("fun before(a: A): A { return a }", ["fun broken( { return 1 }", "fun broken(a: ): A { return 1 }"]),
+    "a.c": ("int before(int a) { return a; }", ["int broken( { return 1; }", "int broken(int a, { return 1; }"]),
+    "a.cpp": ("int before(int a) { return a; }", ["int broken( { return 1; }", "int broken(int a, { return 1; }"]),
+    "a.rb": ("def before(a); a; end", ["def broken(; 1; end", "def broken(a,; 1; end"]),
+    "a.zig": ("fn before(a: i32) i32 { return a; }", ["fn broken( { return 1; }", "fn broken(a: { return 1; }"]),
+    "a.ex": ("def before(a) do a end", ["def broken( do 1 end", "def broken(a,) do 1 end"]),
+    "a.go": ("func before(a int) int { return a }", ["func broken( { return 1 }", "func broken(a int, { return 1 }"]),
+    "a.php": (
+        "function before($a) { return $a; }",
+        ["function broken( { return 1; }", "function broken($a, { return 1; }"],
+    ),
+}
+AROUND = {"a.ex": ("defmodule A do", "end"), "a.go": ("package a", ""), "a.php": ("<?php", "")}
+
+
+@pytest.mark.parametrize("empty", [True, False], ids=["apart", "beside"])
+@pytest.mark.parametrize(("path", "head"), [(path, head) for path, (_, heads) in ONE_LINE.items() for head in heads])
+def test_a_function_of_one_line(path, head, empty):
+    good = ONE_LINE[path][0]
+    named = lambda name: good.replace("before", name)  # noqa: E731
+    lines = [good, head, named("after_it"), head.replace("broken", "broken_too"), named("last")]
+    first, close = AROUND.get(path, ("", ""))
+    indent = "  " if path == "a.ex" else ""
+    gap = "\n\n" if empty else "\n"
+    text = gap.join([first, *(indent + line for line in lines), close, ""])
+    own = [name for _, name in found(path, text) if name != "A"]
+    assert own == ["before", "broken", "after_it", "broken_too", "last"]
+    places = {name: place for (_, name), place in found(path, text).items()}
+    step = len(gap)
+    assert [places[name] for name in own] == [(1 + step * n, 1 + step * n) for n in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("path", "one", "heads"),
+    [
+        ("a.zig", "fn NAME(a: A) A {\n    return a;\n}\n", ["fn broken( {\n}", "fn broken(a: A {\n    return 1;\n}"]),
+        ("a.sh", "NAME() {\n  echo a\n}\n", ["broken( {\n  echo 1\n}", "broken() {\n  echo $(ls\n}"]),
+        ("a.rs", "fn NAME(a: A) -> A {\n    a\n}\n", ["fn broken( {\n}", "fn broken(a: ) -> A {\n    1\n}"]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("gap", ["", "\n"])
+def test_several_broken_functions_of_a_file(path, one, heads, gap):
+    names = ["before", "broken_0", "between", "broken_1", "last"]
+    broken = [head.replace("broken", f"broken_{number}") + "\n" for number, head in enumerate(heads)]
+    parts = [one.replace("NAME", "before"), broken[0], one.replace("NAME", "between"), broken[1]]
+    places = found(path, gap.join([*parts, one.replace("NAME", "last")]))
+    assert [name for _, name in places] == names

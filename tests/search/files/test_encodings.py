@@ -86,9 +86,25 @@ def test_binary_files_are_refused(data):
         text_of(data)
 
 
+@pytest.mark.parametrize("place", [0, 40, -1])
+@pytest.mark.parametrize("nuls", [b"\0", bytes(600)])
+@pytest.mark.parametrize("text", [JAVA * 3, "def greet():\n    return 'hello, \u00e4ll'\n" * 2])
+def test_a_stray_nul_byte_is_a_blank(text, nuls, place):
+    data = text.encode()
+    place %= len(data)
+    read = text_of(data[:place] + nuls + data[place:])
+    assert read == (data[:place] + b" " * len(nuls) + data[place:], "utf-8 with NUL bytes")
+
+
+@pytest.mark.parametrize("data", [b"first\0second\0third\0" * 30, b"\1\2" + b"text of a program " * 9 + b"\0"])
+def test_tables_of_strings_are_binary(data):
+    with pytest.raises(ValueError, match="binary"):
+        text_of(data)
+
+
 def test_a_late_nul_byte_makes_no_file_binary():
     data = b"x" * 8192 + b"\0"
-    assert text_of(data) == (data, "")
+    assert text_of(data) == (b"x" * 8192 + b" ", "utf-8 with NUL bytes")
 
 
 @pytest.mark.parametrize("declared", ["rot13", "zlib", "utf-7", "idna", "unicode_escape", "none-like-it"])

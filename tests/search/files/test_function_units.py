@@ -281,11 +281,30 @@ def test_whatever_a_file_has_it_is_found_as_a_whole(data, told):
          {"Wait": "Wait is in seconds."}),
         ("a.go", "package a\n\nvar (\n\tA, B = 1, 2\n\t// C is a function.\n\tC = func() {}\n)\n",
          {"A": "", "B": "", "C": "C is a function."}),
+        ("a.py", "# Keys.\ntype Keys[T] = list[T]\n", {"Keys": "Keys."}),
+        ("a.php", "<?php\n// Doubles.\n$twice = fn($x) => 2 * $x;\n$y = 1;\n", {"twice": "Doubles."}),
+        ("a.sh", "A=1 B=$2 C='x y'\nfunction run { echo; }\nif x; then\n  D=1 E=2\nfi\n", {"A": "", "B": "", "C": ""}),
     ],
 )  # fmt: skip
 def test_constants_are_units_and_imports_and_what_is_found_as_a_function_are_not(path, text, expected):
     found = by_name(path, text.encode())
     assert {name: pair.query_text for name, pair in found.items() if pair.method.kind == "constant"} == expected
+
+
+def test_a_shell_function_below_several_assignments_is_none_of_their_command():
+    found = by_name("a.sh", b"A=1 B=2\n\nfunction run { echo; }\nstop() { echo; }\nC=1 D=2 run it\n")
+    assert [name for name, pair in found.items() if pair.method.kind == "method"] == ["run", "stop"]
+
+
+def test_blocks_of_ruby_that_define_something_are_units():
+    text = (
+        b"class A\n  # Sums.\n  define_method(:sum) { |x| x }\n  define_method 'twice' do |x|\n    x\n  end\n"
+        b"  scope :open, -> { where(a: 1) }\nend\ntask build: [:clean] do\n  go\nend\n[1].each { |x| x }"
+    )
+    found = {name: pair for name, pair in by_name("a.rb", text).items() if pair.method.kind == "method"}
+    places = {name: (pair.method.start_line, pair.method.end_line) for name, pair in found.items()}
+    assert places == {"sum": (3, 3), "twice": (4, 6), "open": (7, 7), "build": (9, 11)}
+    assert found["sum"].query_text == "Sums."
 
 
 def test_the_words_of_a_constant_are_those_of_its_value():
@@ -338,10 +357,10 @@ def test_each_suffix_has_a_reader():
 @pytest.mark.parametrize(
     ("path", "text", "lines"),
     [
-        ("a.js", "function one() {}\nfunction two( { return 1; }\nfunction three() {}\n", [2]),
-        ("a.ts", "class A {\n  one(): number { return 1; }\n}\nfunction two( { return 1; }\ninterface B {}\n", [4]),
+        ("a.js", "function one() {}\nfunction two) { return 1; }\nfunction three() {}\n", [2]),
+        ("a.ts", "class A {\n  one(): number { return 1; }\n}\nfunction two) { return 1; }\ninterface B {}\n", [4]),
         ("a.js", "function one() {\n  const two = 1 +* 2;\n  function three() {}\n}\n// function four() {}\n", []),
-        ("a.lua", "function M.one() end\nfunction M.two( return 2 end\nfunction M.three() end\n", [2]),
+        ("a.lua", "function M.one() end\nfunction M.two) return 2 end\nfunction M.three() end\n", [2]),
         ("a.py", '"""Doc.\n\ndef one(): pass\n"""\nx = """\ndef two(): pass\n"""\nreturn = 1\n', []),
         ("A.java", "class A {\n  int one() { return 1; }\n  int two() { return x with { a = 1; }; }\n}\n", []),
     ],

@@ -105,7 +105,7 @@ def test_only_what_changed_is_read_and_the_result_is_that_of_a_new_index(tree, t
 
 def test_files_that_cannot_be_read_are_told_and_stop_nothing(tree, tmp_path):
     place = tree / "java/util/stream"
-    (place / "Binary.java").write_bytes(b"class A { void a() { } }\0")
+    (place / "Binary.java").write_bytes(b"\x7fELF\2\1\0\0" * 9)
     (place / "Long.java").write_bytes(b" " * (5 << 20))
     (place / "Latin.java").write_bytes("class Latin { void größe() { } }".encode("latin-1"))
     (place / "Broken.java").write_text("class Broken { void whole() { } void half( {")

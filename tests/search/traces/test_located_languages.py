@@ -291,7 +291,8 @@ R_LIST = """> traceback()
     [
         (R_ERROR, ["item_price"]),
         (R_ERROR.replace(" : ", " : \n  "), ["item_price"]),
-        (f"{R_ERROR}Calls: total -> FUN -> item_price\nExecution halted\n", ["item_price"]),
+        (f"{R_ERROR}Calls: total -> FUN -> item_price\nExecution halted\n", ["item_price", "FUN", "total"]),
+        (f"{R_ERROR}Calls: <Anonymous> ... total -> item_price\n", ["item_price", "total"]),
         (f"{R_ERROR}{R_LIST}", ["item_price", "FUN", "total"]),
         (f"Error: no price for apple\n{R_LIST}", ["item_price", "FUN", "total"]),
     ],

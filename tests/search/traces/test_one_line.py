@@ -5,6 +5,36 @@ import pytest
 from data_prep.traces.trace import read_trace, trace_in
 
 TRACES = {
+    "bash": """\
+./deploy.sh: line 14: build: command not found
+./deploy.sh: line 20: cd: /srv: No such file or directory""",
+    "ruby-one": """\
+cart.rb:14:in `total': no price (RuntimeError)
+\tfrom app.rb:8:in `<main>'""",
+    "gdb-two": """\
+#0  total (c=0x0) at src/cart.c:14
+#1  0x0000555 in main () at src/main.c:8""",
+    "valgrind": """\
+==12== Invalid read of size 4
+==12==    at 0x1091: total (cart.c:14)
+==12==    by 0x10A1: main (main.c:8)""",
+    "r-list": """\
+Error in total(cart) : no price
+> traceback()
+4: stop("no price")
+3: total(cart)
+2: FUN(X[[i]], ...)
+1: main(cart)""",
+    "r-calls": """\
+Error in total(cart) : no price
+Calls: main ... withVisible -> FUN -> total
+Execution halted""",
+    "pytest": """\
+app.py:8: in main
+    total(cart)
+cart.py:14: in total
+    return rates[x]
+E   KeyError: 'food'""",
     "python": """\
 Traceback (most recent call last):
   File "/srv/app.py", line 8, in <module>
@@ -247,6 +277,20 @@ def test_one_frame_alone_is_a_trace(typed):
 )
 def test_a_question_is_no_trace(question):
     assert not trace_in(question)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        'Error in total(cart) : no price 3: stop("no price") 2: total(cart) 1: main(cart)',
+        '> traceback() 3: stop("no price") 2: total(cart) 1: main(cart)',
+        '3: stop("no price") 2: total(cart) 1: main(cart)',
+    ],
+)
+def test_a_list_of_r_in_one_line(typed):
+    trace = read_trace(trace_in(typed))
+    assert trace
+    assert [frame.name for frame in trace.frames] == ["total", "main"]
 
 
 @pytest.mark.parametrize("part", ["at from a ", "# #1 x (a", "1: at x ", "@ @ ", "f((((", "# ", " ", "go: .go:1 "])
