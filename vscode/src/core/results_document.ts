@@ -67,13 +67,15 @@ export function copiesLine({ copies }: Result): string {
 
 /** Where a result is from, its licence, score with eight digits as in Scotch's document, copies, and what is shown. */
 export function attribution(result: Result): string[] {
-  const licence = `License: ${oneLine(result.license) || "not known"}`, score = `Score: ${scoreOf(result, 8)}`;
+  const licence = `License: ${oneLine(result.license) || "not known"}`;
+  const score = `Score: ${scoreOf(result, 8)}`;
   return [sourceLine(result), licence, score, copiesLine(result), partLine(result)].filter(Boolean);
 }
 
 /** How much of a long type is shown, whose first lines the server has; "" if all of it is. */
 export function partLine({ code, startLine, endLine }: Result): string {
-  const shown = code.split("\n").length, all = endLine - startLine + 1;
+  const shown = code.split("\n").length;
+  const all = endLine - startLine + 1;
   return shown < all ? `The first ${shown} of ${all} lines` : "";
 }
 
