@@ -75,7 +75,7 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
         with logged_to(folder.log) if processes.is_first() else nullcontext():
             try:
                 return _run(plan, data, folder, command, prepared)
-            except UserError:
+            except Exception:
                 if own and not plan.train.resume:
                     own.forget()
                 raise
