@@ -80,8 +80,9 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
                     own.forget()
                 raise
             except KeyboardInterrupt:
-                words = [plan.dataset, as_typed(plan.model_name), f"--train.resume={folder.path}"]
-                complain(f"resume with: bash run.sh {shlex.join(words)}")
+                if folder.config.exists():  # else there is nothing to resume: the same command begins anew
+                    words = [plan.dataset, as_typed(plan.model_name), f"--train.resume={folder.path}"]
+                    complain(f"resume with: bash run.sh {shlex.join(words)}")
                 raise
 
 
