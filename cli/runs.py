@@ -173,6 +173,8 @@ def context(arguments: Sequence[str]) -> None:
         raise unexpected("finished runs: bash run.sh context RUN_DIR [RUN_DIR ...]", words)
     if options.save:
         check_folder_place(named_path(options.save), "--save")
+    if options.model:
+        add_own_model(options.model)
     from experiments.context.measure import context as measure
 
     for word in words:

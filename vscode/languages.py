@@ -22,6 +22,7 @@ def files() -> dict[Path, str]:
             "editorNames": each.editor_names,
             "mark": each.line_comment,
             "otherMark": each.other_comment,
+            "block": each.block_comment,
             "suffixes": each.suffixes,
             "quotes": [{"mark": one.mark, "escapes": one.escapes, "lines": one.lines} for one in each.quotes],
             "slashExpressions": each.slash_expressions,

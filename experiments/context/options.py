@@ -24,6 +24,8 @@ class ContextOptions:
     """Whether parts and lengths of the contexts are tested too, for models that read words."""
     save: str = ""
     """Folder for the results, one JSON file per run, language and pool; empty: none."""
+    model: str = ""
+    """FILE.py:CLASS of a model of one's own."""
 
     def __post_init__(self) -> None:
         check_bounds(self, _BOUNDS)

@@ -75,13 +75,12 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
         with logged_to(folder.log) if processes.is_first() else nullcontext():
             try:
                 return _run(plan, data, folder, command, prepared)
-            except UserError:
-                if own and not plan.train.resume:
+            except (KeyboardInterrupt, Exception) as error:
+                if own and not plan.train.resume and isinstance(error, Exception):
                     own.forget()
-                raise
-            except KeyboardInterrupt:
-                words = [plan.dataset, as_typed(plan.model_name), f"--train.resume={folder.path}"]
-                complain(f"resume with: bash run.sh {shlex.join(words)}")
+                if isinstance(error, KeyboardInterrupt | OSError) and folder.config.exists():  # else it begins anew
+                    words = [plan.dataset, as_typed(plan.model_name), f"--train.resume={folder.path}"]
+                    complain(f"resume with: bash run.sh {shlex.join(words)}")
                 raise
 
 

@@ -25,10 +25,11 @@ from evaluation.evaluator import Evaluation, evaluate
 from evaluation.metrics import chance_ranks, exact, short_columns
 from evaluation.significance import bootstrap_interval
 from experiments.recipes.config import Configuration
-from experiments.recipes.models import class_of
+from experiments.recipes.models import OWN, class_of
 from experiments.recipes.run_folder import RunFolder, miner
 from experiments.run.data import check_fields
 from experiments.run.earlier_run import beginning
+from experiments.run.model_check import PAIRS, check_model
 from experiments.terminal.console import say
 from modeling import distributed as processes
 from modeling.base import Encoded, NeuralRanker, PairTokenizer
@@ -124,6 +125,10 @@ def trained(
     """The trained model of a run as a ranker, what training reached, and the first process's TensorBoard pages."""
     tokenizer.check()
     model = build_model(plan, tokenizer)
+    if plan.model_name in OWN:
+        check_model(
+            model, tokenizer.encode(data.splits["train"].take(np.arange(min(len(data.splits["train"]), PAIRS))))
+        )
     check_fields(plan, model, tokenizer)
     pages = None
     if processes.is_first():

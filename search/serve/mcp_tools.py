@@ -151,6 +151,8 @@ _BETWEEN: Final = 1.0
 """Seconds between reports of a call's progress."""
 _LONGEST: Final = 380
 """Characters of an error: fewer than the least budget."""
+_TYPES: Final = {"int": "a whole number", "string": "a text"}
+"""What an argument takes, by the beginning of what pydantic calls a value of another type."""
 _TITLES: Final = {
     "search": "Search code",
     "related": "Find similar code",
@@ -184,7 +186,7 @@ class _Server(MCPServer):
             return await super().call_tool(name, given, context)
         except ToolError as error:
             cause = error.__cause__
-            line = _of_arguments(cause) if isinstance(cause, ValidationError) else str(error)
+            line = _of_arguments(cause, name) if isinstance(cause, ValidationError) else str(error)
             raise type(error)(shortened(one_line(line), _LONGEST)) from cause
 
 
@@ -288,8 +290,11 @@ def _argument_texts(tool: Callable[..., Any]) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
-def _of_arguments(error: ValidationError) -> str:
+def _of_arguments(error: ValidationError, tool: str) -> str:
     """What is wrong with the first of the arguments that are wrong."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(map(str, first["loc"])) or "arguments"
-    return f"{where}: {first['msg']}"
+    first = error.errors(include_url=False)[0]
+    where, kind = ".".join(map(str, first["loc"])) or "arguments", first["type"]
+    if kind == "missing":
+        return f"{tool} needs the argument {where}"
+    takes = first.get("ctx", {}).get("expected") or _TYPES.get(kind.partition("_")[0])
+    return f"{where} takes {takes}, not {shown(first['input'])}" if takes else f"{where}: {first['msg']}"

@@ -165,6 +165,6 @@ def _pattern(language: str) -> re.Pattern[str]:
 def _comment(language: str) -> str:
     """Regular expression of a comment; documents are read as most languages are."""
     found = language_named(language) if language in LANGUAGES else None
-    line, block = (found.line_comment, found.block_comment) if found else ("//", ("/*", "*/"))
-    of_lines = rf"{re.escape(line)}[^\n]*"
+    line, block = (found.comment_mark, found.block_comment) if found else ("//", ("/*", "*/"))
+    of_lines = rf"(?:{line})[^\n]*"
     return rf"{of_lines}|{re.escape(block[0])}.*?(?:{re.escape(block[1])}|\Z)" if block else of_lines

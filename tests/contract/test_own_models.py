@@ -70,6 +70,7 @@ def test_a_file_is_trained_tested_and_resumed_without_touching_the_tree(
     assert main(["evaluate", str(run), f"--model={named}", "--evaluate.bootstrap_samples=200"]) == 0
     (again,) = run.glob("metrics-*.json")
     assert load_result(again).ranks == result.ranks
+    assert main(["context", str(run), f"--model={named}", "--pools=20"]) == 0
     del MODELS["MeanWords"], NAMED["MeanWords"]
     assert main(["evaluate", str(run), f"--model={own_file}:Another"]) == 2
     assert f"which is no model of this program nor the one of --model={own_file}:Another: " in capsys.readouterr().err

@@ -25,6 +25,14 @@ def test_the_core_without_an_editor():
     assert re.search(r"pass [4-9][0-9]$", done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.skipif(not (EXTENSION / "node_modules" / "prettier").is_dir(), reason="`npm ci` was not run in vscode/")
+def test_its_types_and_its_style():
+    done = subprocess.run(
+        ["npm", "run", "check"], cwd=EXTENSION, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
 def test_its_table_of_languages_is_that_of_the_registry():
     """After a change, ``PYTHONPATH=. python vscode/languages.py`` writes it again."""
     for path, text in runpy.run_path(str(EXTENSION / "languages.py"))["files"]().items():

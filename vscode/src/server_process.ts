@@ -11,6 +11,8 @@ import * as settings from "./settings.ts";
 /** Until a server that was started has to answer: it reads its index and model first. */
 const START_MILLISECONDS = 120_000;
 const POLL_MILLISECONDS = 150;
+/** That an answer waits for the first index of a folder; it then has what is read so far. */
+const INDEX_MILLISECONDS = 10_000;
 
 export class ServerProcess implements vscode.Disposable {
   private child: ChildProcess | undefined;
@@ -23,15 +25,18 @@ export class ServerProcess implements vscode.Disposable {
 
   /**
    * Start the server of the index of `folder`, or of the nearest folder above it that has one, and wait until it is
-   * ready.
+   * ready. The first index of a folder is waited for, too, but not for long.
    *
    * @throws Error: it has ended, with its own last line as the reason, or is not ready in time
    */
   async start(folder: string, client: Client, signal: AbortSignal): Promise<void> {
     const child = this.running() ?? this.launch(["serve", `--port=${settings.port()}`], folder);
     this.child = child;
-    for (const end = Date.now() + START_MILLISECONDS; Date.now() < end; await pause(POLL_MILLISECONDS)) {
-      if (await client.ready(signal)) return;
+    const begun = Date.now();
+    for (; Date.now() < begun + START_MILLISECONDS; await pause(POLL_MILLISECONDS)) {
+      const readiness = await client.readiness(signal);
+      if (readiness === "ready") return;
+      if (readiness === "indexing" && Date.now() > begun + INDEX_MILLISECONDS) return;
       if (signal.aborted) throw new Error("The search was cancelled.");
       if (!isRunning(child)) throw programFailure("The server ended", this.lastLine);
     }

@@ -162,9 +162,13 @@ test("an answer without end is not read to its end", async () => {
 });
 
 test("whether a server is ready", async () => {
-  await asked(answers(200, { status: "ok" }), async (client) => assert.equal(await client.ready(), true));
+  await asked(answers(200, { status: "ok" }), async (client) => assert.equal(await client.readiness(), "ready"));
+  const whole = { status: "ok", indexing: "" };
+  await asked(answers(200, whole), async (client) => assert.equal(await client.readiness(), "ready"));
+  const part = { status: "ok", indexing: "3 of 19 files are indexed so far" };
+  await asked(answers(200, part), async (client) => assert.equal(await client.readiness(), "indexing"));
   await asked(answers(503, { error: "opening" }), async (client, port) => {
-    assert.equal(await client.ready(), false);
+    assert.equal(await client.readiness(), "absent");
     await new Promise<void>((resolve) =>
       connect(port, "127.0.0.1")
         .end()
@@ -173,13 +177,13 @@ test("whether a server is ready", async () => {
     );
   });
   const ended: Handler = (request) => void request.socket.destroy();
-  await asked(ended, async (client) => assert.equal(await client.ready(), false));
+  await asked(ended, async (client) => assert.equal(await client.readiness(), "absent"));
   const silent: Handler = () => undefined;
-  await asked(silent, async (client) => assert.equal(await client.ready(), false), 200);
+  await asked(silent, async (client) => assert.equal(await client.readiness(), "absent"), 200);
   await asked(silent, async (client) => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
-    await assert.rejects(client.ready(abort.signal), /cancelled/);
+    await assert.rejects(client.readiness(abort.signal), /cancelled/);
   });
-  await asked(answers(200, "hello"), (client) => assert.rejects(client.ready(), /is not this search's server/));
+  await asked(answers(200, "hello"), (client) => assert.rejects(client.readiness(), /is not this search's server/));
 });

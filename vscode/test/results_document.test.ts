@@ -53,7 +53,8 @@ test("all that is not code is a comment, whatever it contains", () => {
 test("of a long type it is said how much of it is shown", () => {
   const long = result({ code: `class Lines:\n${"    pass\n".repeat(38)}    pass`, startLine: 8, endLine: 959 });
   assert.equal(attribution(long).at(-1), "The first 40 of 952 lines");
-  assert.ok(!attribution(result({ ...long, endLine: 47 })).some((line) => line.startsWith("The first")));
+  const whole = [result({ ...long, endLine: 47 }), result({ code: "package main", startLine: 1, endLine: 3 })];
+  assert.ok(!whole.flatMap(attribution).some((line) => line.startsWith("The first"))); // blank lines at an end are not sent
 });
 
 test("attribution: a link only over https, eight digits, and what is not known", () => {

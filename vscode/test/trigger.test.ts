@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { LANGUAGES, type Language } from "../src/core/languages.ts";
 import { isEnter, queryBelow, queryOf } from "../src/core/trigger.ts";
 import { named } from "./samples.ts";
 
@@ -25,6 +26,7 @@ test("Enter, and nothing else", () => {
   for (const inserted of ["", "x", " ", "\nx", "\n\n", "\n# ", "// search: x\n"]) {
     assert.ok(!isEnter(inserted, go), JSON.stringify(inserted));
   }
+  for (const inserted of ["\n# ", "\n//"]) assert.ok(isEnter(inserted, named("php")), JSON.stringify(inserted));
 });
 
 interface Place {
@@ -33,21 +35,18 @@ interface Place {
   readonly asks: boolean;
 }
 
-const EDITOR_NAMES: Readonly<Record<string, string>> = {
-  py: "python",
-  java: "java",
-  go: "go",
-  js: "javascript",
-  jsx: "javascriptreact",
-  ts: "typescript",
-  tsx: "typescriptreact",
-};
+/** The language of a file, by its suffix. */
+function languageOfFile(file: string): Language {
+  const suffix = `.${file.split(".").at(-1)}`;
+  const found = Object.values(LANGUAGES).filter(({ suffixes }) => suffixes.includes(suffix));
+  return found.find(({ markup }) => markup === suffix.endsWith("x")) ?? found[0] ?? named(suffix);
+}
 
 test("a comment asks and one in a string or in the text of markup does not, as the terminal's search reads them", () => {
   const cases = JSON.parse(readFileSync("../tests/search/cursor/above_cases.json", "utf8")) as Place[];
-  assert.ok(cases.length >= 30);
+  assert.ok(cases.length >= 50);
   for (const { file, above, asks } of cases) {
-    const language = named(EDITOR_NAMES[file.split(".").at(-1) ?? ""] ?? "");
+    const language = languageOfFile(file);
     const query = queryBelow(above, `  ${language.mark} search: x`, language);
     assert.equal(query, asks ? "x" : "", `${file}: ${above}`);
     assert.equal(queryBelow(above.replaceAll("\n", "\r\n"), `${language.mark} search: x`, language), query, above);

@@ -15,6 +15,7 @@ from data_prep.store.tokenizing import Vocabularies, WordTokenizer
 from evaluation.results import load_result
 from experiments.recipes import run_folder
 from experiments.recipes.config import Configuration, resolve
+from experiments.run import run as run_module
 from experiments.run import training
 from experiments.run.run import run
 from training.config import TrainConfig
@@ -138,6 +139,22 @@ def test_a_run_stopped_by_ctrl_c_tells_how_to_go_on_and_ends_the_same_by_the_sam
     assert main(["folder", "galm", f"--train.resume={out}"]) == 0
     assert numbers(out) == numbers(finished)
     assert (out / "weights.safetensors").read_bytes() == (finished / "weights.safetensors").read_bytes()
+
+
+def test_a_run_stopped_before_its_configuration_is_saved_begins_anew_by_the_same_command(
+    finished, options, tmp_path, monkeypatch, capsys
+):
+    command, made = ["folder", "galm", *options, f"--out={tmp_path / 'out'}"], run_module.tokenizer_of
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_module, "tokenizer_of", stop)
+    assert main(command) == 130
+    assert "resume" not in capsys.readouterr().err
+    monkeypatch.setattr(run_module, "tokenizer_of", made)
+    assert main(command) == 0
+    assert numbers(tmp_path / "out") == numbers(finished)
 
 
 def test_a_finished_run_is_not_run_again(finished, capsys):

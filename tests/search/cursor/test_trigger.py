@@ -7,7 +7,7 @@ import pytest
 
 from data_prep.errors import UserError
 from search.cursor import cursor_at, example, query_of
-from search.files.languages import language_names
+from search.files.languages import language_names, language_of_file
 
 ABOVE = json.loads(Path(__file__).with_name("above_cases.json").read_text())
 CASES = json.loads(Path(__file__).with_name("trigger_cases.json").read_text())
@@ -21,7 +21,7 @@ def test_a_line_asks_or_does_not(case):
 @pytest.mark.parametrize("case", ABOVE, ids=lambda case: f"{case['file']}: {case['above']!r}")
 def test_a_comment_asks_and_one_in_a_string_or_in_markup_does_not(case, tmp_path):
     path = tmp_path / case["file"]
-    mark = "#" if path.suffix == ".py" else "//"
+    mark = language_of_file(path.name, b"").line_comment
     path.write_text(f"{case['above']}  {mark} search: x\n{case.get('rest', '')}")
     place = f"{path}:{case['above'].count(chr(10)) + 1}"
     if case["asks"]:

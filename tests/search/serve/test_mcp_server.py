@@ -105,6 +105,12 @@ def test_a_client_searches_reads_and_is_told_why(tree):
                 ("read_unit", {"path": first["path"], "line": 10**30}, "line takes a whole number from 0 to"),
                 ("read_unit", {"path": "../../etc/passwd", "line": 1}, "there is no indexed file"),
                 ("read_unit", {"path": first["path"], "line": 100_000}, "in no unit of the index, whose last ends at"),
+                ("explain", {"path": "a"}, "explain needs the argument question"),
+                ("search", {"question": 5}, "question takes a text, not 5"),
+                ("search", {"question": "a", "language": ["go"]}, "language takes a text, not ['go']"),
+                ("search", {"question": "a", "top": 3.5}, "top takes a whole number, not 3.5"),
+                ("search", {"question": "a", "top": "many"}, "top takes a whole number, not 'many'"),
+                ("search", {"question": "a", "by": "class"}, "by takes 'method' or 'file', not 'class'"),
                 ("nothing", {}, "nothing"),
             ]:
                 try:
@@ -143,7 +149,7 @@ def test_an_optional_argument_that_is_null_is_left_out(tree):
             answer = await session.call_tool("search", {**none, "question": "returns the base iterator"})
             assert json.loads(answer.content[0].text) == found
             refused = await session.call_tool("read_unit", {"path": None, "line": 1})
-            assert (refused.is_error, refused.content[0].text) == (True, "path: Field required")
+            assert (refused.is_error, refused.content[0].text) == (True, "read_unit needs the argument path")
 
     asyncio.run(ask())
 

@@ -130,6 +130,7 @@ def test_short_code_has_no_copies():
 def test_strings_are_tokens_and_comments_none():
     text = 'a = "# no // comment" // b\n/* c */ d'
     assert tokens(text, "javascript").all == ["a", "=", '"# no // comment"', "d"]
+    assert tokens("#[A]\n# it's\n$a = 'b'; // c\n", "php").all == tokens("#[A]\n$a = 'b';", "php").all
     assert tokens("x = '''a\nb''' # c", "python").all == ["x", "=", "'''a\nb'''"]
 
 

@@ -127,6 +127,11 @@ export function answerOf(body: unknown, query: string, top: number): Answer {
   };
 }
 
+/** Whether a server answers only from what it has read so far of its first index, by what it says of its health. */
+export function isIndexing(body: unknown): boolean {
+  return isObject(body) && text(body["indexing"]) !== "";
+}
+
 /** The answer to a question for usages, of which at most `most` are taken; as {@link answerOf}. */
 export function usagesOf(body: unknown, most: number): Usages {
   if (!isObject(body) || !Array.isArray(body["files"])) throw new Error("it has no usages");

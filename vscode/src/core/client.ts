@@ -9,6 +9,7 @@ import {
   answerOf,
   type Explanation,
   explanationOf,
+  isIndexing,
   type Result,
   type Usages,
   usagesOf,
@@ -33,6 +34,8 @@ export class ServerError extends Error {
     this.kind = kind;
   }
 }
+
+export type Readiness = "ready" | "indexing" | "absent";
 
 export interface Question {
   readonly query: string;
@@ -83,15 +86,16 @@ export class Client {
   }
 
   /**
-   * Whether a server is ready there; as {@link search} if what answers is none. A server accepts connections before it
-   * has opened its index, so one that then ends, or takes long, is not ready.
+   * Whether a server is ready there, or answers from a part of the first index that it makes; as {@link search} if what
+   * answers is none. A server accepts connections before it has opened its index, so one that then ends, or takes long,
+   * is not ready.
    */
-  async ready(signal?: AbortSignal): Promise<boolean> {
+  async readiness(signal?: AbortSignal): Promise<Readiness> {
     try {
-      await this.ask("GET", "/health", undefined, signal);
-      return true;
+      const body = await this.ask("GET", "/health", undefined, signal);
+      return isIndexing(body) ? "indexing" : "ready";
     } catch (error) {
-      if (error instanceof ServerError && NOT_READY.has(error.kind)) return false;
+      if (error instanceof ServerError && NOT_READY.has(error.kind)) return "absent";
       throw error;
     }
   }

@@ -23,8 +23,6 @@ const LONGEST_LINE = 160;
 
 /** The failure of a program by the last line that it said; `what` happened, such as "The server ended". */
 export function programFailure(what: string, line: string): Failure {
-  const absent = /there is (no index of .* or of a folder above it)/.exec(line)?.[1];
-  if (absent) return new Failure(`There is ${absent}.`, "Index This Folder");
   const said = `${what}: ${oneLine(line, LONGEST_LINE) || "it said nothing"}`;
   return new Failure(said, /the index .* is empty/.test(line) ? "Index This Folder" : "Show Log");
 }

@@ -22,6 +22,8 @@ export interface Language {
   readonly mark: string;
   /** A regular expression of what else begins one; "": nothing. */
   readonly otherMark: string;
+  /** What begins and ends a block comment; null: there are none. */
+  readonly block: readonly [string, string] | null;
   /** Suffixes of its files that are indexed, the usual one first. */
   readonly suffixes: readonly [string, ...string[]];
   /** Longer marks first. */
@@ -48,6 +50,11 @@ export const LANGUAGES: Readonly<Record<string, Language>> = Object.fromEntries(
 export const BY_NAME: Readonly<Record<string, Language>> = Object.fromEntries(
   Object.values(LANGUAGES).map((each) => [each.name, each]),
 );
+
+/** A regular expression of what begins a line comment. */
+export function lineComment({ mark, otherMark }: Language): string {
+  return otherMark ? `(?:${mark}|${otherMark})` : mark;
+}
 
 /** The language with an identifier of VS Code; undefined if there is none. */
 export function languageOf(identifier: string): Language | undefined {

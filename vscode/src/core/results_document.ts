@@ -67,14 +67,19 @@ export function copiesLine({ copies }: Result): string {
 
 /** Where a result is from, its licence, score with eight digits as in Scotch's document, copies, and what is shown. */
 export function attribution(result: Result): string[] {
-  const licence = `License: ${oneLine(result.license) || "not known"}`, score = `Score: ${scoreOf(result, 8)}`;
+  const licence = `License: ${oneLine(result.license) || "not known"}`;
+  const score = `Score: ${scoreOf(result, 8)}`;
   return [sourceLine(result), licence, score, copiesLine(result), partLine(result)].filter(Boolean);
 }
 
-/** How much of a long type is shown, whose first lines the server has; "" if all of it is. */
+/** Lines of a type or file that the server has; a shorter one lacks blank lines at its end at most. */
+const FIRST_LINES = 40;
+
+/** How much of a long type or file is shown; "" if all of it is. */
 export function partLine({ code, startLine, endLine }: Result): string {
-  const shown = code.split("\n").length, all = endLine - startLine + 1;
-  return shown < all ? `The first ${shown} of ${all} lines` : "";
+  const shown = code.split("\n").length;
+  const all = endLine - startLine + 1;
+  return FIRST_LINES <= shown && shown < all ? `The first ${shown} of ${all} lines` : "";
 }
 
 /** Where a result is from: its permanent link, or else its place in the indexed folder. */

@@ -1,7 +1,7 @@
 // Whether a text ends inside of a string that may go on in the next line (a docstring, a text block, a template), of a
 // block comment, or of the text of markup.
 
-import type { Language, Quote } from "./languages.ts";
+import { lineComment, type Language, type Quote } from "./languages.ts";
 
 /** A template. */
 const TEMPLATE: Quote = { mark: "`", escapes: true, lines: true };
@@ -35,10 +35,12 @@ class Scanner {
   private readonly open: Open[] = [];
   private readonly text: string;
   private readonly language: Language;
+  private readonly lineComment: RegExp;
 
   constructor(text: string, language: Language) {
     this.text = text;
     this.language = language;
+    this.lineComment = new RegExp(lineComment(language), "y");
   }
 
   endsInString(): boolean {
@@ -141,12 +143,20 @@ class Scanner {
   }
 
   private skipComment(): boolean {
-    const block = this.language.mark === "//" && this.text.startsWith("/*", this.place);
-    if (!block && !this.text.startsWith(this.language.mark, this.place)) return false;
-    const end = this.text.indexOf(block ? "*/" : "\n", this.place + (block ? 2 : 1));
-    this.place = end < 0 ? this.text.length : end + (block ? 2 : 0);
-    this.inComment = block && end < 0;
+    const block = this.blockHere();
+    this.lineComment.lastIndex = this.place;
+    if (!block && !this.lineComment.test(this.text)) return false;
+    const end = this.text.indexOf(block?.[1] ?? "\n", this.place + (block?.[0].length ?? 1));
+    this.place = end < 0 ? this.text.length : end + (block?.[1].length ?? 0);
+    this.inComment = block !== null && end < 0;
     return true;
+  }
+
+  /** The marks of the block comment that begins here, or null; those that are words, as in Ruby, begin a line. */
+  private blockHere(): Language["block"] {
+    const { block } = this.language;
+    if (!block || !this.text.startsWith(block[0], this.place)) return null;
+    return /\w$/.test(block[0]) && this.place > 0 && this.text[this.place - 1] !== "\n" ? null : block;
   }
 
   private skipExpression(): boolean {
