@@ -240,10 +240,26 @@ _OF_DOER: Final = 5
 """Letters of a word for what does something, at least."""
 _ROOT: Final = 3
 """The same of what its ending is taken from."""
+_ENDS: Final = """
+ud/us id/is and/ans end/ens mit/miss vert/vers scrib/script eiv/ept duc/duct olv/olut fin/finit pos/posit fi/f pli/plic
+ist/istr ist/istri istr/istri ov/overi iv/iveri yz/ysi par/parison
+"""
+_TURNED: Final = tuple(pair.split("/") for pair in _ENDS.split())
+"""Ends of the stems of verbs and of their nouns, which stemming leaves apart: *exclude* and *exclusion*."""
 
 
 def family(stem: str) -> set[str]:
-    """The stems of what is done and of what does it: ``pars`` and ``parser``, ``rout`` and ``router``."""
+    """The stems of what is done, what does it and what it is: ``pars`` and ``parser``, ``divid`` and ``divis``."""
+    turned = {
+        stem.removesuffix(end) + other
+        for pair in _TURNED
+        for end, other in (pair, pair[::-1])
+        if len(stem) > _ROOT and stem.endswith(end)
+    }
+    return (_doers(stem) | turned) - {stem}
+
+
+def _doers(stem: str) -> set[str]:
     root = stem
     if len(root) >= _OF_DOER and root.endswith(_DOERS):
         root = root[:-2]
@@ -252,4 +268,4 @@ def family(stem: str) -> set[str]:
     if not root.isascii() or len(root) < _ROOT:
         return set()
     doubled = [root + root[-1]] if root[-1] in _DOUBLED else []
-    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled} - {stem}
+    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled}
