@@ -31,6 +31,28 @@ will with
 """
 STOP_WORDS: Final = frozenset(_LIST.split())
 """Common English words that BM25 leaves out of queries: Lucene's list, as bm25s has it, whose import takes long."""
+ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
+"""Words that begin a question and say nothing about its subject."""
+_BREAKING: Final = """
+after are as at be before between by do does for from in into is like not of on such than that through to via was were
+when whether which while with without
+"""
+BREAKS: Final = frozenset(_BREAKING.split())
+"""Words behind which a question says more of its subject."""
+_EXPLAINING: Final = """
+across also another around been between both during either functionality given has have instead internally internals its
+just may mechanism more most must otherwise our provide provided provides should so some than them use used uses using
+various via was we were whether while within work working works would you your
+"""
+SELDOM: Final = frozenset(_EXPLAINING.split())
+"""Words by which people explain: the files that they mean seldom have them."""
+_TALKING: Final = """
+all am any anyone anything been being can could did doing done explain from had he help her here him his i im is like
+made make makes me mean means mine my need needs one ones other others own please see shall she show something tell
+thing things those too until want wants way ways who whom whose why
+"""
+SAYS_NOTHING: Final = SELDOM.union(_TALKING.split())
+"""Words of which alone no question is made, though each may be a name."""
 _UNBROKEN: Final = (
     "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua000-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
