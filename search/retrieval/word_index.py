@@ -195,7 +195,7 @@ class FileIndex(Postings):
     def postings(
         self, terms: Sequence[str]
     ) -> tuple[Int64[np.ndarray, " found"], Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
-        """For each of some terms in turn, the files that have it: its number, the file, its counts by KINDS and head."""
+        """For each of some terms in turn, the files that have it: its number, the file, its counts by KINDS, head."""
         parts = np.array([(part.start, part.stop) for part in map(self.part, terms)], np.int64).reshape(-1, 2)
         sizes = parts[:, 1] - parts[:, 0]
         own = spread(parts[:, 0], sizes)
