@@ -119,10 +119,11 @@ def _stemmed(words: tuple[str, ...]) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16)
 def subject(query: str) -> frozenset[str]:
-    """The stems of the words before the first preposition or auxiliary verb of a question; none if it has neither."""
+    """The stems of the words before the first preposition or auxiliary verb of a question, if it is no sentence."""
     runs = [*dropwhile(BREAKS.__contains__, (run for run in _RUN.findall(query) if run.lower() not in ASKING))]
     own = [*takewhile(lambda run: run.lower() not in BREAKS, runs)]
-    return frozenset(stem for run in own for stem in stems_of(run)) if len(own) < len(runs) else frozenset()
+    is_part = len(own) < len(runs) and not query.endswith((".", "!"))  # as messages do
+    return frozenset(stem for run in own for stem in stems_of(run)) if is_part else frozenset()
 
 
 def says_nothing(words: Sequence[str]) -> bool:
