@@ -34,8 +34,8 @@ STOP_WORDS: Final = frozenset(_LIST.split())
 ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
 """Words that begin a question and say nothing about its subject."""
 _BREAKING: Final = """
-after are as at be before between by do does for from in into is like not of on such than that through to via was were
-when whether which while with without
+after are as at be before between by do does from in into is like not of on such than that through to via was were when
+whether which while with without
 """
 BREAKS: Final = frozenset(_BREAKING.split())
 """Words behind which a question says more of its subject."""

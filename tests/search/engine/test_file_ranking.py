@@ -257,6 +257,7 @@ def test_the_first_word_leads_and_words_that_explain_do_not_count(project):
         ("what is the JsonReader of a stream", {"the", "json", "reader"}),
         ("in-memory table of writes", {"memori", "tabl"}),
         ("bloom filter", set()),
+        ("endpoint for range queries", set()),
         ("Load structs from a query.", set()),
         ("of with", set()),
         ("", set()),
