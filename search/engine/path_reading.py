@@ -257,7 +257,7 @@ class Spellings:
             for first in range(len(words) - length + 1):
                 spelt = {initials[first : first + length]}
                 if length == 2:
-                    spelt.update(_as_one(*words[first : first + 2], stems[words[first + 1]]))
+                    spelt.update(_as_one(words[first], words[first + 1], stems[words[first + 1]]))
                 if not spelt.isdisjoint(self._known):
                     for word in words[first : first + length]:
                         found[stems[word]] |= dict.fromkeys(spelt, 1.0)
