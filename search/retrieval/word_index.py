@@ -176,12 +176,10 @@ class FileIndex(Postings):
             renumbered = np.array([places[term] for term in each.terms], np.int64)
             numbers.append(np.repeat(renumbered, np.diff(each.starts)))
             files.append(each.files + first)
-        table, names = (
-            np.concatenate([each._table for each in parts]),
-            chain.from_iterable(each.names for each in parts),
-        )
-        places, lines = _concatenated([each._ragged for each in parts]), _concatenated([each.lines for each in parts])
-        return _by_term(terms, np.concatenate(numbers), np.concatenate(files), table, places, [*names], lines)
+        table, names = np.concatenate([each._table for each in parts]), [each.names for each in parts]
+        there, lines = _concatenated([each._ragged for each in parts]), _concatenated([each.lines for each in parts])
+        every = [*chain.from_iterable(names)]
+        return _by_term(terms, np.concatenate(numbers), np.concatenate(files), table, there, every, lines)
 
     @property
     def term_lists(self) -> Sequence[Sequence[str]]:
