@@ -119,11 +119,11 @@ def _stemmed(words: tuple[str, ...]) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16)
 def subject(query: str) -> frozenset[str]:
-    """The stems of the words before the first preposition or auxiliary verb of a question, if it is no sentence."""
+    """The stems of the words before a question's first preposition or auxiliary verb; messages and paths have none."""
     runs = [*dropwhile(BREAKS.__contains__, (run for run in _RUN.findall(query) if run.lower() not in ASKING))]
     own = [*takewhile(lambda run: run.lower() not in BREAKS, runs)]
-    is_part = len(own) < len(runs) and not query.endswith((".", "!"))  # as messages do
-    return frozenset(stem for run in own for stem in stems_of(run)) if is_part else frozenset()
+    is_plain = len(own) < len(runs) and query[-1] not in ".!" and "/" not in query and "\\" not in query
+    return frozenset(stem for run in own for stem in stems_of(run) if is_plain)
 
 
 def says_nothing(words: Sequence[str]) -> bool:

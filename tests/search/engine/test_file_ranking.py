@@ -260,6 +260,8 @@ def test_the_first_word_leads_and_words_that_explain_do_not_count(project):
         ("bloom filter", set()),
         ("endpoint for range queries", set()),
         ("Load structs from a query.", set()),
+        ("pool size in lib/other", set()),
+        ("pool size in lib\\other", set()),
         ("of with", set()),
         ("", set()),
     ],
