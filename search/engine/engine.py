@@ -205,11 +205,11 @@ class Engine:
         scores -= lost
         if neural is not None:
             scores += ranking.file * best_beside(scores, files)
-        of_file = of_files[files]
-        scores += ranking.files * of_file + gained - ranking.depth * self._penalties.depths[rows]
+        scores += ranking.files * (of_file := of_files[files]) + gained - ranking.depth * self._penalties.depths[rows]
         scores += (named_more := gains_of_names(rows, spelt, passages, ranking))
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         scores = definitions_first(scores, rows, self.index.names, kinds == ABSTRACT)
+        scores = self._penalties.usual_first(scores, files, words, passages, named_more)
         if neural is not None and not (passages or spelt.own):
             scores = words_first(scores, rows, words, self.index.lexical)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)

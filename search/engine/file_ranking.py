@@ -9,9 +9,12 @@ The score of a file is the sum of (names: :class:`FileWeights`)
 - ``folders`` times the share of the question's words, by their idf, that its folders have;
 - ``lead`` if its name has the first word of the question;
 - ``has`` times the share of the question's words, by their idf, that it has anywhere;
+- ``head`` times the share of those, by their idf, that are first in a comment at its beginning;
 - ``callers`` times BM25 over the words of those who call what it defines
   (:func:`search.index.read_part.callers_index`), divided by the best file's;
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
+
+The idf of the words of its :func:`subject` is raised by ``subject`` times it.
 
 Other spellings of a word (:mod:`search.engine.path_reading`) count ``spelling`` times in names and folders.
 
@@ -20,9 +23,11 @@ Tests then keep ``test_share`` of it, unless the question asks for them, and fil
 questions (docs/search-settings.md).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
+from itertools import dropwhile, takewhile
 from typing import Final
 
 import numpy as np
@@ -30,32 +35,29 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float, Float32, Int64, slices
 from search.engine.path_reading import Spellings
 from search.engine.signals import begins
-from search.files.words import GATHERING, STOP_WORDS, path_stems, pieces, stem_of
+from search.files.words import (
+    ASKING,
+    BREAKS,
+    GATHERING,
+    SAYS_NOTHING,
+    SELDOM,
+    STOP_WORDS,
+    path_stems,
+    pieces,
+    stem_of,
+    stems_of,
+)
 from search.index.code_index import Index
 from search.retrieval.word_index import Bm25Index, FileIndex, gains, idf
 
+_Others = Mapping[str, Mapping[str, float]]
 FILES: Final = 60
 """Files whose best row becomes a candidate."""
 COMMON: Final = 3
 """Files that have a word from which on a part of a name may be that word."""
+_RUN: Final = re.compile(r"\w+")
 _HEADERS: Final = frozenset(("h", "hh", "hpp", "hxx"))
 _SOURCES: Final = frozenset(("c", "cc", "cpp", "cxx"))
-ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
-"""Words that begin a question and say nothing about its subject."""
-_EXPLAINING: Final = """
-across also another around been between both during either functionality given has have instead internally internals its
-just may mechanism more most must otherwise our provide provided provides should so some than them use used uses using
-various via was we were whether while within work working works would you your
-"""
-_SELDOM: Final = frozenset(_EXPLAINING.split())
-"""Words by which people explain: the files that they mean seldom have them."""
-_TALKING: Final = """
-all am any anyone anything been being can could did doing done explain from had he help her here him his i im is like
-made make makes me mean means mine my need needs one ones other others own please see shall she show something tell
-thing things those too until want wants way ways who whom whose why
-"""
-_SAYS_NOTHING: Final = _SELDOM.union(_TALKING.split())
-"""Words of which alone no question is made, though each may be a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,10 @@ class FileWeights:
     """The gain of a name that has the first word of the question, which is mostly its subject."""
     has: float = 0.3
     """The gain of a file that has all words of the question anywhere."""
+    head: float = 0.4
+    """The gain of a file that has all words of the question in comments at its beginning."""
+    subject: float = 1.0
+    """What the words before the first preposition of a question count more than the others."""
     callers: float = 0.15
     """The gain of the file whose callers' names and comments have the question's words most."""
     defines: float = 1.0
@@ -107,13 +113,22 @@ def stemmed(words: Sequence[str]) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16)  # one question's are needed several times
 def _stemmed(words: tuple[str, ...]) -> Mapping[str, str]:
-    asked = [word for word in words if not (is_common(word) or word in _SELDOM)] or words
+    asked = [word for word in words if not (is_common(word) or word in SELDOM)] or words
     return {piece: stem_of(piece) for word in asked for piece in pieces(word)}
+
+
+@lru_cache(maxsize=16)
+def subject(query: str) -> frozenset[str]:
+    """The stems of the words before a question's first preposition or auxiliary verb; messages and paths have none."""
+    runs = [*dropwhile(BREAKS.__contains__, (run for run in _RUN.findall(query) if run.lower() not in ASKING))]
+    own = [*takewhile(lambda run: run.lower() not in BREAKS, runs)]
+    is_plain = len(own) < len(runs) and query[-1] not in ".!" and "/" not in query and "\\" not in query
+    return frozenset(stem for run in own for stem in stems_of(run) if is_plain)
 
 
 def says_nothing(words: Sequence[str]) -> bool:
     """Whether a question has only words that say nothing about its subject, or by which people ask and explain."""
-    return all(is_common(word) or word in _SAYS_NOTHING for word in words)
+    return all(is_common(word) or word in SAYS_NOTHING for word in words)
 
 
 def is_common(word: str) -> bool:
@@ -150,7 +165,8 @@ class FileRanking:
         own = self._weights
         asked = stemmed(words)
         terms = list(dict.fromkeys(asked.values()))
-        found = self._by_words(terms, self._spellings.of(asked) if own.spelling else {}, comments=comments)
+        spelt = self._spellings.of(asked) if own.spelling else {}
+        found = self._by_words(terms, spelt, subject(query) if own.subject else (), comments=comments)
         if own.callers and self._callers and terms and len(found):
             files, gained = zip(*map(self._callers.postings, terms), strict=True)
             called = np.bincount(np.concatenate(files), np.concatenate(gained), len(found))
@@ -164,9 +180,9 @@ class FileRanking:
         return found * min(1.0, own.most_terms / max(1, len(terms)))
 
     def _by_words(
-        self, terms: Sequence[str], others: Mapping[str, Mapping[str, float]], *, comments: bool
+        self, terms: Sequence[str], others: _Others, raised: Collection[str], *, comments: bool
     ) -> Float[np.ndarray, " files"]:
-        """The gains of the words of a question, by their stems and ``others`` of names: of text, name and folders."""
+        """The gains of the words of a question, by their stems, some ``raised``, and ``others`` of names."""
         size, own = len(self._paths), self._weights
         of_term, files, counts = self._counted(terms, others)
         if not len(files):
@@ -174,6 +190,7 @@ class FileRanking:
         counted = (number * counts[kind] for kind, number in own.times.items() if comments or kind != "comments")
         times = reduce(np.add, counted)
         weights = idf(np.bincount(of_term[times > 0], minlength=len(terms)), size)
+        weights = weights * [1.0 + own.subject * (term in raised) for term in terms] if raised else weights
         total, weight = float(np.cumsum(weights)[-1]), weights[of_term]
         found = np.bincount(files, gains(weight, times, np.full(len(times), own.k1)), size)
         found = found / (found.max(initial=0) or 1)
@@ -186,10 +203,11 @@ class FileRanking:
             + (own.stem * np.sqrt(in_stem / total) * matched + own.folders * in_folders / total)
             + own.lead * first
             + own.has / total * np.bincount(files, weight * (times > 0), size)
+            + own.head * comments / total * np.bincount(files, weight * counts["head"], size)
         )
 
     def _counted(
-        self, terms: Sequence[str], others: Mapping[str, Mapping[str, float]]
+        self, terms: Sequence[str], others: _Others
     ) -> tuple[Int64[np.ndarray, " found"], Int64[np.ndarray, " found"], dict[str, Float[np.ndarray, " found"]]]:
         """The numbers of terms, the files that have them, and how often by the place; others count in names alone."""
         spelt = [(number, *each) for number, term in enumerate(terms) for each in others.get(term, {}).items()]
@@ -204,7 +222,7 @@ class FileRanking:
         order = np.argsort(keys, kind="stable")
         first = begins(keys[order])
         places = np.cumsum(first) - 1  # a file may have several spellings of a word
-        shares = {"stem": counted, "text": own, "folders": counted, "comments": own}
+        shares = {"stem": counted, "text": own, "folders": counted, "comments": own, "head": own}
         every = {kind: np.bincount(places, (counts[kept] * shares[kind])[order]) for kind, counts in found.items()}
         keys = keys[order][first]
         return keys // len(self._paths), keys % len(self._paths), every
@@ -243,19 +261,14 @@ class FileRanking:
     @cached_property
     def _headers(self) -> Bool[np.ndarray, " files"]:
         """Headers of longer files, by their words."""
-        names = [path.rpartition("/")[2].rpartition(".") for path in self._paths]
-        lengths = self._files.lengths
+        names = (path.rpartition("/")[2].rpartition(".") for path in self._paths)
+        known = [(stem, suffix, length) for (stem, _, suffix), length in zip(names, self._files.lengths, strict=True)]
         longest: dict[str, int] = {}
-        for (stem, _, suffix), length in zip(names, lengths, strict=True):
+        for stem, suffix, length in known:
             if suffix in _SOURCES:
                 longest[stem] = max(length, longest.get(stem, 0))
-        return np.array(
-            [
-                suffix in _HEADERS and longest.get(stem, 0) > length
-                for (stem, _, suffix), length in zip(names, lengths, strict=True)
-            ],
-            np.bool_,
-        )
+        found = [suffix in _HEADERS and longest.get(stem, 0) > length for stem, suffix, length in known]
+        return np.array(found, np.bool_)
 
 
 def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:

@@ -11,12 +11,12 @@ from typing import Final
 
 import numpy as np
 
-from search.engine.file_ranking import ASKING, is_common
+from search.engine.file_ranking import is_common
 from search.engine.line_scores import read_text
 from search.engine.matching import FEWEST, FILE, LIGHT, LineOwners, linked, telling, tells
 from search.engine.question import asked_words
 from search.engine.tables import Passage
-from search.files.words import pieces
+from search.files.words import ASKING, pieces
 from search.index.code_index import Index
 
 _COMPARED: Final = 4000  # characters of a text that are read

@@ -6,8 +6,8 @@ name that is nearly the same.
 
 Other spellings of a word are looked for in names alone: in texts such words mean other things too often.
 
-- what does a thing is called after it: *parse* is also ``parser``, *routes* ``router``;
-- neighbours written as one: *thread pool* is ``threadpool``, *URL-encoded* ``urlencoded``;
+- what does a thing is called after it: *parse* is also ``parser``, *routes* ``router``, *divide* ``division``;
+- neighbours written as one: *thread pool* is ``threadpool``, *URL-encoded* ``urlencoded``, *memory map* ``mmap``;
 - their initials: *file system* is ``fs``, *server-sent events* ``sse``;
 - short forms: *configuration* is ``config``, *context* ``ctx``;
 - a part of what is written as one: *policies* is in ``selectionpolicies``, *retry* in ``autoretry``.
@@ -223,6 +223,13 @@ _LONG_PART: Final = 4
 _RUN: Final = re.compile(rf"[A-Z]?[a-z]{{{_SHORTEST + _LONG_PART - 1},}}")
 
 
+def _as_one(word: str, other: str, stem: str) -> Iterator[str]:
+    """What two neighbours are written as in one: both, or the begin of the first and the stem of the other."""
+    yield stem_of(word + other)
+    if min(len(word), len(stem)) >= _SHORTEST:
+        yield from (word[:end] + stem for end in range(1, len(word)))
+
+
 class Spellings:
     """Finds other spellings among the words of names."""
 
@@ -251,7 +258,7 @@ class Spellings:
             for first in range(len(words) - length + 1):
                 spelt = {initials[first : first + length]}
                 if length == 2:
-                    spelt.add(stem_of(words[first] + words[first + 1]))
+                    spelt.update(_as_one(words[first], words[first + 1], stems[words[first + 1]]))
                 if not spelt.isdisjoint(self._known):
                     for word in words[first : first + length]:
                         found[stems[word]] |= dict.fromkeys(spelt, 1.0)

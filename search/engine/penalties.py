@@ -2,9 +2,10 @@
 
 They gain by passages (:mod:`search.engine.phrases`). Constants, tests, catalogues of messages, what is old and what is
 deep in folders lose some of their score, and types where it is said what a function does. A definition stands before
-what only declares it.
+what only declares it, and of the same file for several platforms that for Unix before those for others.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -17,6 +18,7 @@ from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.messages import AS_TYPED
 from search.engine.question import RankingSettings, Spelt, asks_for_tests
+from search.engine.signals import begins
 from search.files.generations import DEPRECATED
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, TEST, UNIT_KINDS, Index
@@ -32,6 +34,12 @@ _DETERMINERS: Final = word_set(
     " when whenever whether which with"
 )
 """What is behind the verb of a sentence that says what a function does."""
+_USUAL: Final = word_set("unix posix linux darwin macos nix generic default other")
+_PLATFORMS: Final = _USUAL | word_set(
+    "windows win win32 win64 mingw msvc cygwin aix haiku os390 plan9 solaris sunos wasm wasi"
+)
+"""Names of platforms, and of what is not for one of them."""
+_PATH_PARTS: Final = re.compile(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*")
 _FEW: Final = 30
 """Rows of an index over which the standardised scores of models say little: their spread is by chance."""
 _IN_MESSAGE: Final = 2.0
@@ -102,6 +110,39 @@ class Penalties:
         found = np.array(folder_depths([file.path for file in self._index.files]), np.int64)
         return np.repeat(np.minimum(found, DEEPEST), np.diff(self._index.file_edges))
 
+    def usual_first(
+        self,
+        scores: Float[np.ndarray, " found"],
+        files: Int64[np.ndarray, " found"],
+        words: Sequence[str],
+        passages: Mapping[int, float],
+        named: Float[np.ndarray, " found"],
+    ) -> Float[np.ndarray, " found"]:
+        """The scores, with those of :func:`platform_twins` exchanged, unless a question names a platform or a row.
+
+        Args:
+            scores: of candidates.
+            files: theirs, ascending.
+            words: of the question.
+            passages: by :meth:`Phrases.rows`; text as it is typed means the file that has it.
+            named: what each gains by its name.
+        """
+        is_meant = named.any() or max(passages.values(), default=0.0) >= AS_TYPED or not _PLATFORMS.isdisjoint(words)
+        if not self.twins or not len(files) or is_meant:
+            return scores
+        starts = np.flatnonzero(begins(files))
+        own, before = files[starts].tolist(), np.maximum.reduceat(scores, starts)
+        best = dict(zip(own, before.tolist(), strict=True))
+        for group in self.twins:
+            there = sorted((rare, -best[file], file) for file, rare in group if file in best)
+            best |= {file: -score for (*_, file), score in zip(there, sorted(each[1] for each in there), strict=True)}
+        return scores + np.repeat(np.array([*best.values()]) - before, np.diff(starts, append=len(files)))
+
+    @cached_property
+    def twins(self) -> Sequence[Sequence[tuple[int, bool]]]:
+        """The :func:`platform_twins` of the index."""
+        return platform_twins([file.path for file in self._index.files])
+
     @cached_property
     def _old(self) -> Mapping[frozenset[str], Bool[np.ndarray, " rows"]]:
         """Stems by which a question means what is old -> the rows that are."""
@@ -113,6 +154,17 @@ class Penalties:
     def _spread(self, of_files: Sequence[bool] | Bool[np.ndarray, " files"]) -> Bool[np.ndarray, " rows"]:
         """What is so of each file, for each of its rows."""
         return np.repeat(np.array(of_files, np.bool_), np.diff(self._index.file_edges))
+
+
+def platform_twins(paths: Sequence[str]) -> list[list[tuple[int, bool]]]:
+    """Groups of files whose paths differ by the name of a platform: their numbers, and whether it is seldom meant."""
+    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
+    for number, path in enumerate(paths):
+        for part in _PATH_PARTS.finditer(path):
+            if (name := part[0].lower()) in _PLATFORMS:
+                around = path[: part.start()].lower(), path[part.end() :].lower()
+                found.setdefault(around, []).append((number, name not in _USUAL))
+    return [group for group in found.values() if {rare for _, rare in group} == {True, False}]
 
 
 def given_to(rows: Int64[np.ndarray, " found"], given: Mapping[int, float]) -> Float[np.ndarray, " found"]:

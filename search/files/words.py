@@ -31,6 +31,28 @@ will with
 """
 STOP_WORDS: Final = frozenset(_LIST.split())
 """Common English words that BM25 leaves out of queries: Lucene's list, as bm25s has it, whose import takes long."""
+ASKING: Final = frozenset(("how", "what", "where", "which", "when", "why", "does", "do"))
+"""Words that begin a question and say nothing about its subject."""
+_BREAKING: Final = """
+after are as at be before between by do does from in into is like not of on such than that through to via was were when
+whether which while with without
+"""
+BREAKS: Final = frozenset(_BREAKING.split())
+"""Words behind which a question says more of its subject."""
+_EXPLAINING: Final = """
+across also another around been between both during either functionality given has have instead internally internals its
+just may mechanism more most must otherwise our provide provided provides should so some than them use used uses using
+various via was we were whether while within work working works would you your
+"""
+SELDOM: Final = frozenset(_EXPLAINING.split())
+"""Words by which people explain: the files that they mean seldom have them."""
+_TALKING: Final = """
+all am any anyone anything been being can could did doing done explain from had he help her here him his i im is like
+made make makes me mean means mine my need needs one ones other others own please see shall she show something tell
+thing things those too until want wants way ways who whom whose why
+"""
+SAYS_NOTHING: Final = SELDOM.union(_TALKING.split())
+"""Words of which alone no question is made, though each may be a name."""
 _UNBROKEN: Final = (
     "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua000-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -240,10 +262,26 @@ _OF_DOER: Final = 5
 """Letters of a word for what does something, at least."""
 _ROOT: Final = 3
 """The same of what its ending is taken from."""
+_ENDS: Final = """
+ud/us id/is and/ans end/ens mit/miss vert/vers scrib/script eiv/ept duc/duct olv/olut fin/finit pos/posit fi/f pli/plic
+ist/istr ist/istri istr/istri ov/overi iv/iveri yz/ysi par/parison
+"""
+_TURNED: Final = tuple(pair.split("/") for pair in _ENDS.split())
+"""Ends of the stems of verbs and of their nouns, which stemming leaves apart: *exclude* and *exclusion*."""
 
 
 def family(stem: str) -> set[str]:
-    """The stems of what is done and of what does it: ``pars`` and ``parser``, ``rout`` and ``router``."""
+    """The stems of what is done, what does it and what it is: ``pars`` and ``parser``, ``divid`` and ``divis``."""
+    turned = {
+        stem.removesuffix(end) + other
+        for pair in _TURNED
+        for end, other in (pair, pair[::-1])
+        if len(stem) > _ROOT and stem.endswith(end)
+    }
+    return (_doers(stem) | turned) - {stem}
+
+
+def _doers(stem: str) -> set[str]:
     root = stem
     if len(root) >= _OF_DOER and root.endswith(_DOERS):
         root = root[:-2]
@@ -252,4 +290,4 @@ def family(stem: str) -> set[str]:
     if not root.isascii() or len(root) < _ROOT:
         return set()
     doubled = [root + root[-1]] if root[-1] in _DOUBLED else []
-    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled} - {stem}
+    return {root, f"{root}e", *(begin + end for begin in (root, *doubled) for end in _DOERS), *doubled}

@@ -125,7 +125,7 @@ class JointFiles(FileIndex):
         order = np.argsort(numbers, kind="stable")
         files = [own + np.int32(start) for start, (_, own, _) in zip(self._starts, found, strict=True)]
         none = np.empty(0, np.uint16)
-        counts = {kind: np.concatenate([none, *(each[kind] for *_, each in found)])[order] for kind in KINDS}
+        counts = {kind: np.concatenate([none, *(each[kind] for *_, each in found)])[order] for kind in (*KINDS, "head")}
         return numbers[order], np.concatenate([_NONE, *files])[order], counts
 
     def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:

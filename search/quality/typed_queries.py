@@ -24,6 +24,7 @@ from search.engine.question import RankingSettings, words_of
 from search.engine.signals import Reranker, Retriever
 from search.index.code_index import Index
 from search.quality.query_file import QueryFile, TypedQuery
+from search.retrieval.word_index import KINDS
 
 DEPTH: Final = 10
 """Files of an answer that count."""
@@ -205,5 +206,5 @@ def words_in(index: Index, file: int, stems: Mapping[str, str]) -> dict[str, lis
         _, files, counts = index.whole.postings((stem,))
         place = int(np.searchsorted(files, file))
         if place < len(files) and files[place] == file:
-            found[word] = [kind for kind, times in counts.items() if times[place]]
+            found[word] = [kind for kind in KINDS if counts[kind][place]]
     return found

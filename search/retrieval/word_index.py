@@ -108,6 +108,8 @@ class Bm25Index(Postings):
 
 KINDS: Final = ("text", "comments", "stem", "folders")
 """Where a stem can occur: outside of comments, in them, in the file's name, in its folders."""
+HEAD: Final = 120
+"""Words of a file in whose comments a term is first to count as ``head``: they say what it is about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,10 +163,8 @@ class FileIndex(Postings):
         used, renumbered = np.unique(numbers, return_inverse=True)
         terms = [self.terms[number] for number in used.tolist()]
         names = [self.names[file] for file in files.tolist()]
-        places = self._ragged.take(kept)
-        return _by_term(
-            terms, renumbered, place[self.files[kept]], self._table[kept], places, names, self.lines.take(files)
-        )
+        places, lines = self._ragged.take(kept), self.lines.take(files)
+        return _by_term(terms, renumbered, place[self.files[kept]], self._table[kept], places, names, lines)
 
     def joined(self, *others: "FileIndex") -> "FileIndex":
         """These files, then those of the others."""
@@ -176,15 +176,10 @@ class FileIndex(Postings):
             renumbered = np.array([places[term] for term in each.terms], np.int64)
             numbers.append(np.repeat(renumbered, np.diff(each.starts)))
             files.append(each.files + first)
-        return _by_term(
-            terms,
-            np.concatenate(numbers),
-            np.concatenate(files),
-            np.concatenate([each._table for each in parts]),
-            _concatenated([each._ragged for each in parts]),
-            [*chain.from_iterable(each.names for each in parts)],
-            _concatenated([each.lines for each in parts]),
-        )
+        table, names = np.concatenate([each._table for each in parts]), [each.names for each in parts]
+        there, lines = _concatenated([each._ragged for each in parts]), _concatenated([each.lines for each in parts])
+        every = [*chain.from_iterable(names)]
+        return _by_term(terms, np.concatenate(numbers), np.concatenate(files), table, there, every, lines)
 
     @property
     def term_lists(self) -> Sequence[Sequence[str]]:
@@ -198,11 +193,15 @@ class FileIndex(Postings):
     def postings(
         self, terms: Sequence[str]
     ) -> tuple[Int64[np.ndarray, " found"], Int32[np.ndarray, " found"], dict[str, UInt16[np.ndarray, " found"]]]:
-        """For each of some terms in turn, the files that have it: its number, the file, its counts there by KINDS."""
+        """For each of some terms in turn, the files that have it: its number, the file, its counts by KINDS, head."""
         parts = np.array([(part.start, part.stop) for part in map(self.part, terms)], np.int64).reshape(-1, 2)
         sizes = parts[:, 1] - parts[:, 0]
         own = spread(parts[:, 0], sizes)
         counts = {kind: counts[own] for kind, counts in self.counts.items()}
+        first = (
+            self.places.take(self.place_edges[own], mode="clip") if len(self.places) else np.zeros(len(own), np.int32)
+        )
+        counts["head"] = ((counts["comments"] > 0) & (first & 1 > 0) & (first < 2 * HEAD)).astype(np.uint16)
         return np.repeat(np.arange(len(terms)), sizes), self.files[own], counts
 
     def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:

@@ -9,13 +9,14 @@ import pytest
 
 from data_prep.records import SourceFile
 from search.engine.engine import Engine
-from search.engine.file_ranking import FileRanking, FileWeights, file_ranking
+from search.engine.file_ranking import FileRanking, FileWeights, file_ranking, subject
 from search.engine.question import RankingSettings
 from search.files.java_units import read_java
 from search.files.tree import is_test
 from search.files.words import file_words, folded, path_stems, stems_of
 from search.index.build import refresh
 from search.index.index_file import open_index
+from search.index.joint_index import JointFiles
 from search.index.read_part import callers_index
 from search.retrieval.word_index import KINDS, FileIndex
 from tests.word_lists import counted
@@ -131,6 +132,7 @@ def test_stems_of_paths():
         ("a/OrderIT.java", True), ("a/ShopTestCase.java", True), ("a/Tests.java", True), ("a/Test.java", True),
         ("a/Commit.java", False), ("a/Credit.java", False), ("a/Split.java", False), ("a/Latest.java", False),
         ("a/Contest.java", False), ("a/BIT.java", False), ("a/Manifest.kt", False), ("a/latest/b.go", False),
+        ("benches/a.rs", True), ("src/jmh/java/A.java", True), ("a/bench.rs", False), ("workbenches/a.rs", False),
         ("contests/a.py", False), ("a/protest-tools/b.py", False), ("latest-tests/a.py", True),
         ("t/unit/base.py", True), ("t/01-basic.pl", True), ("src/t/base.py", False), ("t.py", False),
     ],
@@ -248,6 +250,65 @@ def test_the_first_word_leads_and_words_that_explain_do_not_count(project):
     assert scores("how", "cookies", "provided").tolist() == scores("cookies").tolist()
 
 
+@pytest.mark.parametrize(
+    ("question", "stems"),
+    [
+        ("reference counting of values", {"refer", "count"}),
+        ("how the memtable is flushed to disk", {"the", "memtabl"}),
+        ("how does a lock file with versions work", {"a", "lock", "file"}),
+        ("what is the JsonReader of a stream", {"the", "json", "reader"}),
+        ("in-memory table of writes", {"memori", "tabl"}),
+        ("bloom filter", set()),
+        ("endpoint for range queries", set()),
+        ("Load structs from a query.", set()),
+        ("pool size in lib/other", set()),
+        ("pool size in lib\\other", set()),
+        ("of with", set()),
+        ("", set()),
+    ],
+)
+def test_the_subject_of_a_question_stands_before_its_first_preposition(question, stems):
+    assert subject(question) == stems
+
+
+def test_the_words_of_the_subject_count_more():
+    texts = {"a.py": "reader", "b.py": "buffer", "c.py": "none"}
+    index = FileIndex.of([*texts], [file_words(text.encode()) for text in texts.values()])
+
+    def scores(query, raised):
+        ranking = FileRanking(index, [*texts], np.zeros(len(texts), np.bool_), FileWeights(subject=raised))
+        return ranking.scores(["reader", "buffer"], query, for_tests=False).tolist()
+
+    first, second, _ = scores("reader of a buffer", 1.0)
+    assert first > second
+    assert scores("reader of a buffer", 0.0) == scores("reader buffer", 1.0) == scores("reader buffer", 0.0)
+
+
+def test_what_a_file_says_of_itself_at_its_beginning_counts():
+    texts = {
+        "head.py": "# Walks the giraffe.\nuse()\n",
+        "below.py": f"{'use() ' * 200}\n# Walks the giraffe.\n",
+        "code.py": "walks(giraffe)\n# Walks the giraffe.\n",
+        "named/giraffe.py": "",
+    }
+    spans = {path: [(text.index("#"), text.index(".\n"))] for path, text in texts.items() if text}
+    words = [file_words(text.encode(), spans.get(path, ())) for path, text in texts.items()]
+    index = FileIndex.of([*texts], words)
+    tests = np.zeros(len(texts), np.bool_)
+    own, without = (
+        FileRanking(index, [*texts], tests, FileWeights(head=head)).scores(["giraffe"], "?", for_tests=False)
+        for head in (0.4, 0.0)
+    )
+    assert (own - without).round(6).tolist() == [0.4, 0.0, 0.0, 0.0]
+    hidden = FileRanking(index, [*texts], tests).scores(["giraffe"], "?", for_tests=False, comments=False)
+    assert hidden[0] == 0.0
+    names_alone = FileIndex.of(["giraffe.py"], [file_words(b"")])
+    assert names_alone.postings(["giraff", "other"])[2]["head"].tolist() == [0]
+    halves = JointFiles.over([index.taken(np.array([0, 1])), index.taken(np.array([2, 3]))])
+    heads = [each.postings(["walk", "giraff"])[2]["head"].tolist() for each in (index, halves)]
+    assert heads == [[1, 0, 0, 1, 0, 0, 0]] * 2
+
+
 def test_files_are_ranked_and_a_defined_name_leads_to_its_file(project):
     index, _ = indexed(project)
     engine = Engine(index, None)
@@ -276,7 +337,7 @@ def test_comments_that_are_hidden_do_not_count(tmp_path):
     index, _ = indexed(tmp_path / "project")
     ranking = FileRanking(index.whole, ["A.java", "B.java"], np.array([False, False]))
     shown, hidden = (ranking.scores(["giraffe"], "", for_tests=False, comments=each) for each in (True, False))
-    assert shown.tolist() == [1.3, 0.0]
+    assert shown.tolist() == pytest.approx([1.7, 0.0])
     assert hidden.tolist() == [0.0, 0.0]
 
 

@@ -27,6 +27,26 @@ from search.retrieval.word_index import FileIndex
         ("context of a request", "ctx"),
         ("run a command", "cmd"),
         ("list a directory", "dir"),
+        ("memory map a file", "mmap"),
+        ("in-memory table of writes", "memtable"),
+        ("parameters that exclude each other", "exclusive"),
+        ("divides the work", "division"),
+        ("extends a type", "extension"),
+        ("submit a form", "submission"),
+        ("convert a value", "conversion"),
+        ("subscribe to a topic", "subscription"),
+        ("resolves a name", "resolution"),
+        ("produces a value", "production"),
+        ("notify the owner", "notification"),
+        ("apply a patch", "application"),
+        ("registration of plugins", "registry"),
+        ("register a plugin", "registry"),
+        ("recover a file", "recovery"),
+        ("discover services", "discovery"),
+        ("analyze the code", "analysis"),
+        ("analysis of code", "analyzer"),
+        ("compare two versions", "comparison"),
+        ("define a type", "definition"),
     ],
 )
 def test_names_spell_words_otherwise(question, name):
@@ -59,6 +79,8 @@ def test_what_is_no_other_spelling():
     assert words.of({"parse": "pars", "parser": "parser"}) == {}  # both are asked for as they are
     assert words.of({"消費": "消費"}) == {}
     assert words.of({}) == {}
+    assert Spellings(["mmap", "map"]).of({"my": "my", "map": "map"}) == {}  # two letters are no word
+    assert Spellings(["is", "ridis", "unmap"]).of({"id": "id", "map": "map", "un": "un"}) == {}
     assert family("ab") == family("消費") == set()
 
 
