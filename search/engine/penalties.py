@@ -159,7 +159,13 @@ class Penalties:
 def platform_twins(paths: Sequence[str]) -> list[list[tuple[int, bool]]]:
     """Groups of files whose paths differ by the name of a platform: their numbers, and whether it is seldom meant."""
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
-    for number, path in enumerate(paths):
+    lower = [path.lower() for path in paths]
+    all_paths = "\n".join(lower)
+    names = [name for name in _PLATFORMS if name in all_paths]
+    if _USUAL.issuperset(names):
+        return []  # as for most projects
+    for number in (number for number, path in enumerate(lower) if any(name in path for name in names)):
+        path = paths[number]
         for part in _PATH_PARTS.finditer(path):
             if (name := part[0].lower()) in _PLATFORMS:
                 around = path[: part.start()].lower(), path[part.end() :].lower()
