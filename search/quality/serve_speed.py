@@ -199,10 +199,15 @@ def ask(connection: http.client.HTTPConnection, content: bytes) -> tuple[float, 
     Raises:
         UserError: there was no answer, or one without results.
     """
+    head = f"POST /api/search HTTP/1.1\r\nHost: {connection.host}:{connection.port}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
     try:
+        if connection.sock is None:
+            connection.connect()
         started = time.perf_counter()
-        connection.request("POST", "/api/search", content, {"content-type": "application/json"})
-        answer = connection.getresponse()
+        connection.sock.sendall(head.encode() + content)  # at once: http.client sends head and body apart
+        answer = http.client.HTTPResponse(connection.sock, method="POST")
+        answer.begin()
         read = answer.read()
         seconds = time.perf_counter() - started
         told = json.loads(read)
