@@ -76,7 +76,7 @@ def _prepared(plan: Configuration, folder: RunFolder | None, command: str) -> Re
             try:
                 return _run(plan, data, folder, command, prepared)
             except (KeyboardInterrupt, Exception) as error:
-                if own and not plan.train.resume and isinstance(error, Exception):
+                if own and not plan.train.resume and not isinstance(error, KeyboardInterrupt | OSError):
                     own.forget()
                 if isinstance(error, KeyboardInterrupt | OSError) and folder.config.exists():  # else it begins anew
                     words = [plan.dataset, as_typed(plan.model_name), f"--train.resume={folder.path}"]

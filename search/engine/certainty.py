@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import one_line
-from search.engine.evidence import LIMITS, Hits, Level, numbers_of, without_values
+from search.engine.evidence import LIMITS, Hits, Level, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
-from search.engine.matching import LineOwners
+from search.engine.matching import LineOwners, without_values
 from search.engine.messages import AS_TYPED
 from search.engine.name_reading import NameReader
 from search.engine.near_words import SPELT, as_typed, in_known_forms, joined, with_umlauts

@@ -29,9 +29,7 @@ from typing import Final, Literal
 import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int64
-from search.engine.file_ranking import is_common
 from search.engine.signals import Candidates, Hit
-from search.files.words import stem_of
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
@@ -256,44 +254,3 @@ def _is_much(index: Index, only: int, row: int) -> bool:
     """Whether the only unit of a file is a third of its lines, or all that the file, which is ``row``, has."""
     own, whole = index.text(only), index.text(row)
     return 3 * (own.end_line - own.start_line + 1) >= whole.end_line or index.file(row).units == 2
-
-
-_OTHERS: Final = 2  # words of a message beside a number, at least
-_BESIDE: Final = 12
-"""Words between a number and another word of the question that stand together."""
-_FAR: Final = 1 << 32
-
-
-def without_values(index: Index, words: Sequence[str]) -> Sequence[str]:
-    """The words of a question without its numbers and letters that a program put in, as in ``pool 7 drained``.
-
-    Some files have two other words of the question at least, all that any has, and none of these the number near them.
-    """
-    numbers = [word for word in dict.fromkeys(words) if word.isdigit() or (len(word) == 1 and word.isascii())]
-    others = {stem_of(word) for word in words if len(word) > 1 and not word.isdigit() and not is_common(word)}
-    known = [stem for stem in others if len(index.whole.having(stem))] if numbers else []
-    if len(known) < _OTHERS:
-        return words
-    files = index.whole.having(known[0])
-    for stem in known[1:]:
-        files = np.intersect1d(files, index.whole.having(stem))
-    if not len(files):
-        return words
-    wanted = np.zeros(len(index.files), np.bool_)
-    wanted[files] = True
-    places = np.sort(_places(index, known, wanted))
-    values = {word for word in numbers if not _are_near(_places(index, [stem_of(word)], wanted), places)}
-    return [word for word in words if word not in values]
-
-
-def _places(index: Index, stems: Sequence[str], wanted: Bool[np.ndarray, " files"]) -> Places:
-    """Where words are in the wanted files, as one number for a file and a place."""
-    own, places, _ = index.whole.occurrences_in(wanted, stems)
-    return own.astype(np.int64) * _FAR + places
-
-
-def _are_near(some: Places, others: Int64[np.ndarray, " others"]) -> bool:
-    """Whether one place is at most _BESIDE words from one of ``others``, which are ascending and at least one."""
-    behind = np.searchsorted(others, some)
-    before, after = others[np.maximum(behind - 1, 0)], others[np.minimum(behind, len(others) - 1)]
-    return bool((np.minimum(abs(some - before), abs(after - some)) <= _BESIDE).any())

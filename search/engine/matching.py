@@ -17,7 +17,7 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Int32, Int64, edges
 from search.engine.file_ranking import is_common
-from search.files.words import stems
+from search.files.words import stem_of, stems
 from search.index.code_index import Index
 from search.retrieval.exact import given, search_loops
 from search.retrieval.word_index import idf
@@ -239,3 +239,50 @@ def among(keys: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"]
         if len(others)
         else np.zeros(len(keys), np.bool_)
     )
+
+
+_OTHERS: Final = 2  # words of a message beside a number, at least
+_BESIDE: Final = 12
+"""Words between a number and another word of the question that stand together."""
+
+
+def without_values(index: Index, words: Sequence[str]) -> Sequence[str]:
+    """The words of a question without its numbers and letters that a program put in, as in ``pool 7 drained``.
+
+    Some files have two other words of the question at least, all that any has, and none of these the number near them.
+    """
+    numbers = [word for word in dict.fromkeys(words) if word.isdigit() or (len(word) == 1 and word.isascii())]
+    others = {stem_of(word) for word in words if len(word) > 1 and not word.isdigit() and not is_common(word)}
+    known = [stem for stem in others if len(index.whole.having(stem))] if numbers else []
+    if len(known) < _OTHERS:
+        return words
+    files = index.whole.having(known[0])
+    for stem in known[1:]:
+        files = np.intersect1d(files, index.whole.having(stem))
+    if not len(files):
+        return words
+    wanted = np.zeros(len(index.files), np.bool_)
+    wanted[files] = True
+    places = np.sort(_places(index, known, wanted))
+    values = {word for word in numbers if not _are_near(_places(index, [stem_of(word)], wanted), places)}
+    values = {word for word in values if not _in_paths(index, stem_of(word), wanted)}  # as of the folder v1
+    return [word for word in words if word not in values]
+
+
+def _in_paths(index: Index, stem: str, wanted: Bool[np.ndarray, " files"]) -> bool:
+    """Whether the path of one of the wanted files has a word."""
+    _, files, counts = index.whole.postings([stem])
+    return bool((wanted[files] & (counts["stem"] + counts["folders"] > 0)).any())
+
+
+def _places(index: Index, stems: Sequence[str], wanted: Bool[np.ndarray, " files"]) -> Int64[np.ndarray, " places"]:
+    """Where words are in the wanted files, as one number for a file and a place."""
+    own, places, _ = index.whole.occurrences_in(wanted, stems)
+    return own.astype(np.int64) * FILE + places
+
+
+def _are_near(some: Int64[np.ndarray, " some"], others: Int64[np.ndarray, " others"]) -> bool:
+    """Whether one place is at most _BESIDE words from one of ``others``, which are ascending and at least one."""
+    behind = np.searchsorted(others, some)
+    before, after = others[np.maximum(behind - 1, 0)], others[np.minimum(behind, len(others) - 1)]
+    return bool((np.minimum(abs(some - before), abs(after - some)) <= _BESIDE).any())

@@ -18,7 +18,7 @@ PROGRAM = f"{sys.executable} -m cli.main"
 FULL = "galm: No space left on device: standard output; free some space and run it again\n"
 CLOSED = "galm: Bad file descriptor: standard output\n"
 OUT_OF_MEMORY = "galm: out of memory: choose smaller sizes, such as of words, vectors, batches or pools\n"
-BROKEN = "class Broken:\n    x = '\0'\n"
+BROKEN = "class Broken:\n    x = '" + "\0\1\2" * 40 + "'\n"
 
 
 @pytest.fixture(scope="module")

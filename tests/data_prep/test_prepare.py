@@ -177,7 +177,9 @@ def test_ctrl_c_at_any_moment_leaves_no_process_and_no_half(few, tmp_path):
         assert all(each["whole"]), each
         assert len(each["names"]) <= 1
         if each["said"] or not each["whole"]:
-            assert (each["status"], each["said"].splitlines()[-1]) == (-signal.SIGINT, "KeyboardInterrupt"), each
+            ended = each["status"], each["said"].splitlines()[-1]
+            in_class = "__set_name__" in ended[1]  # while a class is made, Python 3.11 raises a RuntimeError instead
+            assert in_class or ended == (-signal.SIGINT, "KeyboardInterrupt"), each
         else:
             assert each["status"] in (0, -signal.SIGINT)  # the latter at the very end, where Python listens no more
     assert sum(each["said"] != "" for each in struck) > 4

@@ -359,14 +359,14 @@ def test_the_model_reads_what_bm25_finds_and_what_is_near(index, reranker, near,
     assert len(set(found.tolist())) == len(found) == 30
     best = np.argsort(-(near._vectors.vectors.astype(np.float64) @ encoder.query(words)[0]), kind="stable")
     assert len(set(best[:30].tolist()) & set(found.tolist())) >= 29
-    union = set(without.shortlist(words).tolist()) | set(found.tolist())
+    union = set(without.shortlist(words, QUESTION).tolist()) | set(found.tolist())
     assert len(union) > 40
-    assert with_near.shortlist(words).tolist() == sorted(union)
+    assert with_near.shortlist(words, QUESTION).tolist() == sorted(union)
     hits = with_near.search(QUESTION, top=1000)
     assert {hit.row for hit in hits} == union
     assert all(hit.neural is not None for hit in hits)
-    only_near = next(hit for hit in hits if hit.row not in without.shortlist(words))
-    assert with_near.rank(words, only_near.row) == only_near.rank
+    only_near = next(hit for hit in hits if hit.row not in without.shortlist(words, QUESTION))
+    assert with_near.rank(words, only_near.row, QUESTION) == only_near.rank
     paths = [hit.row for hit in with_near.search(QUESTION, path="*/stream/*", top=1000)]
     assert set(paths) >= {row for row in found.tolist() if "/stream/" in index.file(row).path}
     assert {index.file(row).path.split("/")[-2] for row in paths} == {"stream"}
