@@ -139,12 +139,13 @@ class _Read:
         """What the file declares, in source order; a constant that is a function or type is that alone.
 
         In a ``test``, what is declared inside of functions is found by these, and handlers by the whole file: there,
-        it is mostly made-up material. What begins far behind the start of a line is minified.
+        it is mostly made-up material. So is it in a module ``tests`` of a file. What begins far behind the start of a
+        line is minified.
         """
         parsed = self.parsed
         if parsed is None:
             return []
-        handlers = () if test else parsed.handlers()
+        handlers = () if test else _outside_of_tests(parsed)
         cases = parsed.cases(Repaired(self.data, self.fixed.added).text if self.fixed else b"")
         handlers = [*handlers, *(each for each in cases if not (test and each.kind == "handler"))]
         own = {(each.start, each.end) for each in handlers}
@@ -163,6 +164,13 @@ class _Read:
             what = f"{len(found) - len(near):,} functions behind the first {LONG:,} characters of a line"
             self.left_out = "; ".join(filter(None, (self.left_out, f"{what} are found by the whole file only")))
         return sorted(near, key=lambda each: (each.start, -each.end))
+
+
+def _outside_of_tests(parsed: ParsedSource) -> list[FoundFunction]:
+    """The handlers of a file that are in no module ``tests`` of it."""
+    found = parsed.handlers()
+    tests = [each for each in parsed.types() if each.name == "tests"] if found else []
+    return [each for each in found if not any(some.start <= each.start < some.end for some in tests)]
 
 
 def _named(found: FoundFunction, data: bytes, path: str, language: Language) -> FoundFunction:

@@ -116,6 +116,18 @@ def test_the_functions_of_corpora_stay_as_they_were():
     assert [each.name for each in language("go").parse(GO.encode(), "a.go").functions] == ["main"]
 
 
+def test_handlers_in_a_module_of_tests_are_found_by_the_whole_file():
+    text = (
+        'fn app() -> Router {\n    Router::new().route("/otters", get(|| async { list() }))\n}\n'
+        "mod tests {\n    #[tokio::test]\n    async fn works() {\n"
+        '        let app = Router::new().route("/", post(|x: Newt| async { x }));\n    }\n}\n'
+    )
+    names = [unit.pair.method.name for unit in read_file(SourceFile("", "src/app.rs", text.encode())).units]
+    assert "GET /otters" in names
+    assert "works" in names
+    assert "POST /" not in names
+
+
 def test_in_tests_of_go_what_is_inside_of_functions_is_found_by_these():
     names = [unit.pair.method.name for unit in read_file(SourceFile("", "a_test.go", GO.encode())).units]
     assert names == ["a_test", "main"]
