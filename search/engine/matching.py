@@ -252,8 +252,10 @@ def without_values(index: Index, words: Sequence[str]) -> Sequence[str]:
     Some files have two other words of the question at least, all that any has, and none of these the number near them.
     """
     numbers = [word for word in dict.fromkeys(words) if word.isdigit() or (len(word) == 1 and word.isascii())]
+    if not numbers:
+        return words
     others = {stem_of(word) for word in words if len(word) > 1 and not word.isdigit() and not is_common(word)}
-    known = [stem for stem in others if len(index.whole.having(stem))] if numbers else []
+    known = [stem for stem in others if len(index.whole.having(stem))]
     if len(known) < _OTHERS:
         return words
     files = index.whole.having(known[0])

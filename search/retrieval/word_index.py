@@ -198,10 +198,11 @@ class FileIndex(Postings):
         sizes = parts[:, 1] - parts[:, 0]
         own = spread(parts[:, 0], sizes)
         counts = {kind: counts[own] for kind, counts in self.counts.items()}
-        first = (
-            self.places.take(self.place_edges[own], mode="clip") if len(self.places) else np.zeros(len(own), np.int32)
-        )
-        counts["head"] = ((counts["comments"] > 0) & (first & 1 > 0) & (first < 2 * HEAD)).astype(np.uint16)
+        counts["head"] = np.zeros(len(own), np.uint16)
+        if len(self.places):  # of which only these are looked at, since they are many and far apart
+            said = np.flatnonzero(counts["comments"])
+            first = self.places.take(self.place_edges[own[said]], mode="clip")
+            counts["head"][said] = (first & 1 > 0) & (first < 2 * HEAD)
         return np.repeat(np.arange(len(terms)), sizes), self.files[own], counts
 
     def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
