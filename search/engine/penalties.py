@@ -5,7 +5,6 @@ deep in folders lose some of their score, and types where it is said what a func
 what only declares it, and of the same file for several platforms that for Unix before those for others.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -19,7 +18,7 @@ from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.messages import AS_TYPED
 from search.engine.question import RankingSettings, Spelt, asks_for_tests
 from search.engine.signals import begins
-from search.files.generations import DEPRECATED
+from search.files.generations import DEPRECATED, PLATFORMS, platform_twins
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, TEST, UNIT_KINDS, Index
 from search.retrieval.word_index import Bm25Index
@@ -34,12 +33,6 @@ _DETERMINERS: Final = word_set(
     " when whenever whether which with"
 )
 """What is behind the verb of a sentence that says what a function does."""
-_USUAL: Final = word_set("unix posix linux darwin macos nix generic default other")
-_PLATFORMS: Final = _USUAL | word_set(
-    "windows win win32 win64 mingw msvc cygwin aix haiku os390 plan9 solaris sunos wasm wasi"
-)
-"""Names of platforms, and of what is not for one of them."""
-_PATH_PARTS: Final = re.compile(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*")
 _FEW: Final = 30
 """Rows of an index over which the standardised scores of models say little: their spread is by chance."""
 _IN_MESSAGE: Final = 2.0
@@ -127,7 +120,7 @@ class Penalties:
             passages: by :meth:`Phrases.rows`; text as it is typed means the file that has it.
             named: what each gains by its name.
         """
-        is_meant = named.any() or max(passages.values(), default=0.0) >= AS_TYPED or not _PLATFORMS.isdisjoint(words)
+        is_meant = named.any() or max(passages.values(), default=0.0) >= AS_TYPED or not PLATFORMS.isdisjoint(words)
         if not self.twins or not len(files) or is_meant:
             return scores
         starts = np.flatnonzero(begins(files))
@@ -154,23 +147,6 @@ class Penalties:
     def _spread(self, of_files: Sequence[bool] | Bool[np.ndarray, " files"]) -> Bool[np.ndarray, " rows"]:
         """What is so of each file, for each of its rows."""
         return np.repeat(np.array(of_files, np.bool_), np.diff(self._index.file_edges))
-
-
-def platform_twins(paths: Sequence[str]) -> list[list[tuple[int, bool]]]:
-    """Groups of files whose paths differ by the name of a platform: their numbers, and whether it is seldom meant."""
-    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
-    lower = [path.lower() for path in paths]
-    all_paths = "\n".join(lower)
-    names = [name for name in _PLATFORMS if name in all_paths]
-    if _USUAL.issuperset(names):
-        return []  # as for most projects
-    for number in (number for number, path in enumerate(lower) if any(name in path for name in names)):
-        path = paths[number]
-        for part in _PATH_PARTS.finditer(path):
-            if (name := part[0].lower()) in _PLATFORMS:
-                around = path[: part.start()].lower(), path[part.end() :].lower()
-                found.setdefault(around, []).append((number, name not in _USUAL))
-    return [group for group in found.values() if {rare for _, rare in group} == {True, False}]
 
 
 def given_to(rows: Int64[np.ndarray, " found"], given: Mapping[int, float]) -> Float[np.ndarray, " found"]:
