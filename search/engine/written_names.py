@@ -130,7 +130,7 @@ def has_member(index: Index, rows: Iterable[int], member: str) -> bool:
     """
     name = re.escape(member)
     begins = rf"(?:[{{,|]|{_DECLARING}[^\n=;({{}}]*?)\s*:?{name}\s*"
-    plain = rf"{begins}(?:[=,;:}}|]|$)|^\s*(?:[\w<>?\[\]]+\s+)*{name}\s*(?:[=,;:}}|]|$)"
+    plain = rf"{begins}(?:[=,;:}}|]|$)|^[ \t]*(?:[\w<>?\[\]]+[ \t]+)*{name}\s*(?:[=,;:}}|]|$)"
     some = (index.text(row).source for row in islice((row for row in rows if index.kinds[row] == _TYPE), _FILES))
     return any(
         re.search(f"{plain}|{begins}[({{]" if _OF_CASES.search(each[:_OF_HEAD]) else plain, each, re.I | re.M)
