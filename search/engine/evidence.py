@@ -28,6 +28,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.signals import Candidates, Hit
 from search.index.code_index import CONSTANT, WHOLE_FILE, Index
@@ -254,3 +255,28 @@ def _is_much(index: Index, only: int, row: int) -> bool:
     """Whether the only unit of a file is a third of its lines, or all that the file, which is ``row``, has."""
     own, whole = index.text(only), index.text(row)
     return 3 * (own.end_line - own.start_line + 1) >= whole.end_line or index.file(row).units == 2
+
+
+_USUAL: Final = word_set("unix posix linux darwin macos nix generic default other")
+PLATFORMS: Final = _USUAL | word_set(
+    "windows win win32 win64 mingw msvc cygwin aix haiku os390 plan9 solaris sunos wasm wasi"
+)
+"""Names of platforms, and of what is not for one of them."""
+_PATH_PARTS: Final = re.compile(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*")
+
+
+def platform_twins(paths: Sequence[str]) -> list[list[tuple[int, bool]]]:
+    """Groups of files whose paths differ by the name of a platform: their numbers, and whether it is seldom meant."""
+    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
+    lower = [path.lower() for path in paths]
+    all_paths = "\n".join(lower)
+    names = [name for name in PLATFORMS if name in all_paths]
+    if _USUAL.issuperset(names):
+        return []  # as for most projects
+    for number in (number for number, path in enumerate(lower) if any(name in path for name in names)):
+        path = paths[number]
+        for part in _PATH_PARTS.finditer(path):
+            if (name := part[0].lower()) in PLATFORMS:
+                around = path[: part.start()].lower(), path[part.end() :].lower()
+                found.setdefault(around, []).append((number, name not in _USUAL))
+    return [group for group in found.values() if {rare for _, rare in group} == {True, False}]

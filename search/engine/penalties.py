@@ -15,10 +15,11 @@ import numpy as np
 
 from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
+from search.engine.evidence import PLATFORMS, platform_twins
 from search.engine.messages import AS_TYPED
 from search.engine.question import RankingSettings, Spelt, asks_for_tests
 from search.engine.signals import begins
-from search.files.generations import DEPRECATED, PLATFORMS, platform_twins
+from search.files.generations import DEPRECATED
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, TEST, UNIT_KINDS, Index
 from search.retrieval.word_index import Bm25Index

@@ -1,4 +1,4 @@
-"""Which files and declarations stand behind others: what is old, translated or of a platform, and catalogues.
+"""Which files and declarations stand behind others: what is old or translated, and catalogues of messages.
 
 A folder or file ``v1`` is of an older generation than ``v2`` beside it, or than modules of the same names above it.
 Folders and files that are called deprecated, legacy, old, or are others' code (``vendor``), are older than all else.
@@ -15,16 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.languages.identifiers import compiled_later, split_identifier
-from data_prep.languages.language import words
 from data_prep.records import Method
 from search.files.words import GATHERING, stem_of
 
-_USUAL: Final = words("unix posix linux darwin macos nix generic default other")
-PLATFORMS: Final = _USUAL | words(
-    "windows win win32 win64 mingw msvc cygwin aix haiku os390 plan9 solaris sunos wasm wasi"
-)
-"""Names of platforms, and of what is not for one of them."""
-_PATH_PARTS: Final = re.compile(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*")
 _OLD: Final = frozenset(map(stem_of, ("deprecated", "legacy", "old", "obsolete")))
 _ALONE: Final = frozenset(("compat", "vendor", "vendored", "thirdparty"))
 """What says the same only as a whole name."""
@@ -191,20 +184,3 @@ def _is_in_english(root: Path, path: str) -> bool:
     beside = [f"{before}{english}{behind}" for before, behind, _ in ways for english in _ENGLISH]
     beside += [f"{plain}{behind}" for _, behind, plain in ways if not plain.endswith("/")]
     return any(os.path.lexists(f"{root}/{each}") for each in beside)
-
-
-def platform_twins(paths: Sequence[str]) -> list[list[tuple[int, bool]]]:
-    """Groups of files whose paths differ by the name of a platform: their numbers, and whether it is seldom meant."""
-    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
-    lower = [path.lower() for path in paths]
-    all_paths = "\n".join(lower)
-    names = [name for name in PLATFORMS if name in all_paths]
-    if _USUAL.issuperset(names):
-        return []  # as for most projects
-    for number in (number for number, path in enumerate(lower) if any(name in path for name in names)):
-        path = paths[number]
-        for part in _PATH_PARTS.finditer(path):
-            if (name := part[0].lower()) in PLATFORMS:
-                around = path[: part.start()].lower(), path[part.end() :].lower()
-                found.setdefault(around, []).append((number, name not in _USUAL))
-    return [group for group in found.values() if {rare for _, rare in group} == {True, False}]
