@@ -266,8 +266,8 @@ def shares_in_lists(
     logits: Float32[np.ndarray, " words"], offsets: Int32[np.ndarray, " edges"]
 ) -> Float32[np.ndarray, " words"]:
     """The softmax of ``logits`` within each list."""
-    if not len(logits):
-        return logits
+    if not len(logits) or len(offsets) == 2:  # one list, as of a query
+        return softmax(logits)
     lengths = np.diff(offsets)
     starts, counts = offsets[:-1][lengths > 0], lengths[lengths > 0]
     shares = np.exp(logits - np.repeat(np.maximum.reduceat(logits, starts), counts))

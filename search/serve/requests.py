@@ -11,6 +11,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
+import orjson
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -44,7 +45,6 @@ LAST_LINE: Final = 1 << 31
 GROUPS: Final = "visible.groups"
 """In a request's scope: what its user is in, if users are told apart."""
 
-_AS_JSON: Final = json.JSONEncoder(check_circular=False).encode
 
 Done = TypeVar("Done")
 
@@ -164,8 +164,11 @@ def check_index(now: Opened, name: str, row: int = -1) -> None:
 
 def json_answer(told: Mapping[str, Any], status: int = 200) -> Response:
     """An answer with one JSON object."""
-    # ASCII only: paths may contain what UTF-8 cannot encode.
-    return Response(_AS_JSON(told), status, media_type="application/json")
+    try:
+        body = orjson.dumps(told)  # in a tenth of the time
+    except TypeError:  # paths may contain what UTF-8 cannot encode
+        body = json.dumps(told).encode()
+    return Response(body, status, media_type="application/json")
 
 
 def refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - starlette calls it so

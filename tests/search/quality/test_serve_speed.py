@@ -91,9 +91,11 @@ def answering():
     with ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def answering():
         (b"none", "200: no results"),
         (b"busy", "503: ask again"),
         (b"text", "JSONDecodeError"),
-        (b"cut", "RemoteDisconnected"),
+        (b"cut", "ConnectionError: the answer was cut off"),
     ],
 )
 def test_what_is_not_answered_is_an_error(query, error):

@@ -33,6 +33,7 @@ from search.index.index_file import read_head
 from search.models.torch_models import ModelReranker
 from search.opening import index_place
 from search.serve.live_index import LiveIndex
+from search.serve.requests import json_answer
 from search.serve.server import listening
 from tests.odd_files import KINDS, deadline, odd_thing
 
@@ -515,3 +516,8 @@ def test_what_is_answered_is_sent_at_once():
                 return nodelay
 
     assert asyncio.run(delayed()) == 1
+
+
+@pytest.mark.parametrize("told", [{"path": "caf\udce9.py"}, {"größe": ["→", 1.5, None, True]}, {"big": 1 << 70}])
+def test_an_answer_is_json_whatever_paths_contain(told):
+    assert json.loads(json_answer(told).body) == told
