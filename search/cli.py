@@ -24,10 +24,14 @@ Found = TypeVar("Found")
 _READING_ON: Final = "answered; reading the changed files for the next question (Ctrl-C: do not wait)"
 _OF_FOLDER: Final = ("folder", "dir", "directory", "root", "in", "project", "repo", "repository")
 """Options that are tried for a folder."""
+_BLANK_IN_NAME: Final = re.compile(r"-[^=\s]*\s")
 
 
 def as_typed(arguments: Sequence[str]) -> Iterator[str]:
-    """Arguments with what is behind ``--`` as words, which may begin with a minus, and ``--usages=NAME`` as two."""
+    """Arguments with what is behind ``--`` as words, which may begin with a minus, and ``--usages=NAME`` as two.
+
+    What begins with a minus and has a blank is a question too, unless it gives a value to an option.
+    """
     words = False
     for each in arguments:
         value = each.partition("=")[2] if each.startswith("--usages=") and not words else ""
@@ -36,7 +40,8 @@ def as_typed(arguments: Sequence[str]) -> Iterator[str]:
         elif value not in ("", "true", "false"):
             yield from ("--usages", value)
         else:
-            yield f" {each}" if words and each.startswith("-") else each
+            is_asked = words or _BLANK_IN_NAME.match(each)
+            yield f" {each}" if is_asked and each.startswith("-") else each
 
 
 def check_guesses(arguments: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from repositories import write
 from serving import index_of
 
 from data_prep.errors import UserError
+from search.cli import as_typed
 from search.engine.engine import Engine
 from search.engine.filters import begins_with_filter, path_filter, read_question
 from search.engine.question import LONGEST_QUERY
@@ -164,6 +165,8 @@ def test_a_question_may_begin_with_a_minus():
     assert begins_with_filter("path:tests/")
     assert not begins_with_filter("--path=tests/")
     assert not begins_with_filter("-x")
+    typed = ["--dry-run flag", "-v prints more", "--path=a b/*", "--top", "3", "--", "--dry-run"]
+    assert [*as_typed(typed)] == [" --dry-run flag", " -v prints more", "--path=a b/*", "--top", "3", " --dry-run"]
 
 
 @pytest.mark.parametrize(
