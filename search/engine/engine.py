@@ -209,7 +209,7 @@ class Engine:
         scores += (named_more := gains_of_names(rows, spelt, passages, ranking))
         scores -= ranking.beside * places_in_files(scores, files) * (named_more == 0)
         scores = definitions_first(scores, rows, self.index.names, kinds == ABSTRACT)
-        scores = self._penalties.usual_first(scores, files, words, passages, named_more)
+        scores = self._penalties.usual_first(scores, rows, files, words, passages, named_more, for_tests=for_tests)
         if neural is not None and not (passages or spelt.own):
             scores = words_first(scores, rows, words, self.index.lexical)
         return Candidates(rows, scores, lexical[rows], neural, near, of_file)

@@ -22,6 +22,7 @@ experiments/results/certainty.json, by ``quality DIR --queries=FILE.json --fit=c
 """
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -280,3 +281,17 @@ def platform_twins(paths: Sequence[str]) -> list[list[tuple[int, bool]]]:
                 around = path[: part.start()].lower(), path[part.end() :].lower()
                 found.setdefault(around, []).append((number, name not in _USUAL))
     return [group for group in found.values() if {rare for _, rare in group} == {True, False}]
+
+
+def folder_depths(paths: Sequence[str]) -> list[int]:
+    """Of each path, the number of folders above it that have more than one entry."""
+    folders, known = [path.rpartition("/")[0] for path in paths], set[str]()
+    for folder in folders:
+        while folder and folder not in known:
+            known.add(folder)
+            folder = folder.rpartition("/")[0]
+    inside = Counter([*folders, *(folder.rpartition("/")[0] for folder in known)])
+    depths = {"": int(inside[""] > 1)}
+    for folder in sorted(known):  # each behind that above
+        depths[folder] = depths[folder.rpartition("/")[0]] + (inside[folder] > 1)
+    return [depths[folder] for folder in folders]

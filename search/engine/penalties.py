@@ -2,10 +2,10 @@
 
 They gain by passages (:mod:`search.engine.phrases`). Constants, tests, catalogues of messages, what is old and what is
 deep in folders lose some of their score, and types where it is said what a function does. A definition stands before
-what only declares it, and of the same file for several platforms that for Unix before those for others.
+what only declares it, code that has all words of a question before a test that would be first, and of the same file for
+several platforms that for Unix before those for others.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import inf, nextafter
@@ -15,7 +15,8 @@ import numpy as np
 
 from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
-from search.engine.evidence import PLATFORMS, platform_twins
+from search.engine.evidence import PLATFORMS, folder_depths, platform_twins
+from search.engine.file_ranking import stemmed
 from search.engine.messages import AS_TYPED
 from search.engine.question import RankingSettings, Spelt, asks_for_tests
 from search.engine.signals import begins
@@ -38,6 +39,8 @@ _FEW: Final = 30
 """Rows of an index over which the standardised scores of models say little: their spread is by chance."""
 _IN_MESSAGE: Final = 2.0
 """What a name weighs at most that is a part of a message."""
+_APART: Final = 1e-6
+"""Between the scores of rows that stand behind another one."""
 _EXPECTED: Final = 0.25
 """What a test weighs that has a message which other code has too, over one that has it alone."""
 
@@ -107,22 +110,32 @@ class Penalties:
     def usual_first(
         self,
         scores: Float[np.ndarray, " found"],
+        rows: Int64[np.ndarray, " found"],
         files: Int64[np.ndarray, " found"],
         words: Sequence[str],
         passages: Mapping[int, float],
         named: Float[np.ndarray, " found"],
+        *,
+        for_tests: bool,
     ) -> Float[np.ndarray, " found"]:
-        """The scores, with those of :func:`platform_twins` exchanged, unless a question names a platform or a row.
+        """The scores, without a test first, and with those of :func:`platform_twins` exchanged, unless these are meant.
 
         Args:
             scores: of candidates.
-            files: theirs, ascending.
+            rows: these, ascending.
+            files: theirs.
             words: of the question.
             passages: by :meth:`Phrases.rows`; text as it is typed means the file that has it.
             named: what each gains by its name.
+            for_tests: whether tests are ranked as other code is.
         """
-        is_meant = named.any() or max(passages.values(), default=0.0) >= AS_TYPED or not PLATFORMS.isdisjoint(words)
-        if not self.twins or not len(files) or is_meant:
+        if not len(files) or named.any():
+            return scores
+        first = int(rows[scores.argmax()])
+        if self._tests[first] and passages.get(first, 0.0) < AS_TYPED and not (for_tests or asks_for_tests(words)):
+            scores = self._tests_behind(scores, rows, files, words)
+        is_typed = max(passages.values(), default=0.0) >= AS_TYPED
+        if not self.twins or is_typed or not PLATFORMS.isdisjoint(words):
             return scores
         starts = np.flatnonzero(begins(files))
         own, before = files[starts].tolist(), np.maximum.reduceat(scores, starts)
@@ -131,6 +144,21 @@ class Penalties:
             there = sorted((rare, -best[file], file) for file, rare in group if file in best)
             best |= {file: -score for (*_, file), score in zip(there, sorted(each[1] for each in there), strict=True)}
         return scores + np.repeat(np.array([*best.values()]) - before, np.diff(starts, append=len(files)))
+
+    def _tests_behind(
+        self,
+        scores: Float[np.ndarray, " found"],
+        rows: Int64[np.ndarray, " found"],
+        files: Int64[np.ndarray, " found"],
+        words: Sequence[str],
+    ) -> Float[np.ndarray, " found"]:
+        """The scores, those of tests below that of the best code in a file that has all words, if there is one."""
+        tests = self._tests[rows]
+        held = [own for stem in {*stemmed(words).values()} if len(own := self._index.whole.having(stem))]
+        has_all = np.bincount(np.concatenate([files[:0], *held]), minlength=len(self._index.files)) == len(held)
+        most = scores[has_all[files] & ~tests].max(initial=-inf)
+        behind = most - _APART * (1 + scores.max() - scores)  # in their order
+        return np.where(tests & (scores >= most), behind, scores) if most > -inf else scores
 
     @cached_property
     def twins(self) -> Sequence[Sequence[tuple[int, bool]]]:
@@ -246,20 +274,6 @@ def definitions_first(
         if scores[other] <= scores[place]:
             scores[other], scores[place] = nextafter(scores[place], inf), scores[other]
     return scores
-
-
-def folder_depths(paths: Sequence[str]) -> list[int]:
-    """Of each path, the number of folders above it that have more than one entry."""
-    folders, known = [path.rpartition("/")[0] for path in paths], set[str]()
-    for folder in folders:
-        while folder and folder not in known:
-            known.add(folder)
-            folder = folder.rpartition("/")[0]
-    inside = Counter([*folders, *(folder.rpartition("/")[0] for folder in known)])
-    depths = {"": int(inside[""] > 1)}
-    for folder in sorted(known):  # each behind that above
-        depths[folder] = depths[folder.rpartition("/")[0]] + (inside[folder] > 1)
-    return [depths[folder] for folder in folders]
 
 
 def words_first(

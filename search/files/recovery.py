@@ -50,6 +50,18 @@ _DECLARES: Final = compiled_later(
     rb"|(?!(?:return|else|new|throw)\b)\w[\w$:*&<>~ \t]{0,200}[ \t*&:]\w+\([^;{}()\"']{0,300}\)[\w \t]{0,40}$"
 )
 
+_HEAD: Final = 4096
+"""Bytes of a file that say how it was made."""
+_BUNDLED: Final = compiled_later(
+    rb"(?m)^var (?:[A-Z]\w* = \(\(\) => \{\n\s*var )?__(?:defProp|create) = Object\.(?:defineProperty|create)[;,]"
+    rb"|^Object\.defineProperty\(exports, [\"']__esModule[\"'], \{\s*value: true,?\s*\}\);"
+    rb"|^\(function (?:webpackUniversalModuleDefinition\(|\(global, factory\) \{\s*typeof exports === )"
+    rb"|\(\(\) => \{ // webpackBootstrap$"
+)
+"""What esbuild, TypeScript, Babel, webpack and Rollup begin what they make with."""
+_MAPPED: Final = compiled_later(rb"\n(?://|/\*)[#@][ \t]?sourceMappingURL=[^\s\"'`]+\s*(?:\*/\s*)?\Z")
+"""What names the map back to the sources, at the end."""
+
 
 class Declared(NamedTuple):
     """What was found in a text."""
@@ -75,6 +87,11 @@ def is_minified(data: bytes) -> bool:
         return True
     in_long = sum(map(len, lines)) - size
     return 2 * in_long > len(data) and not any(map(_DECLARES.match, short))
+
+
+def is_built(data: bytes) -> bool:
+    """Whether a bundler or compiler made a file from others, by what it writes at its beginning or end."""
+    return _BUNDLED.search(data[:_HEAD]) is not None or _MAPPED.search(data[-_HEAD:]) is not None
 
 
 def best_of(

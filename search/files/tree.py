@@ -28,10 +28,11 @@ from search.files.unread import Unread
 from search.files.walk import IGNORE_FILE, Submodules, Waiting, Walk, as_texts
 
 _TEST: Final = re.compile(
-    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?|benches|jmh|unittests?|testdata"
-    r"|test-?fixtures|e2e|cypress|(?:\w+[-_])*(?:unit|integration|functional|acceptance|end-to-end|e2e|android)[-_]?tests?"
+    r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?|benches|jmh|regress"
+    r"|unittests?|testdata|test-?fixtures|e2e|cypress|(?:\w+[-_])*"
+    r"(?:unit|integration|functional|acceptance|end-to-end|e2e|android)[-_]?tests?"
     r"|[\w.-]*[._-]tests|[\w.-]+\.test)/|^t/"
-    r"|(?:^|/)(?:test_[^/]*|[^/]*_(?:unit)?tests?|tst_[^/]*|tests)\.\w+$|[.-](?:test|spec)s?\.\w+$",
+    r"|(?:^|/)(?:test_[^/]*(?!\.bash$)|[^/]*_(?:unit)?tests?|tst_[^/]*|tests)\.\w+$|[.-](?:test|spec)s?\.\w+$",
     re.IGNORECASE,
 )
 _NAMED_TEST: Final = re.compile(

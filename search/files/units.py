@@ -20,7 +20,7 @@ from data_prep.pipeline.filters import function_reason, is_generated, path_reaso
 from data_prep.records import Method, Pair, SourceFile, UnitKind
 from search.files.embedded import embedded
 from search.files.languages import SHOWN, STATES_LICENCE, WHOLE_ALONE, Unit, Units, language_of_file, whole_file
-from search.files.recovery import LONG, best_of, declared_in, is_minified, parseable, placed, plausible
+from search.files.recovery import LONG, best_of, declared_in, is_built, is_minified, parseable, placed, plausible
 from search.files.repair import Repaired
 from search.files.tree import is_test
 from search.files.words import file_words, folded
@@ -118,6 +118,8 @@ class _Read:
     def of(cls, data: bytes, path: str, language: Language) -> "_Read":
         if is_minified(data) or language.is_minified(path):
             return cls(data, None, f"minified or data: {WHOLE_ALONE}")
+        if is_built(data):
+            return cls(data, None, f"built from other files: {WHOLE_ALONE}")
         try:
             begun = parseable if language.line_comment == "//" else bytes
             parse = lambda text: language.parse(begun(text), path)  # noqa: E731

@@ -132,6 +132,7 @@ def test_stems_of_paths():
         ("a/OrderIT.java", True), ("a/ShopTestCase.java", True), ("a/Tests.java", True), ("a/Test.java", True),
         ("a/Commit.java", False), ("a/Credit.java", False), ("a/Split.java", False), ("a/Latest.java", False),
         ("a/Contest.java", False), ("a/BIT.java", False), ("a/Manifest.kt", False), ("a/latest/b.go", False),
+        ("regress/a.sh", True), ("lib/test_functions.bash", False), ("test_a.sh", True), ("regression/a.py", False),
         ("benches/a.rs", True), ("src/jmh/java/A.java", True), ("a/bench.rs", False), ("workbenches/a.rs", False),
         ("contests/a.py", False), ("a/protest-tools/b.py", False), ("latest-tests/a.py", True),
         ("t/unit/base.py", True), ("t/01-basic.pl", True), ("src/t/base.py", False), ("t.py", False),

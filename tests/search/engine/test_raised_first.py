@@ -55,3 +55,23 @@ def test_a_question_that_is_no_message_is_not_answered_by_tests_that_have_its_wo
 def test_whoever_asks_for_tests_gets_them_first(engine):
     asked = f"test {EXPECTED.format(path='/pond3')}"
     assert engine.index.names[engine.search(asked)[0].row].startswith("test_marmot_route_handler")
+
+
+def test_code_that_has_all_words_is_before_tests_that_are_named_by_them(tmp_path):
+    (tmp_path / "main.py").write_text(
+        "def build(pattern, options):\n    if options.smart and not any(map(str.isupper, pattern)):\n"
+        "        pattern = pattern.lower()\n    return Matcher(pattern, options.case, options.depth, options.hidden)\n"
+        + "".join(f"\n\ndef option_{number}(value):\n    return value + {number}\n" for number in range(9))
+    )
+    (tmp_path / "test_main.py").write_text(
+        'def test_smart_case():\n    """Smart case."""\n    smart_case("smart case")\n'
+    )
+    (tmp_path / "other.py").write_text("def smart():\n    return 1\n")
+    engine = Engine(open_index(index_of(tmp_path, tmp_path / "index")), None)
+
+    def paths(query):
+        return list(dict.fromkeys(engine.index.file(hit.row).path for hit in engine.search(query)))
+
+    assert [path for path in paths("smart case") if path != "other.py"] == ["main.py", "test_main.py"]
+    assert paths("test smart case")[0] == "test_main.py"
+    assert paths("smart marmots")[0] == "other.py"

@@ -61,3 +61,38 @@ def test_minified_code_behind_a_function_is_left_out_and_counted():
     names = [unit.pair.method.name for unit in found.units]
     assert "own" in names
     assert "functions behind the first 1,000 characters of a line are found by the whole file only" in found.left_out
+
+
+OWN = "function paint(width) {\n  return width;\n}\n"
+BUILT = {
+    "a map behind it": f"{OWN}//# sourceMappingURL=a.cjs.js.map\n",
+    "a map in a comment": f"{OWN}/*# sourceMappingURL=a.js.map */",
+    "esbuild": f"var __defProp = Object.defineProperty;\n{OWN}",
+    "esbuild, one name": f"var Pen = (() => {{\n  var __defProp = Object.defineProperty;\n{OWN}}})();",
+    "TypeScript": f'"use strict";\nObject.defineProperty(exports, "__esModule", {{ value: true }});\n{OWN}',
+    "Babel": f'"use strict";\n\nObject.defineProperty(exports, "__esModule", {{\n  value: true\n}});\n{OWN}',
+    "webpack": f"(function webpackUniversalModuleDefinition(root, factory) {{\n}})(this, () => {{\n{OWN}}});",
+    "Rollup": f"(function (global, factory) {{\n  typeof exports === 'object' ? factory(exports) : 1;\n{OWN}}})();",
+}
+
+
+@pytest.mark.parametrize("text", BUILT.values(), ids=BUILT.keys())
+def test_what_is_built_from_other_files_is_one_file(text):
+    found = read_file(SourceFile("", "a.js", text.encode()))
+    assert [unit.pair.method.kind for unit in found.units] == ["file"]
+    assert "built from other files" in found.left_out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"// reads sourceMappingURL=a.map\n{OWN}",
+        f"{OWN}// as in //# sourceMappingURL=a.map of what we make\nexport default paint;\n",
+        f"{OWN}const mark = '//# sourceMappingURL=' + name;\n",
+        f"{OWN}Object.defineProperty(paint, 'name', {{ value: 1 }});\n",
+    ],
+)
+def test_what_only_speaks_of_maps_is_read(text):
+    found = read_file(SourceFile("", "a.js", text.encode()))
+    assert "paint" in [unit.pair.method.name for unit in found.units]
+    assert found.left_out == ""
