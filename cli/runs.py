@@ -17,7 +17,6 @@ from data_prep.errors import UserError, unexpected
 from data_prep.files.access import check_folder_place, check_replaceable_folder, named_path
 from experiments.context.options import ContextOptions
 from experiments.recipes import config
-from experiments.recipes.own_models import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed, unknown
 
@@ -173,9 +172,11 @@ def context(arguments: Sequence[str]) -> None:
         raise unexpected("finished runs: bash run.sh context RUN_DIR [RUN_DIR ...]", words)
     if options.save:
         check_folder_place(named_path(options.save), "--save")
+    from experiments.context.measure import context as measure
+    from experiments.recipes.own_models import add_own_model
+
     if options.model:
         add_own_model(options.model)
-    from experiments.context.measure import context as measure
 
     for word in words:
         measure(Path(word), options)
@@ -233,8 +234,11 @@ def _check_data_options(command: str, typed: Iterable[str]) -> None:
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, str], str]:
     """Words and options, and the name of the model of one's own that ``--model=FILE.py:CLASS`` names; "" if none."""
-    named = config.own_model_in(arguments)
-    own = add_own_model(named) if named else ""
+    own = config.own_model_in(arguments)
+    if own:
+        from experiments.recipes.own_models import add_own_model  # needs torch
+
+        own = add_own_model(own)
     words, typed = config.split_run_arguments(arguments, own)
     typed.pop("model", "")
     return words, typed, own

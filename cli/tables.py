@@ -93,10 +93,9 @@ def ablate(arguments: Sequence[str]) -> None:
         UserError: there is no such ablation or option, or the data are not available.
     """
     from experiments.posts.results import ABLATIONS as OF_POSTS
-    from experiments.tables.ablations import ABLATIONS
-    from experiments.tables.graph_grid import NAME, grid_cells
+    from experiments.tables.ablations import ABLATIONS, GRID, grid_cells
 
-    names = (NAME, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
+    names = (GRID, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
     name, typed, out = _named(arguments, names, "an ablation: bash run.sh ablate")
     if out and name in (CONTROL, *OF_POSTS):
         raise UserError(f"bash run.sh ablate {name} takes no --out")
@@ -109,9 +108,9 @@ def ablate(arguments: Sequence[str]) -> None:
     else:
         from experiments.tables.pages import ablation_text, grid_text
 
-        cells = grid_cells() if name == NAME else ABLATIONS[name].cells
+        cells = grid_cells() if name == GRID else ABLATIONS[name].cells
         results = _trained(cells, "ablations", typed, out)
-        console.show(grid_text(results, typed) if name == NAME else ablation_text(name, results, typed))
+        console.show(grid_text(results, typed) if name == GRID else ablation_text(name, results, typed))
 
 
 def _trained(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from data_prep.errors import UserError, check_bounds, real, unexpected
 from data_prep.files.access import check_file_place, check_folder_place, named_path
 from data_prep.files.text_rows import pyarrow
-from experiments.recipes.own_models import add_own_model
 from experiments.terminal import console
 from experiments.terminal.options import parsed
 
@@ -62,13 +61,14 @@ def encode(arguments: Sequence[str]) -> None:
     if not words or bool(words[1:]) == bool(options.split):
         raise unexpected("a run, and files or --split=test: bash run.sh encode RUN FILES --out=X.npy", words)
     out = _place(options.out, (".npy", ".parquet"))
-    if options.model:
-        add_own_model(options.model)
+    from experiments.recipes.own_models import add_own_model
     from experiments.recipes.run_folder import load_run
     from modeling.base import BiEncoder
     from modeling.pool_ranker import PoolRanker
     from modeling.ranker import best_device
 
+    if options.model:
+        add_own_model(options.model)
     run = named_path(words[0])
     model, tokenizer = load_run(run)
     if not isinstance(model, BiEncoder):
@@ -98,14 +98,15 @@ def export_run(arguments: Sequence[str]) -> None:
     if out.exists():
         raise UserError(f"--out={out} exists: name a new folder")
     check_folder_place(out, "--out")
-    if options.model:
-        add_own_model(options.model)
     from data_prep.files.writing import atomic_folder
     from experiments.gencodesearchnet.scorers import TRAINING, Training, learned_languages
     from experiments.recipes.config import Configuration
+    from experiments.recipes.own_models import add_own_model
     from experiments.recipes.run_folder import RunFolder, load_run
     from modeling.transformers.bi_encoder import TransformerRanker, export_model
 
+    if options.model:
+        add_own_model(options.model)
     run = named_path(words[0])
     model, tokenizer = load_run(run)
     plan = Configuration.load(RunFolder(run).config)

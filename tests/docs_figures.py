@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,21 +65,34 @@ def saved_rows(name: str) -> Mapping[str, list[str]]:
     """The numbers of each row of a page of results, by "HEADING > first cell"; those of prose by "HEADING".
 
     A JSON file has the lines that a command printed: rows by their first words, indented ones below the line before.
-    Or it has the result itself: rows are its objects, by their keys.
+    Or it has the result itself: rows are its objects, by their keys. Several commands have a part of a file each,
+    whose name stands before the rows: "PART > HEADING > row".
     """
-    path = RESULTS / name
-    is_json = path.suffix == ".json"
-    text = path.read_text(encoding="utf-8")
-    record = json.loads(text) if is_json else {"printed": text.splitlines()}
-    if "printed" not in record:
-        return dict(_objects(record))
-    lines = record["printed"]
+    text = (RESULTS / name).read_text(encoding="utf-8")
+    if not name.endswith(".json"):
+        return _rows(text.splitlines(), is_printed=False)
+    record = json.loads(text)
+    if _is_joined(record):
+        parts = {part: _record_rows(each) for part, each in record.items()}
+        return {f"{part} > {row}": numbers for part, rows in parts.items() for row, numbers in rows.items()}
+    return _record_rows(record)
+
+
+def _is_joined(record: Mapping[str, Any]) -> bool:
+    return "printed" not in record and all(isinstance(each, Mapping) and "command" in each for each in record.values())
+
+
+def _record_rows(record: Mapping[str, Any]) -> Mapping[str, list[str]]:
+    return _rows(record["printed"], is_printed=True) if "printed" in record else dict(_objects(record))
+
+
+def _rows(lines: Iterable[str], *, is_printed: bool) -> Mapping[str, list[str]]:
     rows: dict[str, list[str]] = defaultdict(list)
     heading = part = ""
     for line in lines:
         if line.startswith("|"):
             first = line.split("|")[1].strip()
-        elif is_json:
+        elif is_printed:
             first = re.split(r"\s{2,}|, |: ", line.strip())[0]
             heading = heading if line.startswith(" ") else first
             first = first if line.startswith(" ") else ""

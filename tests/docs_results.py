@@ -2,6 +2,7 @@
 
 It writes experiments/results/docs/NAME.json with the command, its lines, and where and when it ran. ``ABOUT`` says
 what was searched, such as "commons-io 2.11.0". The command runs in the current folder, so that it names no other.
+With NAME/PART it writes that part of a file that has several commands' lines, such as "comments/guava".
 """
 
 import json
@@ -30,8 +31,12 @@ def save(name: str, about: str, command: list[str]) -> None:
         "processor_seconds": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime),
         "printed": [without_paths(line).rstrip() for line in told.stdout.splitlines()],
     }
+    file, _, part = name.partition("/")
+    path = FOLDER / f"{file}.json"
+    if part:
+        record = {**(json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}), part: record}
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{name}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

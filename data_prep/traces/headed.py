@@ -9,12 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from data_prep.traces.stated import MESSAGE_LINES, NAME, NEXT_RECORD, NOT_TOLD, STATED
-from data_prep.traces.trace import TOP, Frame, Reading, Relation, TracedError, begins, number
+from data_prep.traces.trace import MOST_TOLD, RECORD, STRONG, TOP, Frame, Reading, Relation, TracedError, begins, number
 
 Groups = Mapping[str, str]
 """The named groups of a frame, "" for those that did not match, and ``call``, what the line before it says."""
 NEVER: Final = re.compile(r"(?!)")
+NAME: Final = re.compile(r"Error|Exception|Throwable|Failure|Panic|panic|fatal error|runtime")
+"""What the name of an error has."""
+STATED: Final = re.compile(
+    rf"(?<![\w.$/\\'\"(-])(?P<error>(?:[\w$]+\.)*(?:[A-Z][\w$]*)?{STRONG})(?: \[\w+\])?(?:: ?(?P<message>.*)|\s*$)"
+)
+"""An error behind what a logger or a console prints before it."""
+NOT_TOLD: Final = re.compile(r"\s*(?:(?:>\s*)?\d+\s*[|│]|[|│]|❯|[-=_⎯─~^]{3,}|[\])}]*\s*$)")
+"""Lines behind a message that are none of it: code frames, rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +134,15 @@ class _Reader:
                 return True
         if self._frames and not self._frames[-1].name and (found := form.behind.fullmatch(line)):
             named = form.frame({"call": found["name"], "path": "", "line": "", "name": ""})
-            last = self._frames[-1]
-            self._frames[-1] = replace(last, name=named.name if named else "", code=found["code"].strip())
+            name = named.name if named else ""
+            self._frames[-1] = replace(self._frames[-1], name=name, code=found["code"].strip())
             return True
         return False
 
     def _state_said(self) -> None:
         """Begin an error without a name, whose message is above the function of the first frame."""
         is_first = self._call and not (self._head or self._frames or self._errors)
-        if is_first and self._said[:1].strip() and not NEXT_RECORD.match(self._said):
+        if is_first and self._said[:1].strip() and not RECORD.match(self._said):
             self._begin("", self._said, "")
 
     def is_count(self, line: str) -> bool:
@@ -245,14 +252,14 @@ class _Reader:
         self._said, self._line = self._line, line
         if found := self._form.call.fullmatch(line):
             self._call = found["name"]
-        elif self._frames and self._form.call is not NEVER and line[:1].strip() and not NEXT_RECORD.match(line):
+        elif self._frames and self._form.call is not NEVER and line[:1].strip() and not RECORD.match(line):
             self._begin("", line, "")  # the message of the next error
             return
         if line.strip() and not line.strip("^~ "):
             del self._told[-1:]  # the code that is underlined
             return
         ended = self._full or self._frames or self._left_out
-        goes_on = self._head and not ended and len(self._told) < MESSAGE_LINES
+        goes_on = self._head and not ended and len(self._told) < MOST_TOLD
         if goes_on and not NOT_TOLD.match(line) and not self._looks.search(line):
             self._told.append(line.strip())
 
@@ -289,5 +296,4 @@ class _Reader:
         if not (form.named_by_next and frames):
             return frames
         called = [*(frame.name for frame in frames[1:]), ""]
-        pairs = zip(frames, called, strict=True)
-        return [replace(frame, name=name) for frame, name in pairs if frame.name != TOP]
+        return [replace(frame, name=name) for frame, name in zip(frames, called, strict=True) if frame.name != TOP]

@@ -28,6 +28,13 @@ TOP: Final = "<module>"
 """The name of a frame that is known to be at the top level of its file."""
 STRONG: Final = r"(?:Error|Exception|Throwable|Failure|Fault|Rejection|Panic|Warning|Interrupt|Exit|Iteration|Timeout)"
 """What the names of errors end in, where nothing else says that it is one."""
+MOST_TOLD: Final = 10
+"""Lines of a message that are read behind its first."""
+RECORD: Final = re.compile(
+    r"\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3}\b)"
+    r"|\W{0,3}(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL|NOTICE)\b(?!:? *$)|[-=*_⎯─\"'`#~]{3,}$"
+)
+"""The start of a line of a log, or a rule: neither goes on with a message."""
 _ADDRESS: Final = re.compile(r"[A-Za-z][\w+.-]*://[^/]*(/.*)")
 
 

@@ -8,8 +8,9 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from data_prep.traces.stated import MESSAGE_LINES, NEXT_RECORD
 from data_prep.traces.trace import (
+    MOST_TOLD,
+    RECORD,
     STRONG,
     TOP,
     Frame,
@@ -87,7 +88,7 @@ class Reader:
         if not begins or HEADER in text or not ERROR.fullmatch(text):
             return False
         self.errors.append(TracedError(*split_message(text), (), self.relation))
-        self.relation, self._message = "", MESSAGE_LINES
+        self.relation, self._message = "", MOST_TOLD
         return True
 
     def chained(self, text: str) -> bool:
@@ -100,7 +101,7 @@ class Reader:
 
     def goes_on(self, text: str) -> None:
         """A line outside of frames: the last message may go on; else it may state the error of the next frames."""
-        if not text or NEXT_RECORD.match(text):
+        if not text or RECORD.match(text):
             self._message = 0
         if self._message:
             last = self.errors[-1]
@@ -132,7 +133,7 @@ class Reader:
             if not error and self._stated:
                 error, message = split_message(self._stated)
             self.errors.append(TracedError(error, message, tuple(self.frames), self.relation, self.left_out))
-            self.relation, self._message, self._stated = "", MESSAGE_LINES if error else 0, ""
+            self.relation, self._message, self._stated = "", MOST_TOLD if error else 0, ""
         self.frames, self.left_out = [], 0
 
     def _after_a_frame(self, line: str, text: str) -> None:

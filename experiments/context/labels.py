@@ -30,12 +30,7 @@ from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pipeline.contexts import asked_under, nearest_words, without_contexts
 from data_prep.records import CONTEXT_FIELD, Method, Pair
 from data_prep.store.split import Split
-from experiments.context.finished_run import (
-    FinishedRun,
-    rows_of_languages,
-    same_pairs,
-    url_of,
-)
+from experiments.context.finished_run import FinishedRun, rows_of_languages, same_pairs, url_of
 from experiments.context.measure import LENGTHS
 from experiments.context.options import JudgeOptions
 from experiments.terminal.console import say, show

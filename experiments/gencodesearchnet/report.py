@@ -15,9 +15,8 @@ from evaluation.benchmark import BenchmarkResult, SubsetResult
 from evaluation.comparison import Lead, adjusted
 from evaluation.result_store import ResultStore
 from evaluation.significance import Runs, compare_runs
-from experiments.tables.answers import said
 from experiments.tables.comparison_pictures import as_png, draw_leads
-from experiments.tables.comparison_tables import markdown_table, with_interval
+from experiments.tables.comparison_tables import markdown_table, said, with_interval
 from training.drawing import Figure
 
 FOLDER: Final = "gencodesearchnet"

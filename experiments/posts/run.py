@@ -17,14 +17,7 @@ from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
 from data_prep.posts.tracker import write_tracker
 from evaluation.metrics import best_ranks, mrr, top_at_k
-from experiments.posts.config import (
-    MODELS,
-    SAMPLE_SEED,
-    SAMPLE_SIZE,
-    PostsBm25Config,
-    PostsPlan,
-    resolve_plan,
-)
+from experiments.posts.config import MODELS, SAMPLE_SEED, SAMPLE_SIZE, PostsBm25Config, PostsPlan, resolve_plan
 from experiments.posts.loop import Loop, Stage
 from experiments.posts.pages import ON_TEST, ablation_page
 from experiments.posts.pools import Bm25Ranker, Pool, PostRanker, ZeroShotRanker, development_pools, evaluation_pool

@@ -26,10 +26,10 @@ from evaluation.metrics import chance_ranks, exact, short_columns
 from evaluation.significance import bootstrap_interval
 from experiments.recipes.config import Configuration
 from experiments.recipes.models import OWN, class_of
+from experiments.recipes.own_models import PAIRS, check_model
 from experiments.recipes.run_folder import RunFolder, miner
 from experiments.run.data import check_fields
 from experiments.run.earlier_run import beginning
-from experiments.run.model_check import PAIRS, check_model
 from experiments.terminal.console import say
 from modeling import distributed as processes
 from modeling.base import Encoded, NeuralRanker, PairTokenizer

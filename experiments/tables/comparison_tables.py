@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from data_prep.errors import one_line
-from evaluation.comparison import Entry, Lead, Pool, by_pool, largest_pools, leads
+from evaluation.comparison import Entry, Lead, Pool, Side, by_pool, largest_pools, leads
 from evaluation.metrics import further_columns, published_columns, short_columns
 from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference
@@ -28,6 +28,14 @@ _LATEX: Final = {
     "<": r"$<$",
     ">": r"$>$",
     "|": r"$|$",
+}
+
+SAID: Final[Mapping[Side, str]] = {
+    "better": "is ahead of",
+    "worse": "is behind",
+    "level": "is level with",
+    "not shown": "is not shown to differ from",
+    "one seed": "gets no verdict, with one seed, against",
 }
 
 Row = Sequence[str]
@@ -96,6 +104,11 @@ def with_interval(found: RunDifference) -> str:
     """A difference with the ends of its interval, where that is known."""
     text = f"{found.mean:+.3f}"
     return text if math.isnan(found.low) else f"{text} ({found.low:+.3f} to {found.high:+.3f})"
+
+
+def said(pair: tuple[str, str], lead: Lead) -> str:
+    """A comparison in a sentence, with its interval."""
+    return f"`{pair[0]}` {SAID[lead.side]} `{pair[1]}`, {with_interval(lead.difference)}."
 
 
 def cost(results: Iterable[Result]) -> str:

@@ -4,11 +4,14 @@
 ``bash run.sh table`` writes ``experiments/results/main.md`` and the README's table from the saved results.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from evaluation.comparison import Entry, largest_pools, paired_leads
+from evaluation.results import Result
 from experiments.tables.cells import Cell
+from experiments.tables.comparison_tables import markdown_table, said
 from experiments.tables.tuning import BEST, CHOSEN, ENCODER, best_of_trials
 
 REFERENCES: Final = ("galm", "bm25_tuned")
@@ -34,6 +37,12 @@ README_ALSO: Final[Mapping[str, str]] = {
 }
 """The same of rows that stand in for those of ``README_ROWS`` on a data set that these are not tested on."""
 README_TESTS: Final[Mapping[str, str]] = {"jdk": "JDK (seen project)", "debian_sample": "Debian (unseen libraries)"}
+TESTS: Final[Mapping[str, str]] = {
+    **README_TESTS,
+    "csn_tabcs": "CSN (papers' test set)",
+    "jcg_tabcs": "JCG (papers' test set)",
+}
+"""Data set -> its name on the page."""
 
 _SEEDS: Final = {"galm": 3, "galm_plus": 3, "tabcs": 3, "unif": 3, "deepcs": 3, "fcarcs": 3, "carlcs_ts": 3}
 """Number of seeds of a model; one if not given."""
@@ -242,3 +251,47 @@ from a pretrained one and need ``bash run.sh install sentences``; or ``transfer`
 def shown(label: str) -> str:
     """A saved label as tables and figures show it."""
     return label.replace(f" + {MIXED_WITH}", " + BM25")
+
+
+_COMPARED: Final = (("galm", "tabcs"), ("galm_plus", "tabcs"), ("galm_plus", "galm"))
+"""Models that are compared, alone and fused."""
+_OF_TRIALS: Final = (
+    "Each word model with the best setting of its trials, trained anew with up to three seeds. MRR: mean ± deviation "
+    "over seeds, of all test queries over as many methods. Differences are paired over queries, with 95 % intervals "
+    "over seeds and queries, those of one file together where files are known; verdicts by p < 0.05 after Holm's "
+    "correction for the comparisons of a test set here. A few lists of calls of the JDK differ from those of the main "
+    "table, so its rows are not compared with these."
+)
+
+
+def best_trials_section(results: Iterable[tuple[str, Result]], files: Mapping[str, Sequence[int]]) -> str:
+    """The section of the page of settings: the word models with the best of their trials; "" without results.
+
+    Args:
+        results: of the cells of ``benchmark tuned``, with their labels.
+        files: data set -> a number for the file of each test query, where they are known.
+    """
+    pools = largest_pools(results)
+    found = {title: pools[name] for name, title in TESTS.items() if name in pools}
+    if not found:
+        return ""
+    tests = {title: {_without_end(each.label): each for each in entries} for title, (_, entries) in found.items()}
+    names = dict.fromkeys(name for rows in tests.values() for name in rows)
+    cells = [(name, *(rows[name].mrr_text if name in rows else "-" for rows in tests.values())) for name in names]
+    told = [_compared(title, rows, files.get(found[title][0].dataset)) for title, rows in tests.items()]
+    return "\n\n".join(
+        (f"## The best of eight trials, on test splits\n\n{_OF_TRIALS}", markdown_table(("MRR", *tests), cells), *told)
+    )
+
+
+def _without_end(label: str) -> str:
+    """The label of a row without what all rows have."""
+    return shown(label).replace(of_trials(""), "")
+
+
+def _compared(title: str, rows: Mapping[str, Entry], files: Sequence[int] | None) -> str:
+    pairs = [(first + end, second + end) for end in ("", " + BM25") for first, second in _COMPARED]
+    known = [pair for pair in pairs if all(name in rows for name in pair)]
+    leads = paired_leads([(rows[first], rows[second]) for first, second in known], files)
+    lines = [f"- {said(pair, lead)}" for pair, lead in zip(known, leads, strict=True)]
+    return "\n".join((f"{title}:\n", *lines))

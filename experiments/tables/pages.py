@@ -23,8 +23,19 @@ from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS
 from experiments.speed.report import newest_rows
 from experiments.tables.ablation_checks import calibration_section, control_section
-from experiments.tables.ablations import ABLATIONS, Found, ablation_page, ablation_picture, found_by, overview
-from experiments.tables.answers import Answers, answers_of, answers_page, answers_pictures, where_section
+from experiments.tables.ablations import (
+    ABLATIONS,
+    GRID,
+    Found,
+    ablation_page,
+    ablation_picture,
+    found_by,
+    grid_cells,
+    grid_of,
+    grid_page,
+    overview,
+)
+from experiments.tables.answers import BUDGET, WHERE, Answers, answers_of, answers_page, answers_pictures, where_section
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_pictures import (
     as_png,
@@ -34,12 +45,17 @@ from experiments.tables.comparison_pictures import (
     training_pictures,
 )
 from experiments.tables.comparison_tables import Clusters, Named, cost, named, published_table, summary, tables
-from experiments.tables.equal_budgets import best_trials_section
-from experiments.tables.graph_grid import NAME as GRID
-from experiments.tables.graph_grid import grid_cells, grid_of, grid_page
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.language_table import language_page
-from experiments.tables.main_table import CELLS, README_ALSO, README_ROWS, README_TESTS, REFERENCES, shown
+from experiments.tables.main_table import (
+    CELLS,
+    README_ALSO,
+    README_ROWS,
+    README_TESTS,
+    REFERENCES,
+    best_trials_section,
+    shown,
+)
 from experiments.tables.query_kinds import (
     QUERIES,
     KnownPool,
@@ -57,18 +73,6 @@ START: Final = "<!-- results:start -->"
 END: Final = "<!-- results:end -->"
 FOLDERS: Final = ("main", "ablations", "calibration", "tuning", LANGUAGES, GENCODESEARCHNET, QUERIES)
 """Whose results are put into two files each; those of contexts and posts are by their own commands."""
-_WHERE: Final = (
-    "The pairs of [main.md](main.md) with 95 % intervals over training seeds and queries, those of one file together. "
-    "Queries with equal words have equal rankings: where any of their methods counts as an answer, the rank is that of "
-    "the first. Wins and losses: on how many queries 1/rank, the mean over seeds, is above the other's, equal, below."
-)
-_BUDGET: Final = (
-    "**Tuning.** The neural models of this page were given the same four settings on validation; those with or without "
-    "a tree have the other form's. With the best of eight equal trials each, the JDK is ranked in "
-    "[tuning.md](tuning.md#the-best-of-eight-trials-on-test-splits). galm keeps its paper's loss. What GALM's paper "
-    "leaves open, and what galm_plus has instead, was chosen on validation by hand, in more runs than that: its lead "
-    "includes this work."
-)
 _LOADS: Final = "Times were taken under different loads and compare no models."
 
 _FINDING: Final = """\
@@ -153,7 +157,7 @@ class Saved:
         parts = [
             "# Where are the models ahead?",
             "\n".join(filter(None, map(nearest_answer, self.known))),
-            _WHERE,
+            WHERE,
             *(["## All queries", *where_section(self.answers)] if self.answers else []),
             "## By kind of query",
             *by_kind,
@@ -245,7 +249,7 @@ def pages(saved: Saved) -> Iterator[tuple[str, str]]:
     """The Markdown files of those pages that have results, by their names in the folder."""
     found = {
         "published": "" if saved.own else f"# Printed numbers and what they can mean\n\n{published_table()}\n",
-        "main": answers_page(saved.answers, "" if saved.own else _BUDGET, saved.times),
+        "main": answers_page(saved.answers, "" if saved.own else BUDGET, saved.times),
         "main-all": saved.all_page(),
         "main-where": saved.where_page(),
         "tuning": saved.tuning_page(),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cli import lock
-from cli.lock import (
+from tests import locks
+from tests.locks import (
     ALL,
     OF_A_BUILD,
     OPTIONS,
@@ -39,7 +39,7 @@ def pinned(text: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", [*FILES, TORCH])
 def test_no_lock_is_stale(name):
-    assert inputs_sha256(ROOT) in text_of(name), "requirements*.txt changed: run .venv/bin/python -m cli.lock"
+    assert inputs_sha256(ROOT) in text_of(name), "requirements*.txt changed: run .venv/bin/python -m tests.locks"
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -117,14 +117,14 @@ def test_what_the_search_needs_and_torch_stand_apart(tmp_path, monkeypatch):
     uv.answers["requirements-x.txt"] = f"a==1{hashes}{marked}c==1{hashes}torch==4{hashes}"
     for name in (*uv.answers, ALL):
         (tmp_path / name).write_text("any\n")
-    lock.write_locks(tmp_path)
+    locks.write_locks(tmp_path)
     assert not (tmp_path / "locks" / ALL).exists()
     assert text_of(SEARCH, tmp_path).endswith(f"{OPTIONS}a==1{hashes}")
     assert text_of(TRAINING, tmp_path).endswith(f"{OPTIONS}c==1{hashes}")
     assert text_of("requirements-x.txt", tmp_path).endswith(f"{OPTIONS}{marked}c==1{hashes}")  # of use without training
     assert text_of(TORCH, tmp_path).endswith("\nnvidia-x==5 ; sys_platform == 'linux'\ntorch==4\n")
     assert all("c==1\n" in pinned for pinned in uv.pinned)  # all are resolved as they were together
-    lock.write_locks(tmp_path)
+    locks.write_locks(tmp_path)
     assert "a==1\n" in uv.preferred[1]  # present versions are kept
     assert "b==2 ; python_version < '3.12'\n" in uv.preferred[1]
 
@@ -135,7 +135,7 @@ def test_the_file_of_everything_names_the_two_that_have_locks():
 
 def test_what_uv_refuses_ends_in_one_line(tmp_path):
     (tmp_path / SEARCH).write_text("not a requirement at all\n")
-    script = f"from pathlib import Path; from cli import lock; lock.main(Path({str(tmp_path)!r}))"
+    script = f"from pathlib import Path; from tests import locks; locks.main(Path({str(tmp_path)!r}))"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert told.returncode == 2
     assert "Traceback" not in told.stderr

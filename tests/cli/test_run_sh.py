@@ -23,8 +23,7 @@ from experiments.posts.results import ABLATIONS as POSTS_ABLATIONS
 from experiments.recipes import config
 from experiments.recipes.config import SECTIONS, all_options, parse_options, resolve
 from experiments.recipes.models import MODELS
-from experiments.tables.ablations import ABLATIONS
-from experiments.tables.graph_grid import NAME as GRID
+from experiments.tables.ablations import ABLATIONS, GRID
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.main_table import CELLS
 from experiments.tables.sweep import PREFIX, Sweep

@@ -1,12 +1,13 @@
 """The core of the VS Code extension, by node's own test runner; in a real editor it is tried by ``test_editor``."""
 
 import re
-import runpy
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.vscode.languages import files
 
 EXTENSION = Path(__file__).resolve().parents[2] / "vscode"
 CANNOT_RUN = 77
@@ -34,6 +35,6 @@ def test_its_types_and_its_style():
 
 
 def test_its_table_of_languages_is_that_of_the_registry():
-    """After a change, ``PYTHONPATH=. python vscode/languages.py`` writes it again."""
-    for path, text in runpy.run_path(str(EXTENSION / "languages.py"))["files"]().items():
+    """After a change, ``python -m tests.vscode.languages`` writes it again."""
+    for path, text in files().items():
         assert path.read_text() == text, path

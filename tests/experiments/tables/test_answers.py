@@ -16,8 +16,6 @@ from experiments.tables.answers import (
     IN_SHORT,
     PICTURE,
     QUESTIONS,
-    SAID,
-    TESTS,
     TIME_PICTURE,
     YES_OR_NO,
     answers_of,
@@ -25,6 +23,8 @@ from experiments.tables.answers import (
     answers_pictures,
     where_section,
 )
+from experiments.tables.comparison_tables import SAID
+from experiments.tables.main_table import TESTS
 from experiments.tables.pages import RESULTS, Saved
 from tests.evaluation.test_results import SIZE, result
 

@@ -9,13 +9,13 @@ from experiments.tables.ablations import ABLATIONS
 from experiments.tables.cells import saved_results
 from experiments.tables.comparison_pictures import comparison_pictures, overview_picture
 from experiments.tables.comparison_tables import markdown_table, tables
-from experiments.tables.equal_budgets import best_trials_section
 from experiments.tables.main_table import (
     CELLS,
     README_ALSO,
     README_ROWS,
     README_TESTS,
     REFERENCES,
+    best_trials_section,
     of_trials,
     shown,
 )

@@ -1,4 +1,4 @@
-// The languages that can be searched from; vscode/languages.py writes their table.
+// The languages that can be searched from; tests/vscode/languages.py writes their table.
 
 import table from "./languages.json" with { type: "json" };
 

@@ -1,6 +1,6 @@
-"""Writes what the extension knows of languages, from the registry: ``PYTHONPATH=. python vscode/languages.py``.
+"""Writes what the extension knows of languages, from the registry: ``python -m tests.vscode.languages``.
 
-That is ``src/core/languages.json``, and the events by which the extension is activated in ``package.json``.
+That is ``vscode/src/core/languages.json``, and the events by which the extension is activated in ``package.json``.
 """
 
 import json
@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.languages.registry import languages
+from tests.conftest import REPOSITORY
 
-_FOLDER: Final = Path(__file__).parent
+_FOLDER: Final = REPOSITORY / "vscode"
 _MANIFEST: Final = _FOLDER / "package.json"
 
 

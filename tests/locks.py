@@ -1,6 +1,6 @@
 """Writes ``locks/``: the versions and hashes of all packages that each requirements file needs, the indirect ones too.
 
-``.venv/bin/python -m cli.lock``, after a change of requirements*.txt, by uv of requirements-dev.txt. Versions in the
+``.venv/bin/python -m tests.locks``, after a change of requirements*.txt, by uv of requirements-dev.txt. Versions in the
 present locks are kept where they still fit; without locks/, the newest are taken. All files are resolved together, as
 they may be installed into one environment, for every platform and each Python from 3.11 on.
 """
@@ -88,7 +88,7 @@ def write_locks(root: Path) -> None:
 
 
 def _header(root: Path, about: str) -> str:
-    return f"# {about}. Written by `python -m cli.lock`; do not edit.\n# inputs sha256:{inputs_sha256(root)}\n"
+    return f"# {about}. Written by `python -m tests.locks`; do not edit.\n# inputs sha256:{inputs_sha256(root)}\n"
 
 
 def _compiled(root: Path, *arguments: str) -> dict[str, str]:
@@ -102,7 +102,7 @@ def main(root: Path = ROOT) -> None:
     try:
         write_locks(root)
     except subprocess.CalledProcessError:
-        sys.stderr.write("cli.lock: uv could not resolve requirements*.txt (see above); locks/ is as it was\n")
+        sys.stderr.write("tests.locks: uv could not resolve requirements*.txt (see above); locks/ is as it was\n")
         sys.exit(2)
 
 
