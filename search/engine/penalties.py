@@ -1,8 +1,8 @@
 """What rows gain and lose beside their scores.
 
-They gain by passages (:mod:`search.engine.phrases`). Constants, tests, catalogues of messages, what is old and what is
-deep in folders lose some of their score, and types where it is said what a function does. A definition stands before
-what only declares it, and of the same file for several platforms that for Unix before those for others.
+They gain by passages (:mod:`search.engine.phrases`). Constants, tests, examples, catalogues of messages, what is old
+and what is deep in folders lose some of their score, and types where it is said what a function does. A definition
+stands before what only declares it, and of the same file for several platforms that for Unix before those for others.
 """
 
 from collections import Counter
@@ -16,6 +16,7 @@ import numpy as np
 from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.evidence import PLATFORMS, platform_twins
+from search.engine.file_places import asks_for_shown, shown
 from search.engine.messages import AS_TYPED
 from search.engine.question import RankingSettings, Spelt, asks_for_tests
 from search.engine.signals import begins
@@ -82,6 +83,7 @@ class Penalties:
         lost = lost + _CATALOGUE * self._catalogues[rows]
         if not (for_tests or asks_for_tests(words)):
             lost += ranking.test * self._tests[rows]
+            lost += ranking.test * (self._shown[rows] & (not asks_for_shown(tuple(words))))
         asked = {*map(stem_of, words)}
         if asked.isdisjoint(DEPRECATED):
             lost += ranking.deprecated * (self._index.deprecated[rows] > 0)
@@ -97,6 +99,11 @@ class Penalties:
     @cached_property
     def _tests(self) -> Bool[np.ndarray, " rows"]:
         return rows_of_tests(self._index)
+
+    @cached_property
+    def _shown(self) -> Bool[np.ndarray, " rows"]:
+        """Rows of examples and the like; those of benchmarks that are tests too lose by both."""
+        return self._spread(shown(file.path for file in self._index.files))
 
     @cached_property
     def depths(self) -> Int64[np.ndarray, " rows"]:
