@@ -73,9 +73,9 @@ def test_a_fit_is_a_local_best_of_the_grid(folder):
     files = read_query_files(asked(folder, one=BY_TEXT, two=BY_NAME))
     project = FileProject(files["two"], index)
     found = fitted([project], PLAN)
-    assert project.ndcg(found) > project.ndcg(PLAN.start)
+    assert project.smooth_ndcg(found) > project.smooth_ndcg(PLAN.start)
     others = [replace(found, **{name: value}) for name, each in PLAN.tried.items() for value in each.values]
-    assert max(map(project.ndcg, others)) <= project.ndcg(found) + LEAST
+    assert max(map(project.smooth_ndcg, others)) <= project.smooth_ndcg(found) + LEAST
 
 
 def test_files_are_ranked_as_the_search_ranks_them_without_passages(folder):
