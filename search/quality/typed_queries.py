@@ -122,8 +122,8 @@ def smooth_ndcg(found: Sequence[str], scores: Sequence[float], relevant: Sequenc
     """
     gained, own = 0.0, np.array(scores, np.float64)
     for place in (rank - 1 for path in relevant if (rank := _rank(found, path))):
-        rank = 0.5 + float(_sigmoid((own - own[place]) / SPREAD).sum())  # itself is a half
-        gained += float(_sigmoid(np.array(DEPTH + 0.5 - rank))) / np.log2(1 + rank)
+        mean = 0.5 + float(_sigmoid((own - own[place]) / SPREAD).sum())  # itself is a half
+        gained += float(_sigmoid(np.array(DEPTH + 0.5 - mean))) / np.log2(1 + mean)
     return gained / float((1 / np.log2(1 + np.arange(1, min(DEPTH, len(relevant)) + 1))).sum())
 
 
