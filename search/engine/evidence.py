@@ -22,17 +22,15 @@ experiments/results/certainty.json, by ``quality DIR --queries=FILE.json --fit=c
 """
 
 import re
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
 
-from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.signals import Candidates, Hit
-from search.index.code_index import CONSTANT, WHOLE_FILE, Index
+from search.index.code_index import CONSTANT, TEST, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
 Level = Literal["strong", "weak", "none"]
@@ -258,40 +256,8 @@ def _is_much(index: Index, only: int, row: int) -> bool:
     return 3 * (own.end_line - own.start_line + 1) >= whole.end_line or index.file(row).units == 2
 
 
-_USUAL: Final = word_set("unix posix linux darwin macos nix generic default other")
-PLATFORMS: Final = _USUAL | word_set(
-    "windows win win32 win64 mingw msvc cygwin aix haiku os390 plan9 solaris sunos wasm wasi"
-)
-"""Names of platforms, and of what is not for one of them."""
-_PATH_PARTS: Final = re.compile(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*")
-
-
-def platform_twins(paths: Sequence[str]) -> list[list[tuple[int, bool]]]:
-    """Groups of files whose paths differ by the name of a platform: their numbers, and whether it is seldom meant."""
-    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
-    lower = [path.lower() for path in paths]
-    all_paths = "\n".join(lower)
-    names = [name for name in PLATFORMS if name in all_paths]
-    if _USUAL.issuperset(names):
-        return []  # as for most projects
-    for number in (number for number, path in enumerate(lower) if any(name in path for name in names)):
-        path = paths[number]
-        for part in _PATH_PARTS.finditer(path):
-            if (name := part[0].lower()) in PLATFORMS:
-                around = path[: part.start()].lower(), path[part.end() :].lower()
-                found.setdefault(around, []).append((number, name not in _USUAL))
-    return [group for group in found.values() if {rare for _, rare in group} == {True, False}]
-
-
-def folder_depths(paths: Sequence[str]) -> list[int]:
-    """Of each path, the number of folders above it that have more than one entry."""
-    folders, known = [path.rpartition("/")[0] for path in paths], set[str]()
-    for folder in folders:
-        while folder and folder not in known:
-            known.add(folder)
-            folder = folder.rpartition("/")[0]
-    inside = Counter([*folders, *(folder.rpartition("/")[0] for folder in known)])
-    depths = {"": int(inside[""] > 1)}
-    for folder in sorted(known):  # each behind that above
-        depths[folder] = depths[folder.rpartition("/")[0]] + (inside[folder] > 1)
-    return [depths[folder] for folder in folders]
+def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
+    """Rows of test files, and of tests and modules of tests inside of others."""
+    inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
+    of_files = np.array([file.test for file in index.files], np.bool_)
+    return inside | (index.kinds == TEST) | np.repeat(of_files, np.diff(index.file_edges))

@@ -14,16 +14,18 @@ The score of a file is the sum of (names: :class:`FileWeights`)
   (:func:`search.index.read_part.callers_index`), divided by the best file's;
 - ``defines`` if the question is a single name, and the file defines it, and half as much again if it is called so.
 
-The idf of the words of its :func:`subject` is raised by ``subject`` times it.
+The idf of the words of its :func:`subject`, and of those that it has twice, is raised by ``subject`` times it.
 
 Other spellings of a word (:mod:`search.engine.path_reading`) count ``spelling`` times in names and folders.
 
 Tests then keep ``test_share`` of it, unless the question asks for them, and files that only gather others
-(``__init__.py``) ``gathering_share``, and headers of longer files ``header_share``. The defaults were fitted on typed
-questions (docs/search-settings.md).
+(``__init__.py``) ``gathering_share``, headers of longer files ``header_share``, and examples, benchmarks and the like
+(:mod:`search.engine.file_places`) half. At last each gains ``around`` times the best score of another file of its
+folder, of which it keeps as much. The defaults were fitted on typed questions (docs/search-settings.md).
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
@@ -33,16 +35,15 @@ from typing import Final
 import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Float32, Int64, slices
+from search.engine.file_places import FilePlaces, asks_for_shown
 from search.engine.path_reading import Spellings
 from search.engine.signals import begins
 from search.files.words import (
     ASKING,
     BREAKS,
-    GATHERING,
     SAYS_NOTHING,
     SELDOM,
     STOP_WORDS,
-    path_stems,
     pieces,
     stem_of,
     stems_of,
@@ -56,8 +57,8 @@ FILES: Final = 60
 COMMON: Final = 3
 """Files that have a word from which on a part of a name may be that word."""
 _RUN: Final = re.compile(r"\w+")
-_HEADERS: Final = frozenset(("h", "hh", "hpp", "hxx"))
-_SOURCES: Final = frozenset(("c", "cc", "cpp", "cxx"))
+_SHOWN_SHARE: Final = 0.5
+"""What a file keeps that only shows or stands for other code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class FileWeights:
     head: float = 0.4
     """The gain of a file that has all words of the question in comments at its beginning."""
     subject: float = 1.0
-    """What the words before the first preposition of a question count more than the others."""
+    """What the words before the first preposition of a question, and repeated ones, count more than the others."""
     callers: float = 0.15
     """The gain of the file whose callers' names and comments have the question's words most."""
     defines: float = 1.0
@@ -88,6 +89,8 @@ class FileWeights:
     """What a file that only gathers others keeps."""
     header_share: float = 0.7
     """What a header keeps if a longer file of the same name has what it declares."""
+    around: float = 0.05
+    """The gain of a file beside which one stands that has a score of 1."""
     most_terms: int = 6
     """Words from which on a question is rather about one function: files count less, the more it has."""
     stem_times: int = 20
@@ -119,11 +122,17 @@ def _stemmed(words: tuple[str, ...]) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16)
 def subject(query: str) -> frozenset[str]:
-    """The stems of the words before a question's first preposition or auxiliary verb; messages and paths have none."""
+    """The stems of the words before a question's first preposition or auxiliary verb, and of those that it has twice.
+
+    Messages and paths have none.
+    """
     runs = [*dropwhile(BREAKS.__contains__, (run for run in _RUN.findall(query) if run.lower() not in ASKING))]
+    if query[-1:] in (".", "!") or "/" in query or "\\" in query:
+        return frozenset()
     own = [*takewhile(lambda run: run.lower() not in BREAKS, runs)]
-    is_plain = len(own) < len(runs) and query[-1] not in ".!" and "/" not in query and "\\" not in query
-    return frozenset(stem for run in own for stem in stems_of(run) if is_plain)
+    every = Counter(stem for run in runs for stem in stems_of(run))
+    first = {stem for run in own for stem in stems_of(run) if len(own) < len(runs)}
+    return frozenset(first | {stem for stem, number in every.items() if number > 1})
 
 
 def says_nothing(words: Sequence[str]) -> bool:
@@ -149,7 +158,8 @@ class FileRanking:
     ) -> None:
         """``paths`` and ``tests``: of each file its path, and whether it is a test; ``callers``: as an index has it."""
         self._files, self._paths, self._tests, self._weights = files, paths, tests, weights
-        self._callers = callers
+        self._callers, self._places = callers, FilePlaces(paths, files)
+        self._kept = lru_cache(maxsize=4)(self._shares)
 
     def scores(
         self, words: Sequence[str], query: str, *, for_tests: bool, comments: bool = True
@@ -173,11 +183,19 @@ class FileRanking:
             found += own.callers / (called.max() or 1.0) * called
         for file, gain in self._defining(query):
             found[file] += gain
-        found[self._gathering] *= own.gathering_share
-        found[self._headers] *= own.header_share
-        if not for_tests:
-            found[self._tests] *= own.test_share
+        kept = self._kept(for_tests=for_tests, is_shown=for_tests or asks_for_shown(tuple(words)))
+        found *= kept
+        if own.around:
+            found += own.around * kept * self._places.best_around(found) * (found > 0)
         return found * min(1.0, own.most_terms / max(1, len(terms)))
+
+    def _shares(self, *, for_tests: bool, is_shown: bool) -> Float[np.ndarray, " files"]:
+        """What each file keeps of its score; ``for_tests`` and ``is_shown``: whether tests and examples keep it all."""
+        own, places = self._weights, self._places
+        kept = np.where(places.gathering, own.gathering_share, 1.0) * np.where(places.headers, own.header_share, 1.0)
+        if not for_tests:
+            kept *= np.where(self._tests, own.test_share, 1.0)
+        return kept if is_shown else kept * np.where(places.shown, _SHOWN_SHARE, 1.0)
 
     def _by_words(
         self, terms: Sequence[str], others: _Others, raised: Collection[str], *, comments: bool
@@ -196,7 +214,7 @@ class FileRanking:
         found = found / (found.max(initial=0) or 1)
         has = {kind: np.minimum(counts[kind], 1.0) for kind in ("stem", "folders")}
         in_stem, in_folders = (np.bincount(files, weight * each, size) for each in has.values())
-        matched = np.minimum(np.bincount(files, has["stem"], size) / self._stem_lengths, 1.0)
+        matched = np.minimum(np.bincount(files, has["stem"], size) / self._places.stem_lengths, 1.0)
         first = np.bincount(files, (of_term == 0) * has["stem"], size)
         return (
             found
@@ -248,27 +266,6 @@ class FileRanking:
     @cached_property
     def _spellings(self) -> Spellings:
         return Spellings(self._files.named, self._paths, self._files.common(COMMON))
-
-    @cached_property
-    def _stem_lengths(self) -> Float32[np.ndarray, " files"]:
-        """The number of distinct words of each file's name, at least 1."""
-        return np.array([max(1, len(set(path_stems(path)[0]))) for path in self._paths], np.float32)
-
-    @cached_property
-    def _gathering(self) -> Bool[np.ndarray, " files"]:
-        return np.array([path.rpartition("/")[2] in GATHERING for path in self._paths], np.bool_)
-
-    @cached_property
-    def _headers(self) -> Bool[np.ndarray, " files"]:
-        """Headers of longer files, by their words."""
-        names = (path.rpartition("/")[2].rpartition(".") for path in self._paths)
-        known = [(stem, suffix, length) for (stem, _, suffix), length in zip(names, self._files.lengths, strict=True)]
-        longest: dict[str, int] = {}
-        for stem, suffix, length in known:
-            if suffix in _SOURCES:
-                longest[stem] = max(length, longest.get(stem, 0))
-        found = [suffix in _HEADERS and longest.get(stem, 0) > length for stem, suffix, length in known]
-        return np.array(found, np.bool_)
 
 
 def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:

@@ -16,7 +16,7 @@ import numpy as np
 
 from data_prep.errors import UserError, meant, one_line, shown
 from data_prep.store.arrays import Bool
-from search.engine.penalties import rows_of_tests
+from search.engine.evidence import rows_of_tests
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.files.languages import chosen_languages, path_matcher
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Final
 
+from search.engine.file_places import SHOWS
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
@@ -24,10 +25,7 @@ _READ: Final = 400
 """Rows whose text is read for one name."""
 _STEP: Final = 20.0
 """What one better reading adds to a score: more than scores of rows differ by."""
-_NOT_OWN: Final = re.compile(
-    r"(?:^|[/_.-])(?:mocks?|fakes?|stubs?|fixtures?|examples?|samples?|demos?|benchmarks?|docs?|playground)(?=[/_.-])",
-    re.IGNORECASE,
-)
+_NOT_OWN: Final = re.compile(rf"(?:^|[/_.-])(?:{SHOWS}|docs?)(?=[/_.-])", re.IGNORECASE)
 """What marks paths of code that only shows or stands for other code."""
 _HIGHEST: Final = 3
 """Steps up from a type to those that it extends."""

@@ -1,9 +1,9 @@
 """What rows gain and lose beside their scores.
 
-They gain by passages (:mod:`search.engine.phrases`). Constants, tests, catalogues of messages, what is old and what is
-deep in folders lose some of their score, and types where it is said what a function does. A definition stands before
-what only declares it, code that has all words of a question before a test that would be first, and of the same file for
-several platforms that for Unix before those for others.
+They gain by passages (:mod:`search.engine.phrases`). Constants, tests, examples, catalogues of messages, what is old
+and what is deep in folders lose some of their score, and types where it is said what a function does. A definition
+stands before what only declares it, code that has all words of a question before a test that would be first, and of the
+same file for several platforms that for Unix before those for others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,8 @@ import numpy as np
 
 from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
-from search.engine.evidence import PLATFORMS, folder_depths, platform_twins
+from search.engine.evidence import rows_of_tests
+from search.engine.file_places import PLATFORMS, asks_for_shown, folder_depths, platform_twins, shown
 from search.engine.file_ranking import stemmed
 from search.engine.messages import AS_TYPED
 from search.engine.question import RankingSettings, Spelt, asks_for_tests
@@ -43,13 +44,6 @@ _APART: Final = 1e-6
 """Between the scores of rows that stand behind another one."""
 _EXPECTED: Final = 0.25
 """What a test weighs that has a message which other code has too, over one that has it alone."""
-
-
-def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
-    """Rows of test files, and of tests and modules of tests inside of others."""
-    inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
-    of_files = np.array([file.test for file in index.files], np.bool_)
-    return inside | (index.kinds == TEST) | np.repeat(of_files, np.diff(index.file_edges))
 
 
 def says_what_is_done(words: Sequence[str]) -> bool:
@@ -85,6 +79,7 @@ class Penalties:
         lost = lost + _CATALOGUE * self._catalogues[rows]
         if not (for_tests or asks_for_tests(words)):
             lost += ranking.test * self._tests[rows]
+            lost += ranking.test * (self._shown[rows] & (not asks_for_shown(tuple(words))))
         asked = {*map(stem_of, words)}
         if asked.isdisjoint(DEPRECATED):
             lost += ranking.deprecated * (self._index.deprecated[rows] > 0)
@@ -100,6 +95,11 @@ class Penalties:
     @cached_property
     def _tests(self) -> Bool[np.ndarray, " rows"]:
         return rows_of_tests(self._index)
+
+    @cached_property
+    def _shown(self) -> Bool[np.ndarray, " rows"]:
+        """Rows of examples and the like; those of benchmarks that are tests too lose by both."""
+        return self._spread(shown(file.path for file in self._index.files))
 
     @cached_property
     def depths(self) -> Int64[np.ndarray, " rows"]:

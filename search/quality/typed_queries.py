@@ -28,6 +28,8 @@ from search.retrieval.word_index import KINDS
 
 DEPTH: Final = 10
 """Files of an answer that count."""
+SPREAD: Final = 0.3
+"""Difference of two scores that is much by chance."""
 ALL: Final = "all"
 """The category of all queries."""
 
@@ -105,6 +107,28 @@ def ndcg_by_file(found: Sequence[str], relevant: Sequence[str]) -> float:
     """NDCG@10 of an order of files; each relevant file counts once, at its first match."""
     ranks = [rank for path in relevant if (rank := _rank(found, path))]
     return ndcg_of_several(ranks, len(relevant), DEPTH)
+
+
+def smooth_ndcg(found: Sequence[str], scores: Sequence[float], relevant: Sequence[str]) -> float:
+    """NDCG@10 by ranks that change gradually with the scores; near that of the order if these are far apart.
+
+    Of a file whose score is higher by d a relevant one has the share sigmoid(d / SPREAD) before it. So its rank is 1
+    plus the sum of these over the others. It counts less, the further it is behind rank DEPTH.
+
+    Args:
+        found: paths of files, best first.
+        scores: theirs.
+        relevant: the paths of those that are, each of which counts at its first match.
+    """
+    gained, own = 0.0, np.array(scores, np.float64)
+    for place in (rank - 1 for path in relevant if (rank := _rank(found, path))):
+        mean = 0.5 + float(_sigmoid((own - own[place]) / SPREAD).sum())  # itself is a half
+        gained += float(_sigmoid(np.array(DEPTH + 0.5 - mean))) / np.log2(1 + mean)
+    return gained / float((1 / np.log2(1 + np.arange(1, min(DEPTH, len(relevant)) + 1))).sum())
+
+
+def _sigmoid(values: Float[np.ndarray, " *any"]) -> Float[np.ndarray, " *any"]:
+    return np.asarray(1 / (1 + np.exp(-np.clip(values, -30, 30))))
 
 
 def _rank(found: Sequence[str], path: str) -> int:

@@ -1,8 +1,11 @@
 """Weights measured on typed questions about several projects: without each, and fitted with each project left out.
 
 A fit is a coordinate search: from the plan's start, one weight after the other takes the value that raises the mean of
-the projects' NDCG@10 by file, until a round changes none (at most ``ROUNDS``). What a project gets by the weights that
-were fitted on the others tells what an unknown one can expect; its own questions have no part in them.
+the projects' smooth NDCG@10 by file, until a round changes none (at most ``ROUNDS``). It is smooth since a rank is the
+expected number of files that stand before, if scores were known up to a spread
+(:func:`search.quality.typed_queries.smooth_ndcg`): which file is first by a hair is chance. What a project gets by the
+weights that were fitted on the others, by plain NDCG@10, tells what an unknown one can expect; its own questions have
+no part in them.
 
 Two plans: the weights of whole files alone, without methods, models or vectors; and those of the whole search where
 files are asked for. The starts were chosen by no typed question.
@@ -23,10 +26,12 @@ from search.engine.question import RankingSettings, asks_for_tests, words_of
 from search.engine.signals import Alignment, FileScorer, Reranker, Retriever
 from search.index.code_index import Index
 from search.quality.query_file import QueryFile
-from search.quality.typed_queries import DEPTH, ndcg_by_file, seen
+from search.quality.typed_queries import DEPTH, ndcg_by_file, seen, smooth_ndcg
 
 Weights = TypeVar("Weights", bound=FileWeights)
 ROUNDS: Final = 3
+FIRST: Final = 30
+"""Files of an answer that are looked at, since the scores of those behind the first ten count a little too."""
 LEAST: Final = 0.0005
 """What another value of a weight raises the mean by, at least: less is chance."""
 _DEFAULT: Final = RankingSettings()
@@ -92,6 +97,7 @@ _OF_FILES: Final[Mapping[str, Tried]] = {
     "subject": Tried(0.0, (0.0, 0.5, 1.0, 2.0), without=0.0),
     "callers": Tried(0.0, (0.0, 0.15, 0.3), without=0.0),
     "defines": Tried(1.0, (0.5, 1.0, 2.0), without=0.0),
+    "around": Tried(0.0, (0.0, 0.05, 0.1), without=0.0),
     "most_terms": Tried(8, (5, 6, 8), without=1000),
     "test_share": Tried(0.3, (0.1, 0.3, 0.6), without=1.0),
     "gathering_share": Tried(0.8, (0.6, 0.8, 0.9, 1.0), without=1.0),
@@ -107,7 +113,7 @@ _OF_SEARCH: Final[Mapping[str, Tried]] = {
     "phrases_of_file": Tried(1.0, (1.0, 2.0, 3.0), without=0.0),
     "old": Tried(3.0, (1.0, 3.0, 5.0), without=0.0),
     "depth": Tried(0.0, (0.0, 0.2, 0.3, 0.4), without=0.0),
-    "file": Tried(0.2, (0.0, 0.2, 0.3, 0.4), without=0.0),
+    "file": Tried(0.2, (0.0, 0.05, 0.1, 0.2, 0.3, 0.4), without=0.0),
     "whole": Tried(0.0, (0.0, 0.5, 1.0), without=0.0),
     "test": Tried(1.0, (0.0, 1.0, 2.0), without=0.0),
     "constant": Tried(1.0, (0.0, 1.0, 1.5), without=0.0),
@@ -123,6 +129,7 @@ class Project(ABC, Generic[Weights]):
     def __init__(self, asked: QueryFile, index: Index) -> None:
         self.asked, self.index = asked, index
         self._known: dict[Weights, float] = {}
+        self._smooth: dict[Weights, float] = {}
         self._files: dict[FileWeights, FileScorer] = {}
 
     def file_scores(self, weights: FileWeights) -> FileScorer:
@@ -132,29 +139,40 @@ class Project(ABC, Generic[Weights]):
         return self._files[weights]
 
     @abstractmethod
-    def first_files(self, query: str, weights: Weights) -> Sequence[str]:
-        """The paths of the first files for a question, best first."""
+    def first_files(self, query: str, weights: Weights) -> Mapping[str, float]:
+        """The paths of the first files for a question and their scores, best first."""
 
     def ndcg(self, weights: Weights) -> float:
         """The mean of NDCG@10 by file over the questions."""
-        if weights not in self._known:
-            values = []
-            for query in self.asked.queries:
-                found = [seen(self.asked.root, path) for path in self.first_files(query.text, weights)]
-                values.append(ndcg_by_file(found, query.paths))
-            self._known[weights] = float(np.mean(values))
+        self._measure(weights)
         return self._known[weights]
+
+    def smooth_ndcg(self, weights: Weights) -> float:
+        """The mean of smooth NDCG@10 over the questions."""
+        self._measure(weights)
+        return self._smooth[weights]
+
+    def _measure(self, weights: Weights) -> None:
+        if weights in self._known:
+            return
+        plain, smooth = [], []
+        for query in self.asked.queries:
+            first = self.first_files(query.text, weights)
+            found = [seen(self.asked.root, path) for path in first]
+            plain.append(ndcg_by_file(found[:DEPTH], query.paths))
+            smooth.append(smooth_ndcg(found, [*first.values()], query.paths))
+        self._known[weights], self._smooth[weights] = float(np.mean(plain)), float(np.mean(smooth))
 
 
 class FileProject(Project[FileWeights]):
     """A project whose whole files alone are ranked, by :class:`search.engine.file_ranking.FileRanking`."""
 
-    def first_files(self, query: str, weights: FileWeights) -> Sequence[str]:
+    def first_files(self, query: str, weights: FileWeights) -> Mapping[str, float]:
         """Those with a score above 0."""
         words = words_of(query)
         scores = self.file_scores(weights).scores(words, query, for_tests=asks_for_tests(words))
-        best = np.argsort(-scores, kind="stable")[:DEPTH].tolist()
-        return [self.index.files[place].path for place in best if scores[place] > 0]
+        best = np.argsort(-scores, kind="stable")[:FIRST].tolist()
+        return {self.index.files[place].path: float(scores[place]) for place in best if scores[place] > 0}
 
 
 class SearchProject(Project[SearchWeights]):
@@ -168,11 +186,11 @@ class SearchProject(Project[SearchWeights]):
         model, vectors = (_ScoredOnce(each, len(index)) if each else None for each in (reranker, retriever))
         self._engine = Engine(index, model, _DEFAULT, vectors)
 
-    def first_files(self, query: str, weights: SearchWeights) -> Sequence[str]:
+    def first_files(self, query: str, weights: SearchWeights) -> Mapping[str, float]:
         """Those of the search by file."""
         engine = self._engine.changed(weights.ranking, self.file_scores(weights.of_files))
-        hits = engine.search(query, top=DEPTH, by_file=True)
-        return [self.index.file(row).path for hit in hits for row in hit.rows][:DEPTH]
+        hits = engine.search(query, top=FIRST, by_file=True)
+        return {self.index.file(row).path: hit.score for hit in hits for row in hit.rows}
 
 
 class _ScoredOnce:
@@ -228,7 +246,7 @@ def fitted(projects: Iterable[Project[Weights]], plan: FitPlan[Weights]) -> Weig
     own, weights = [*projects], plan.start
 
     def mean(weights: Weights) -> float:
-        return float(np.mean([each.ndcg(weights) for each in own]))
+        return float(np.mean([each.smooth_ndcg(weights) for each in own]))
 
     best = mean(weights)
     for _ in range(ROUNDS):

@@ -206,7 +206,7 @@ def test_scores_are_those_of_the_definition(project):
     index, _ = indexed(project)
     paths = [file.path for file in index.files]
     tests = np.array([file.test for file in index.files])
-    ranking = FileRanking(index.whole, paths, tests)
+    ranking = FileRanking(index.whole, paths, tests, FileWeights(around=0.0))
     found = dict(zip(paths, ranking.scores(["how", "session", "stores"], "?", for_tests=False).tolist(), strict=True))
     terms = ["session", "store"]
     idf, bm25, weights = {}, {}, FileWeights()
@@ -260,6 +260,10 @@ def test_the_first_word_leads_and_words_that_explain_do_not_count(project):
         ("what is the JsonReader of a stream", {"the", "json", "reader"}),
         ("in-memory table of writes", {"memori", "tabl"}),
         ("bloom filter", set()),
+        ("sessions and a session driver", {"session"}),
+        ("KeyEncoder and KeyDecoder for a map key", {"key"}),
+        ("retry a task after it failed and retry it again", {"retri", "a", "task", "it"}),
+        ("Load a struct from a struct.", set()),
         ("endpoint for range queries", set()),
         ("Load structs from a query.", set()),
         ("pool size in lib/other", set()),
@@ -297,8 +301,8 @@ def test_what_a_file_says_of_itself_at_its_beginning_counts():
     index = FileIndex.of([*texts], words)
     tests = np.zeros(len(texts), np.bool_)
     own, without = (
-        FileRanking(index, [*texts], tests, FileWeights(head=head)).scores(["giraffe"], "?", for_tests=False)
-        for head in (0.4, 0.0)
+        FileRanking(index, [*texts], tests, weights).scores(["giraffe"], "?", for_tests=False)
+        for weights in (FileWeights(head=0.4, around=0.0), FileWeights(head=0.0, around=0.0))
     )
     assert (own - without).round(6).tolist() == [0.4, 0.0, 0.0, 0.0]
     hidden = FileRanking(index, [*texts], tests).scores(["giraffe"], "?", for_tests=False, comments=False)
@@ -374,7 +378,7 @@ def test_a_file_is_found_by_the_words_of_those_who_call_it(tmp_path):
     assert np.flatnonzero(whole.scores(["checksum"])).tolist() == [place["crc32c.py"]]
     assert bare.terms == ["seal"]
     own, without = (
-        file_ranking(index, FileWeights(callers=share)).scores(["checksum"], "checksum", for_tests=False)
+        file_ranking(index, FileWeights(callers=share, around=0.0)).scores(["checksum"], "checksum", for_tests=False)
         for share in (0.15, 0.0)
     )
     gained = dict(zip(place, (own - without).round(5).tolist(), strict=True))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from search.engine.engine import Engine
-from search.engine.evidence import platform_twins
+from search.engine.file_places import platform_twins
 from search.index.build import refresh
 from search.index.index_file import open_index
 

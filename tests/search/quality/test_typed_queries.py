@@ -19,7 +19,15 @@ from search.index.build import refresh
 from search.index.index_file import open_index
 from search.quality.command import query_lines
 from search.quality.query_file import QueryFile, TypedQuery, read_query_file
-from search.quality.typed_queries import answered, as_record, measure_queries, ndcg_by_file, same_file, words_in
+from search.quality.typed_queries import (
+    answered,
+    as_record,
+    measure_queries,
+    ndcg_by_file,
+    same_file,
+    smooth_ndcg,
+    words_in,
+)
 
 QUERIES = [
     {"query": "AbstractPipeline", "relevant": [{"path": "java/util/stream/AbstractPipeline.java", "start_line": 1}]},
@@ -58,6 +66,30 @@ def test_a_relevant_file_counts_once_at_its_first_match():
     assert ndcg_by_file(found, ["nowhere.py"]) == 0
     assert same_file("src/a.py", "repository/src/a.py")
     assert not same_file("ba.py", "a.py")
+
+
+@pytest.mark.parametrize("relevant", [["a.py"], ["b.py", "c.py"], ["c.py", "nowhere.py"], ["nowhere.py"], ["z/d.py"]])
+def test_smooth_ndcg_is_that_of_the_order_where_scores_are_far_apart(relevant):
+    found = ["a.py", "b.py", "c.py", "z/d.py"]
+    plain = ndcg_by_file(found, relevant)
+    assert smooth_ndcg(found, [40.0, 30.0, 20.0, 10.0], relevant) == pytest.approx(plain, abs=1e-3)
+
+
+def test_smooth_ndcg_rises_with_the_score_of_what_is_relevant():
+    found, rivals = ["a.py", "b.py"], [1.0, 1.1, 1.3, 3.0]
+    values = [smooth_ndcg(found, [rival, 1.0], ["b.py"]) for rival in rivals]
+    assert values == sorted(values, reverse=True)
+    assert len({*values}) == len(values)
+    assert values[0] == pytest.approx(1 / math.log2(2.5), abs=1e-3)  # each of two alike is first half of the time
+    assert smooth_ndcg([], [], ["b.py"]) == 0
+
+
+def test_what_is_behind_the_first_ten_counts_little_for_smooth_ndcg():
+    found = [f"{number}.py" for number in range(30)]
+    scores = [float(30 - number) for number in range(30)]
+    tenth, eleventh, last = (smooth_ndcg(found, scores, [f"{number}.py"]) for number in (9, 10, 29))
+    assert tenth > 1.5 * eleventh > 0
+    assert last < 1e-6
 
 
 def test_values_are_those_of_the_ranked_files(index):
