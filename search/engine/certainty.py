@@ -18,7 +18,7 @@ from search.engine.messages import AS_TYPED
 from search.engine.name_reading import NameReader
 from search.engine.near_words import SPELT, as_typed, in_known_forms, joined, with_umlauts
 from search.engine.phrases import Phrases
-from search.engine.question import RankingSettings, asked_words, is_named, symbols
+from search.engine.question import RankingSettings, asked_words, dotted_name, is_named, symbols
 from search.engine.written_names import is_written
 from search.files.words import folded, pieces
 from search.index.code_index import Index
@@ -275,10 +275,10 @@ class Judge:
     def _has_name(self, name: str) -> bool:
         """Whether something is called so, or a row's text has it."""
         spelt = self._names.called(name, _RANKING)
-        if spelt.own or spelt.inside or self._names.paths.is_file(name) or self._names.has_member(name):
+        if spelt.own or spelt.inside or self._names.paths.is_file(name) or self._names.declaring(name):
             return True
-        last = name.replace("#", ".").rpartition(".")[2].lower()
-        return (last == name.lower() and last in self._defined) or self._is_written(name)
+        written, last = {name, dotted_name(name) or name}, name.replace("#", ".").rpartition(".")[2].lower()
+        return (last == name.lower() and last in self._defined) or any(map(self._is_written, written))
 
     def _is_written(self, name: str) -> bool:
         """Whether a text has a name as it is written, ignoring case."""
