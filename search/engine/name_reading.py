@@ -144,8 +144,7 @@ class NameReader(Names):
         if before and not any(fits.values()):
             above = self.above(before[-1])
             fits |= {row: float(self._owner(row) in above) for row in fits if self._owners[row]}
-        if before and before[-1][0].islower() and last[0].isupper() and not any(fits.values()):
-            # a package need not be a folder
+        if before and before[-1][0].islower() and last[0].isupper() and not any(fits.values()):  # a package, no folder
             fits = {row: float(self._index.kinds[row] == _TYPE) for row in fits}
         if before and max(fits.values(), default=2.0) < 2:
             fits |= {row: fit for row in islice(fits, _READ) if (fit := self._in_space(row, before))}
@@ -231,8 +230,9 @@ class NameReader(Names):
         return self._names[row].rpartition(".")[2] == name.rpartition(".")[2]
 
     def _of_path(self, typed: str) -> dict[int, float]:
-        """The whole files of a path, or that gather its folder."""
-        return self._whole(self.paths.files(typed))
+        """The whole files of a path, or that gather its folder, unless it is a route without its last value."""
+        is_route = typed.startswith("/") and typed.endswith("/") and not typed.startswith(str(self.paths.folder))
+        return {} if is_route else self._whole(self.paths.files(typed))
 
     def _whole(self, files: Mapping[int, float]) -> dict[int, float]:
         """The rows of whole files; of one that has none, as most of Java, that of its first type."""
