@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Final
 
+from search.engine.arities import of_arity
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
@@ -20,17 +21,14 @@ from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
 _TYPE, _CONSTRUCTOR = UNIT_KINDS.index("type"), UNIT_KINDS.index("constructor")
-_READ: Final = 400
-"""Rows whose text is read for one name."""
-_STEP: Final = 20.0
-"""What one better reading adds to a score: more than scores of rows differ by."""
+_READ: Final = 400  # rows whose text is read for one name
+_STEP: Final = 20.0  # what one better reading adds to a score: more than scores of rows differ by
 _NOT_OWN: Final = re.compile(
     r"(?:^|[/_.-])(?:mocks?|fakes?|stubs?|fixtures?|examples?|samples?|demos?|benchmarks?|docs?|playground)(?=[/_.-])",
     re.IGNORECASE,
 )
 """What marks paths of code that only shows or stands for other code."""
-_HIGHEST: Final = 3
-"""Steps up from a type to those that it extends."""
+_HIGHEST: Final = 3  # steps up from a type to those that it extends
 _HEAD: Final = 400
 """Characters of the head of a type, which end as _HEAD_ENDS says."""
 _HEAD_ENDS: Final = re.compile(r"\{|:[ \t]*(?:\n|\Z)|;")
@@ -112,6 +110,8 @@ class NameReader(Names):
     def _read(self, query: str) -> Reading | None:
         if _LINE.search(query) and (place := self._at_line(query)):
             return place
+        if "/" in query and (rows := of_arity(self._index, query, self._called)):
+            return Reading(rows)
         text, name = _VARIABLE.sub(r"\1\2", query.strip()), dotted_name(query)
         found = _OPERATOR.fullmatch(text)
         if found:
