@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import one_line
+from search.engine.compounds import Compounds
 from search.engine.evidence import LIMITS, Hits, Level, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
@@ -43,10 +44,8 @@ class Certainty:
     """How certain an answer is."""
 
     level: Level
-    absent: Sequence[str] = ()
-    """Words of the question, as typed, that no file has."""
-    nearest: Sequence[str] = ()
-    """Names that exist, nearest to a name or word that does not."""
+    absent: Sequence[str] = ()  # words of the question, as typed, that no file has
+    nearest: Sequence[str] = ()  # names that exist, nearest to a name or word that does not
     name: str = ""
     """The name that the question is or asks about, or a path in it, if nothing is called so."""
     misspelt: bool = False
@@ -94,6 +93,7 @@ class Judge:
     def __init__(self, index: Index, names: NameReader, owners: LineOwners, phrases: Phrases) -> None:
         """``names``, ``owners`` and ``phrases``: of the rows of ``index``."""
         self._index, self._names, self._owners, self._phrases = index, names, owners, phrases
+        self._compounds = Compounds(index.whole.term_lists, self.has)
         self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
         self._stems_in = lru_cache(maxsize=16)(self._stems_of)
         self._known = lru_cache(maxsize=16)(self._known_of)
@@ -150,10 +150,10 @@ class Judge:
         return in_known_forms(self._spelt(text), self._index.whole.term_lists, self.has, near)
 
     def _spelt(self, text: str) -> str:
-        """A question with the umlauts that are typed as two letters, in forms that files have if it is of no others."""
+        """A question with the umlauts that are typed as two letters, in forms that files have, and in compounds."""
         terms = self._index.whole.term_lists if SPELT.search(text) else ()
         is_known = not terms or any(map(self.has, stemmed(asked_words(text)).values()))
-        return with_umlauts(text, self.has, () if is_known else terms) if terms else text
+        return self._compounds.put_into(with_umlauts(text, self.has, () if is_known else terms) if terms else text)
 
     def _route_in(self, text: str) -> str:
         """The route that a question is, unless it is the path of a file, or an address that is written in one."""

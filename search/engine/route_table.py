@@ -116,8 +116,8 @@ class RouteTable:
             return text
         lines: dict[int, str] = {}
         for row in range(*self._index.file_edges[file : file + 2].tolist()):
-            text = self._index.text(row)
-            own = dict(enumerate(text.source.split("\n")[: text.end_line - text.start_line + 1], text.start_line))
+            unit = self._index.text(row)
+            own = dict(enumerate(unit.source.split("\n")[: unit.end_line - unit.start_line + 1], unit.start_line))
             lines = {**own, **lines} if self._index.is_whole_file(row) else {**lines, **own}
         return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
 
