@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from data_prep.errors import one_line
-from search.engine.compounds import Compounds
 from search.engine.evidence import LIMITS, Hits, Level, numbers_of
 from search.engine.file_ranking import says_nothing, stemmed
 from search.engine.filters import Question
@@ -46,15 +45,11 @@ class Certainty:
     level: Level
     absent: Sequence[str] = ()  # words of the question, as typed, that no file has
     nearest: Sequence[str] = ()  # names that exist, nearest to a name or word that does not
-    name: str = ""
-    """The name that the question is or asks about, or a path in it, if nothing is called so."""
-    misspelt: bool = False
-    """Whether all that is not there is near to something that is, so that it may be misspelt."""
+    name: str = ""  # the name that the question is or asks about, or a path in it, if nothing is called so
+    misspelt: bool = False  # whether all that is not there is near to something that is
     why: str = ""  # what else makes it weak or none
-    beyond: str = ""
-    """What was not looked into, and might answer; "" if the answer is strong."""
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    """What the level was found by (:mod:`search.engine.evidence`); empty: by words and names alone."""
+    beyond: str = ""  # what was not looked into, and might answer; "" if the answer is strong
+    numbers: Mapping[str, float] = field(default_factory=dict)  # what the level was found by; empty: by names alone
 
     @property
     def line(self) -> str:
@@ -93,7 +88,6 @@ class Judge:
     def __init__(self, index: Index, names: NameReader, owners: LineOwners, phrases: Phrases) -> None:
         """``names``, ``owners`` and ``phrases``: of the rows of ``index``."""
         self._index, self._names, self._owners, self._phrases = index, names, owners, phrases
-        self._compounds = Compounds(index.whole.term_lists, self.has)
         self._absent = lru_cache(maxsize=16)(self._absent_of)  # each is asked for several times for an answer
         self._stems_in = lru_cache(maxsize=16)(self._stems_of)
         self._known = lru_cache(maxsize=16)(self._known_of)
@@ -153,7 +147,14 @@ class Judge:
         """A question with the umlauts that are typed as two letters, in forms that files have, and in compounds."""
         terms = self._index.whole.term_lists if SPELT.search(text) else ()
         is_known = not terms or any(map(self.has, stemmed(asked_words(text)).values()))
-        return self._compounds.put_into(with_umlauts(text, self.has, () if is_known else terms) if terms else text)
+        text = with_umlauts(text, self.has, () if is_known else terms) if terms else text
+        return self._compounds(text) if self.absent(asked_words(text)) else text
+
+    @cached_property
+    def _compounds(self) -> Callable[[str], str]:
+        from search.engine.compounds import Compounds
+
+        return Compounds(self._index.whole.term_lists, self.has).put_into
 
     def _route_in(self, text: str) -> str:
         """The route that a question is, unless it is the path of a file, or an address that is written in one."""
@@ -208,8 +209,7 @@ class Judge:
             return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
         is_path = self._names.paths.ends_as_file(whole) or bool(self._names.paths.misspelt(whole))
         stems, names = self._stems(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
-        lost = self.absent(words)
-        absent = joined([as_typed(word, typed) for word in lost]) if lost else []
+        absent = joined([as_typed(word, typed) for word in lost]) if (lost := self.absent(words)) else []
         unknown = [name for name in names if not self._exists(name)]
         reading = self._names.read(query)
         is_there = reading is not None and not reading.is_near
