@@ -25,14 +25,15 @@ def of_arity(index: Index, query: str, called: Callable[[str], Mapping[int, floa
         return {}
     found = called(asked[1].replace(":", "."))
     rows = [row for row in found if index.file(row).language == "elixir"]
-    return {row: found[row] for row in rows if takes_as_many(index.text(row).source, int(asked[2]))}
+    fits = {row: takes_as_many(index.text(row).source, int(asked[2])) for row in rows}
+    return {row: found[row] + fit for row, fit in fits.items() if fit}
 
 
-def takes_as_many(source: str, wanted: int) -> bool:
-    """Whether the function that a text begins with can be called with so many arguments; some have defaults."""
+def takes_as_many(source: str, wanted: int) -> float:
+    """Whether a function can be called with so many arguments, by its text: 1, 0.5 if by defaults, or 0."""
     head = _HEAD.search(source)
     if head is None or head[2] is None:
-        return head is not None and wanted == 0
+        return float(head is not None and wanted == 0)
     depth, commas, defaults, is_empty = 0, 0, 0, True
     for place in range(head.end(), min(len(source), head.end() + _LONGEST)):
         sign = source[place]
@@ -43,4 +44,4 @@ def takes_as_many(source: str, wanted: int) -> bool:
         defaults += source.startswith("\\\\", place)
         is_empty &= sign.isspace()
     most = 0 if is_empty else commas + 1
-    return most - defaults <= wanted <= most
+    return float(wanted == most) or 0.5 * (most - defaults <= wanted < most)

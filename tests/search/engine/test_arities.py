@@ -55,6 +55,14 @@ def test_an_arity_leads_to_its_function(engine, question, place):
     assert engine.certainty(question, hits).level == "strong"
 
 
+def test_what_has_all_parameters_comes_before_what_has_defaults(engine):
+    readings = engine.names.read("handle/2").rows
+    best = max(readings, key=lambda row: readings[row])
+    assert len(readings) == 2
+    assert engine.index.text(best).start_line == 6
+    assert sorted(readings.values())[0] < readings[best]
+
+
 def test_an_arity_that_nothing_has_leads_to_those_called_so(engine):
     assert {engine.index.names[hit.row] for hit in engine.search("only/2")[:2]} == {"Shop.Cart.only", "Other.only"}
 
