@@ -1,4 +1,4 @@
-"""Elixir: functions and macros with all clauses of a name, modules and protocols; ``@doc`` and ``@moduledoc``."""
+"""Elixir: functions and macros, all clauses of a name and arity, modules and protocols; ``@doc``, ``@moduledoc``."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -72,16 +72,22 @@ def _body(node: "Node") -> "Node | None":
     return last if last is not None and last.type == "keywords" else None
 
 
-def _name(node: "Node") -> str:
-    """The name in the head of a function, without its guard: ``add`` of ``def add(x) when x > 1``."""
+def _head(node: "Node") -> "tuple[str, Node | None]":
+    """The name of a function and its head, without its guard: ``add`` of ``def add(x) when x > 1``."""
     head = _argument(node)
     operator = node_text(head.child_by_field_name("operator")) if head is not None else ""
     if head is not None and operator == "when":
         head = head.child_by_field_name("left")
         operator = node_text(head.child_by_field_name("operator")) if head is not None else ""
-    if operator:
-        return operator
-    return node_text(head.child_by_field_name("target") or head) if head is not None else ""
+    return operator or (node_text(head.child_by_field_name("target") or head) if head is not None else ""), head
+
+
+def _function(node: "Node") -> tuple[str, int]:
+    """The name and the arity of a function: those with others are other functions."""
+    name, head = _head(node)
+    parts = head.named_children if head is not None and head.type == "call" else []
+    arguments = next((part for part in parts if part.type == "arguments"), None)
+    return name, arguments.named_child_count if arguments is not None else 0
 
 
 def _is_function(node: "Node | None") -> bool:
@@ -91,14 +97,15 @@ def _is_function(node: "Node | None") -> bool:
 def _declaration(node: "Node") -> Declaration | None:
     """All clauses that follow each other, with the attributes before the first; None for a further clause."""
     attributes: list[Node] = []
-    name, before = _name(node), node.prev_named_sibling
+    own, before = _function(node), node.prev_named_sibling
     while before is not None and (before.type == "comment" or _belongs(before, (attributes or [node])[-1])):
         attributes += [before] if before.type == "unary_operator" else []
         before = before.prev_named_sibling
-    if before is not None and _is_function(before) and _name(before) == name:
+    if before is not None and _is_function(before) and _function(before) == own:
         return None
     doc = next(filter(None, (_documentation(each, "doc") for each in attributes)), None)
-    return Declaration(name, node, first=attributes[-1] if attributes else None, more=_clauses(node, name), doc=doc)
+    first = attributes[-1] if attributes else None
+    return Declaration(own[0], node, first=first, more=_clauses(node, own), doc=doc)
 
 
 def _belongs(attribute: "Node", following: "Node") -> bool:
@@ -110,10 +117,10 @@ def _belongs(attribute: "Node", following: "Node") -> bool:
     return name in _OF_FUNCTION or (lines <= 1 and name not in _OF_MODULE)
 
 
-def _clauses(node: "Node", name: str) -> "list[Node]":
-    """The clauses of a name that follow one."""
+def _clauses(node: "Node", own: tuple[str, int]) -> "list[Node]":
+    """The clauses of a function that follow one."""
     found, after = [], node.next_named_sibling
-    while after is not None and (after.type in _BETWEEN or (_is_function(after) and _name(after) == name)):
+    while after is not None and (after.type in _BETWEEN or (_is_function(after) and _function(after) == own)):
         found += [after] if after.type == "call" else []
         after = after.next_named_sibling
     return found

@@ -18,7 +18,7 @@ from search.engine.messages import AS_TYPED
 from search.engine.name_reading import NameReader
 from search.engine.near_words import SPELT, as_typed, in_known_forms, joined, with_umlauts
 from search.engine.phrases import Phrases
-from search.engine.question import RankingSettings, asked_words, is_named, symbols
+from search.engine.question import RankingSettings, asked_words, dotted_name, is_named, symbols
 from search.engine.written_names import is_written
 from search.files.words import folded, pieces
 from search.index.code_index import Index
@@ -43,19 +43,13 @@ class Certainty:
     """How certain an answer is."""
 
     level: Level
-    absent: Sequence[str] = ()
-    """Words of the question, as typed, that no file has."""
-    nearest: Sequence[str] = ()
-    """Names that exist, nearest to a name or word that does not."""
-    name: str = ""
-    """The name that the question is or asks about, or a path in it, if nothing is called so."""
-    misspelt: bool = False
-    """Whether all that is not there is near to something that is, so that it may be misspelt."""
+    absent: Sequence[str] = ()  # words of the question, as typed, that no file has
+    nearest: Sequence[str] = ()  # names that exist, nearest to a name or word that does not
+    name: str = ""  # the name that the question is or asks about, or a path in it, if nothing is called so
+    misspelt: bool = False  # whether all that is not there is near to something that is
     why: str = ""  # what else makes it weak or none
-    beyond: str = ""
-    """What was not looked into, and might answer; "" if the answer is strong."""
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    """What the level was found by (:mod:`search.engine.evidence`); empty: by words and names alone."""
+    beyond: str = ""  # what was not looked into, and might answer; "" if the answer is strong
+    numbers: Mapping[str, float] = field(default_factory=dict)  # what the level was found by; empty: by names alone
 
     @property
     def line(self) -> str:
@@ -150,10 +144,17 @@ class Judge:
         return in_known_forms(self._spelt(text), self._index.whole.term_lists, self.has, near)
 
     def _spelt(self, text: str) -> str:
-        """A question with the umlauts that are typed as two letters, in forms that files have if it is of no others."""
+        """A question with the umlauts that are typed as two letters, in forms that files have, and in compounds."""
         terms = self._index.whole.term_lists if SPELT.search(text) else ()
         is_known = not terms or any(map(self.has, stemmed(asked_words(text)).values()))
-        return with_umlauts(text, self.has, () if is_known else terms) if terms else text
+        text = with_umlauts(text, self.has, () if is_known else terms) if terms else text
+        return self._compounds(text) if self.absent(asked_words(text)) else text
+
+    @cached_property
+    def _compounds(self) -> Callable[[str], str]:
+        from search.engine.compounds import Compounds
+
+        return Compounds(self._index.whole.term_lists, self.has).put_into
 
     def _route_in(self, text: str) -> str:
         """The route that a question is, unless it is the path of a file, or an address that is written in one."""
@@ -208,8 +209,7 @@ class Judge:
             return Certainty("strong") if hits else Certainty("none", why=f"nothing matches {hits.pattern!r}")
         is_path = self._names.paths.ends_as_file(whole) or bool(self._names.paths.misspelt(whole))
         stems, names = self._stems(words), [whole] if is_path else symbols(self._names.paths.mentioned(query).words)
-        lost = self.absent(words)
-        absent = joined([as_typed(word, typed) for word in lost]) if lost else []
+        absent = joined([as_typed(word, typed) for word in lost]) if (lost := self.absent(words)) else []
         unknown = [name for name in names if not self._exists(name)]
         reading = self._names.read(query)
         is_there = reading is not None and not reading.is_near
@@ -275,10 +275,10 @@ class Judge:
     def _has_name(self, name: str) -> bool:
         """Whether something is called so, or a row's text has it."""
         spelt = self._names.called(name, _RANKING)
-        if spelt.own or spelt.inside or self._names.paths.is_file(name) or self._names.has_member(name):
+        if spelt.own or spelt.inside or self._names.paths.is_file(name) or self._names.declaring(name):
             return True
-        last = name.replace("#", ".").rpartition(".")[2].lower()
-        return (last == name.lower() and last in self._defined) or self._is_written(name)
+        written, last = {name, dotted_name(name) or name}, name.replace("#", ".").rpartition(".")[2].lower()
+        return (last == name.lower() and last in self._defined) or any(map(self._is_written, written))
 
     def _is_written(self, name: str) -> bool:
         """Whether a text has a name as it is written, ignoring case."""

@@ -272,7 +272,7 @@ class Engine:
 
     @cached_property
     def _phrases(self) -> Phrases:
-        return Phrases(self.index, self.owners)
+        return Phrases(self.index, self.owners, self.names)
 
     @cached_property
     def _penalties(self) -> Penalties:

@@ -12,23 +12,21 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Final
 
+from search.engine.arities import of_arity
 from search.engine.file_places import SHOWS
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
-from search.engine.written_names import declares, has_member, in_order, is_defined, near_written, rows_with, takes
+from search.engine.written_names import declares, declaring, in_order, is_defined, near_written, rows_with, takes
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
 _TYPE, _CONSTRUCTOR = UNIT_KINDS.index("type"), UNIT_KINDS.index("constructor")
-_READ: Final = 400
-"""Rows whose text is read for one name."""
-_STEP: Final = 20.0
-"""What one better reading adds to a score: more than scores of rows differ by."""
+_READ: Final = 400  # rows whose text is read for one name
+_STEP: Final = 20.0  # what one better reading adds to a score: more than scores of rows differ by
 _NOT_OWN: Final = re.compile(rf"(?:^|[/_.-])(?:{SHOWS}|docs?)(?=[/_.-])", re.IGNORECASE)
 """What marks paths of code that only shows or stands for other code."""
-_HIGHEST: Final = 3
-"""Steps up from a type to those that it extends."""
+_HIGHEST: Final = 3  # steps up from a type to those that it extends
 _HEAD: Final = 400
 """Characters of the head of a type, which end as _HEAD_ENDS says."""
 _HEAD_ENDS: Final = re.compile(r"\{|:[ \t]*(?:\n|\Z)|;")
@@ -110,12 +108,15 @@ class NameReader(Names):
     def _read(self, query: str) -> Reading | None:
         if _LINE.search(query) and (place := self._at_line(query)):
             return place
+        if "/" in query and (rows := of_arity(self._index, query, self._called)):
+            return Reading(rows)
         text, name = _VARIABLE.sub(r"\1\2", query.strip()), dotted_name(query)
         found = _OPERATOR.fullmatch(text)
         if found:
             name = f"{(found[1] or '').replace('::', '.')}{found[2]}{found[3]}"
         literal = text if _LITERAL.fullmatch(text) else name if is_named(name) else ""
         rows = self._of_path(text) or (self._called(name) if name else {})
+        rows = rows if any(map(self._owner, rows)) else self.declaring(name, exactly=bool(rows)) or rows
         rows = rows or (self._of_path(name.replace(".", "/")) if "." in name else {})
         if rows and (given := _GIVEN.search(text)):
             fits = {row: takes(self._index, row, given[1]) for row in rows}
@@ -141,19 +142,18 @@ class NameReader(Names):
         if before and not any(fits.values()):
             above = self.above(before[-1])
             fits |= {row: float(self._owner(row) in above) for row in fits if self._owners[row]}
-        if (
-            before and before[-1][0].islower() and last[0].isupper() and not any(fits.values())
-        ):  # a package need not be a folder
+        if before and before[-1][0].islower() and last[0].isupper() and not any(fits.values()):  # a package, no folder
             fits = {row: float(self._index.kinds[row] == _TYPE) for row in fits}
         if before and max(fits.values(), default=2.0) < 2:
             fits |= {row: fit for row in islice(fits, _READ) if (fit := self._in_space(row, before))}
         best = max(fits.values(), default=0.0)
         return {row: _OWN * fit + self._standing(row, name) for row, fit in fits.items() if fit and fit > best - 1}
 
-    def has_member(self, name: str) -> bool:
-        """Whether a type declares what has no row of its own, such as ``Kind.Frozen`` of an enumeration."""
+    def declaring(self, name: str, *, exactly: bool = False) -> dict[int, float]:
+        """The types, perhaps only those called so, that declare what has no row, such as ``Kind.Frozen``."""
         owner, _, last = dotted_name(name).rpartition(".")
-        return bool(owner) and has_member(self._index, self.definitions(owner), last)
+        rows = declaring(self._index, self.definitions(owner), last, self.paths.folder) if owner else ()
+        return {row: self._standing(row, owner) for row in rows if not exactly or self._is_written(row, owner)}
 
     def is_type(self, name: str) -> bool:
         """Whether a type is called so."""
@@ -228,8 +228,9 @@ class NameReader(Names):
         return self._names[row].rpartition(".")[2] == name.rpartition(".")[2]
 
     def _of_path(self, typed: str) -> dict[int, float]:
-        """The whole files of a path, or that gather its folder."""
-        return self._whole(self.paths.files(typed))
+        """The whole files of a path, or that gather its folder, unless it is a route without its last value."""
+        is_route = typed.startswith("/") and typed.endswith("/") and not typed.startswith(str(self.paths.folder))
+        return {} if is_route else self._whole(self.paths.files(typed))
 
     def _whole(self, files: Mapping[int, float]) -> dict[int, float]:
         """The rows of whole files; of one that has none, as most of Java, that of its first type."""

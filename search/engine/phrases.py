@@ -25,9 +25,10 @@ from search.engine.catalogues import keyed
 from search.engine.file_ranking import is_common
 from search.engine.matching import FEWEST, FILE, LineOwners, among, linked, telling, tells
 from search.engine.messages import AS_TYPED, HAS, NEGATED, may_be_message, quoting, verbatim, without_error
+from search.engine.name_reading import NameReader
 from search.engine.penalties import is_test, raised_first
 from search.engine.question import asked_words, asks_for_tests
-from search.engine.routes import ROUTE_WITH_VERB, with_verb
+from search.engine.routes import ROUTE_WITH_VERB, with_handlers
 from search.engine.tables import Passage, is_given, of_entry
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
@@ -46,14 +47,13 @@ _SELDOM: Final = 8  # files that may have all words of a question that has fewer
 _MESSAGE: Final = 0.75  # share of a question from which on a passage may be the message that it quotes
 _RAISED: Final = 1.5  # what a function weighs that names a message, over its place, which then weighs nothing
 _TYPED: Final = 4.0  # what a passage weighs for a question without blanks, such as a route, over one of a sentence
-_PARTS: Final = 10  # of a route, that are looked at
+_PARTS: Final = 10  # of a route, looked at
 _VALUES: Final = (":", "{", "<", "[", "$")  # what begins those that stand for values
 _READ: Final = 20_000  # places of words in quotes that are looked at
 _CONSTANT: Final = re.compile(r"\b[A-Z][A-Z\d]+\b")  # a name of one word that may be looked for alone
 _RAISING: Final = frozenset(("throw", "rais"))  # stems before a message which is not given to a name
 _USES: Final = 5  # functions that may name a message
-_VERBATIM: Final = 5.0
-"""What a question weighs that code has letter by letter, as it has a message; a part of it by the third power."""
+_VERBATIM: Final = 5.0  # what a question weighs that code has letter by letter; a part of it by the third power
 _COMPARED: Final = 5  # passages that are read for this, the best ones
 _ENDS: Final = (".", "!", ":")  # of a message, and of hardly a question
 
@@ -64,6 +64,7 @@ class Phrases:
 
     index: Index
     owners: LineOwners
+    names: NameReader
 
     def rows(self, words: Sequence[str], *, comments: bool = True, typed: str = "") -> Mapping[int, float]:
         """The rows that have passages with words of a question, and what the best of each weighs.
@@ -99,8 +100,8 @@ class Phrases:
                 shares[row] = max(shares.get(row, 0.0), share)
         if not asks_for_tests(words):
             found |= self._raised(found, shares, passages, plain)
-        if verb := ROUTE_WITH_VERB.match(typed.strip()):
-            found = with_verb(self.index, verb[1], found)
+        if "/" in typed:
+            found = with_handlers(self.index, self.names, self.owners, typed.strip(), found)
         return found | self._of_message(passages, words, found)
 
     def _weighed(

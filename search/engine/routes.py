@@ -12,6 +12,7 @@ from search.engine.question import asked_words
 from search.index.code_index import UNIT_KINDS, WHOLE_FILE, Index
 
 if TYPE_CHECKING:
+    from search.engine.matching import LineOwners
     from search.engine.name_reading import NameReader
     from search.engine.phrases import Phrases
 
@@ -58,7 +59,32 @@ _HANDLER: Final = re.compile(r"(?:.*\.)?(GET|POST|PUT|PATCH|DELETE|DEL|HEAD|OPTI
 _HEAD: Final = 400  # characters of a function in which its verb is
 _MORE: Final = 3.0  # what a row with the verb weighs over one without
 _HANDLES: Final = 4.0  # the same of a handler that is called by the verb, which functions around it have too
+_SERVES: Final = 2.0  # what what serves a route weighs at least, a quarter of it
+_PATH: Final = re.compile(r"/\S+|\S+/")
 _TYPE: Final = UNIT_KINDS.index("type")
+
+
+def with_handlers(
+    index: Index, names: "NameReader", owners: "LineOwners", typed: str, rows: Mapping[int, float]
+) -> dict[int, float]:
+    """What rows weigh for a question that may be a route, those that serve it before the others.
+
+    Args:
+        index: of the rows.
+        names: of the rows.
+        owners: of the lines of its files.
+        typed: the question, without values.
+        rows: what each weighs by its words.
+    """
+    verb = ROUTE_WITH_VERB.match(typed)
+    found = with_verb(index, verb[1], rows) if verb else {**rows}
+    path = ROUTE_WITH_VERB.sub("", typed)
+    if not (_PATH.fullmatch(path) and (verb or not names.paths.is_file(path))):
+        return found
+    from search.engine.route_table import RouteTable
+
+    serving = RouteTable(index, names, owners).serving(verb[1].upper() if verb else "", path)
+    return {**found, **dict.fromkeys(serving, _HANDLES * max([_SERVES, *found.values()]))}
 
 
 def with_verb(index: Index, verb: str, rows: Mapping[int, float]) -> dict[int, float]:

@@ -120,25 +120,47 @@ def declares(index: Index, file: int, wanted: Sequence[str]) -> bool:
     return bool(begun) and all(spaces.issuperset(stems_of(each)) for each in wanted)
 
 
-def has_member(index: Index, rows: Iterable[int], member: str) -> bool:
-    """Whether a type declares what is no row itself, such as a constant or one of an enumeration.
+def declaring(index: Index, rows: Iterable[int], member: str, root: Path | None) -> list[int]:
+    """The types that declare what is no row itself, such as a field, a constant or one of an enumeration.
 
     Args:
         index: of the rows.
-        rows: the types.
+        rows: the types, the best ones first.
         member: the name, in any case.
+        root: the indexed folder, for languages of whose types the index has the heads alone; None: not known.
     """
-    name = re.escape(member)
-    begins = rf"(?:[{{,|]|{_DECLARING}[^\n=;({{}}]*?)\s*:?{name}\s*"
-    plain = rf"{begins}(?:[=,;:}}|]|$)|^[ \t]*(?:[\w<>?\[\]]+[ \t]+)*{name}\s*(?:[=,;:}}|]|$)"
-    some = (index.text(row).source for row in islice((row for row in rows if index.kinds[row] == _TYPE), _FILES))
+    types = islice((row for row in rows if index.kinds[row] == _TYPE), _FILES)
+    return [row for row in types if declares_member(_whole_type(index, row, root), member)]
+
+
+def _whole_type(index: Index, row: int, root: Path | None) -> str:
+    text = index.text(row)
+    if text.source.count("\n") >= text.end_line - text.start_line:
+        return text.source
+    lines = text_at(index, index.file_number(row), root).split("\n")[text.start_line - 1 : text.end_line]
+    return "\n".join(lines) or text.source
+
+
+def declares_member(source: str, member: str) -> bool:
+    """Whether the text of a type declares a member: with its type before or behind it, a keyword, or none of these."""
+    behind = rf"{_BEHIND_MEMBER}|[({{]" if _OF_CASES.search(source[:_OF_HEAD]) else _BEHIND_MEMBER
+    ends = re.compile(rf"(?<!\w){re.escape(member)}(?:(?P<of>[ \t]+[\w.*\[\]]+[ \t]*$)|\s*(?:{behind}))", re.I | re.M)
     return any(
-        re.search(f"{plain}|{begins}[({{]" if _OF_CASES.search(each[:_OF_HEAD]) else plain, each, re.I | re.M)
-        for each in some
+        (_FIRST_MEMBER if at["of"] else _BEFORE_MEMBER).search(source, max(0, at.start() - _OF_HEAD), at.start())
+        for at in islice(ends.finditer(source), _MENTIONED)
     )
 
 
-_DECLARING: Final = r"\b(?:case|const|val|var|let|static|readonly|event|attr_\w+|field)\b"
+_BEHIND_MEMBER: Final = r"\)\s*\(|(?:\[[^\]\n]{0,99}\])?\s*(?:[=,:;}|]|\)\s*[;{},]|$)"
+"""What follows the name of a member where it is declared."""
+_BEFORE_MEMBER: Final = re.compile(
+    r"(?:^|[{,;|(])[ \t]*(?:[\w:.$]{1,80}(?:<[^;{}()\n]{0,150}>)?[ \t?*&\[\]]+){0,6}\(?[:*&$]*\Z", re.M
+)
+"""What is before it: keywords, a type."""
+_FIRST_MEMBER: Final = re.compile(r"^[ \t]*(?:\w{1,80},[ \t]*){0,9}\Z", re.M)
+"""What is before it in a line that ends with its type."""
+_MENTIONED: Final = 200
+"""Places of a name in a type that are looked at."""
 _OF_CASES: Final = re.compile(r"\b(?:enum|data|union|sealed)\b")
 """What says that a type has cases, which may take values."""
 _OF_HEAD: Final = 200

@@ -15,13 +15,10 @@ from typing import Final, NamedTuple
 from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Language
 
-LARGEST: Final = 1 << 20
-"""Bytes of the longest file that is repaired."""
+LARGEST: Final = 1 << 20  # bytes of the longest file that is repaired
 _PAIRS: Final = {b"(": b")", b"[": b"]", b"{": b"}"}
-_DEEPEST: Final = 50
-"""Open brackets among which the pair of a closing one is looked for."""
-_SEEN: Final = 300
-"""Bytes of a line that tell what it begins."""
+_DEEPEST: Final = 50  # open brackets among which the pair of a closing one is looked for
+_SEEN: Final = 300  # bytes of a line that tell what it begins
 _DECLARES: Final = compiled_later(
     rb"@\w|/\*\*|(?:(?:export|default|public|private|protected|static|final|abstract|synchronized|async|declare"
     rb"|override|readonly)\s+)*(?:def|class|interface|enum|record|func|function|type|namespace|import|package)\b"
@@ -185,6 +182,8 @@ class _Repair:
         if not self._open:
             self._add_body(indent)
         before, code = self._before, place + len(bare) - len(start)
+        if declares and indent == before.indent and self._data[before.end - 1 : before.end] == b"=":
+            self._added.append(Piece(before.end, b" 0"))  # a value that is not typed yet
         goes_on = not colons and indent > before.indent and self._data[before.end - 1 : before.end] not in b";{}"
         self._here = _Line(before.indent if goes_on else indent, start, code, has_colon=False)
         return code

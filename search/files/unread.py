@@ -2,7 +2,8 @@
 
 Folders that never have a project's own sources are left out (``node_modules``, ``site-packages``, environments).
 Others may have some (a Python package called ``build``): they are read if git tracks something in them, if they are
-packages, or if they are below a folder of sources and no project's description is beside them.
+packages, or if they are below a folder of sources and no project's description is beside them. Without git they are
+also read if they are projects of their own that people wrote (:mod:`search.files.built_folders`).
 """
 
 import os
@@ -45,10 +46,11 @@ _BESIDE: Final = {
 """Other such names -> ends of the names of files beside them, without which they have sources of the project."""
 _SOURCES: Final = frozenset(("src", "java", "kotlin", "internal", "pkg", "cmd"))
 """Folders below which all is sources, packages named like :data:`_DOUBTFUL` too."""
-_PROJECT: Final = frozenset((
+PROJECT: Final = frozenset((
     "package.json", "pom.xml", "build.gradle", "build.gradle.kts", "Cargo.toml", "go.mod", "pyproject.toml",
     "setup.py", "setup.cfg", "CMakeLists.txt", "Makefile", "composer.json", "Gemfile", "tsconfig.json", "build.sbt",
 ))  # fmt: skip
+"""Files that describe a project."""
 _READ_HIDDEN: Final = frozenset((
     ".github", ".gitlab", ".storybook", ".circleci", ".buildkite", ".husky", ".vscode", ".devcontainer", ".vitepress",
     ".vuepress", ".docusaurus", ".ci", ".config", ".changeset",
@@ -107,7 +109,7 @@ class Unread:
         if name not in _DOUBTFUL:
             ends = _BESIDE.get(name, ())
             return bool(ends) and any(each.endswith(ends) for each in beside)
-        return _SOURCES.isdisjoint(above) or not _PROJECT.isdisjoint(beside)
+        return _SOURCES.isdisjoint(above) or not PROJECT.isdisjoint(beside)
 
     def is_foreign(self, path: str, inside: Collection[str]) -> bool:
         """Whether a folder is an environment of Python, or Go's copies of modules, by the names of what is in it."""

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.files.access import raise_if_passing, read_regular, reason
+from search.files.built_folders import is_written
 from search.files.generations import first_catalogues
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell
 from search.files.stamps import Seen
-from search.files.unread import Unread, scripts
+from search.files.unread import PROJECT, Unread, scripts
 
 _FILE: Final = ".gitmodules"
 _LARGEST: Final = 1 << 20  # bytes
@@ -142,11 +143,15 @@ class Walk:
         if self._unread.is_foreign(here.path, names):
             self._leave(here.path, may_be_tracked=False)
             return None
-        if here.doubted and "__init__.py" not in names:
+        if here.doubted and "__init__.py" not in names and not self._is_written(here.path, names):
             self.doubted[here.path] = here.patterns
             self._leave(here.path)
             return None
         return inside
+
+    def _is_written(self, folder: str, names: Collection[str]) -> bool:
+        """Whether people wrote the sources of a folder that is called like one of built files; git knows it itself."""
+        return not (self._in_git or PROJECT.isdisjoint(names)) and is_written(self._root / folder)
 
     def _is_entered(self, repository: str) -> bool:
         """Whether a repository inside of the checkout is looked into; one that is not is told of."""

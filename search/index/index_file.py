@@ -32,7 +32,7 @@ from search.retrieval.word_index import KINDS, Bm25Index, FileIndex
 if TYPE_CHECKING:
     from search.files.stamps import Found
 
-FORMAT: Final = "galm index 15"
+FORMAT: Final = "galm index 16"
 """Incremented when the layout, or what is read of a file, changes."""
 _OF_FILE: Final = tuple(each.name for each in fields(IndexedFile))
 _FIELDS: Final = tuple(field for field in WORD_FIELDS if field != "statements")

@@ -269,6 +269,7 @@ class FreshIndex:
         with self._lock:
             if self._partial is None or self._partial.index is not index:
                 self._partial = Engine(index, self._reranker_at_once(index))
+                self._partial.names.paths.folder = self.root
             return Current(self._partial, self._notice(now, read), whole=False)
 
     @cached_property

@@ -15,6 +15,8 @@ from search.index.read_part import Part, Watch
 
 _GROWN: Final = 2
 """How many times as many files must have been read to make it again."""
+_FIRST: Final = 400
+"""Files that the first one has about, since a question waits until it is made."""
 _ALONE: Final = 2000
 """Most files that are read while another process makes the index."""
 
@@ -100,9 +102,11 @@ class PartialIndex(Watch):
             return self._making.is_alive()
 
     def _make(self) -> None:
-        parts, beside, known = [*self._parts], [*self._beside], set[str]()
-        for part in parts:
-            known.update(file.path for file in part.files)
+        parts, beside, known = list[Part](), [*self._beside], set[str]()
+        for part in [*self._parts]:
+            if self._made[0] is not None or len(known) < _FIRST:
+                known.update(file.path for file in part.files)
+                parts.append(part)
         for part in beside:
             files = [place for place, file in enumerate(part.files) if file.path not in known]
             known.update(file.path for file in part.files)

@@ -5,6 +5,7 @@ import pytest
 
 from search.engine.engine import Engine
 from search.engine.matching import LineOwners
+from search.engine.name_reading import NameReader
 from search.engine.phrases import Phrases
 from search.engine.question import asked_words
 from search.index.build import refresh
@@ -120,7 +121,7 @@ def test_a_message_stands_before_names_and_comments_that_have_its_words(tmp_path
     hits = Engine(index, None).search("Stop: Could not start worker processes")
     assert index.names[hits[0].row] == "check"
     assert index.names[Engine(index, None).search("start processes of a worker")[0].row] == "start_worker_processes"
-    rows = Phrases(index, LineOwners(index)).rows
+    rows = Phrases(index, LineOwners(index), NameReader(index)).rows
     question = "could not start worker processes"
     said = {index.names[row]: weight for row, weight in rows(asked_words(question), typed=question).items()}
     assert said["check"] > said["note"] + 4
@@ -130,7 +131,9 @@ def test_a_message_stands_before_names_and_comments_that_have_its_words(tmp_path
 
 def test_words_count_in_their_order_and_near_each_other(index: Index):
     def weight(question: str) -> float:
-        return max(Phrases(index, LineOwners(index)).rows(asked_words(question)).values(), default=0.0)
+        return max(
+            Phrases(index, LineOwners(index), NameReader(index)).rows(asked_words(question)).values(), default=0.0
+        )
 
     whole = weight("Marmot depot limit of size 7 exceeded")
     assert 0.9 < whole <= 2.0
@@ -158,7 +161,7 @@ def test_comments_are_left_out_if_they_are_hidden(tmp_path):
     (tmp_path / "a.py").write_text('def f():\n    """Newts gather under wet stones."""\n    return 1\n')
     refresh(tmp_path, tmp_path / "index", processes=0, tell=lambda *_: None)
     index = open_index(tmp_path / "index")
-    phrases, words = Phrases(index, LineOwners(index)), asked_words("newts gather under wet stones")
+    phrases, words = Phrases(index, LineOwners(index), NameReader(index)), asked_words("newts gather under wet stones")
     assert phrases.rows(words)
     assert not phrases.rows(words, comments=False)
 

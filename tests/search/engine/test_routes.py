@@ -68,7 +68,7 @@ def engine(tmp_path_factory):
         ("/users/3f2504e0-4f89-11d3-9a0c-0305e82c3301/orders", "api/app.py", "orders_of"),
         ("POST /crates", "api/crates.js", "POST /crates"),
         ("DELETE /crates", "api/crates.js", "DELETE /crates"),
-        ("POST /canoes", "api/crates.js", "crates"),
+        ("POST /canoes", "api/crates.js", "stored"),
         ("/ferries/7", "api/ferries.rb", "GET /ferries/:fid"),
         ("/ferries", "api/ferries.rb", "POST /ferries"),
         ("POST /seals", "api/seals.rs", "POST /seals"),

@@ -59,5 +59,5 @@ def comments_in_languages(tmp_path_factory):
 def test_only_what_begins_mostly_alike_is_a_form(question, formed, tmp_path):
     (tmp_path / "a.py").write_text("".join(f"def {name}(x):\n    return x\n\n\n" for name in NAMES))
     index = open_index(index_of(tmp_path, tmp_path / "index"))
-    owners = LineOwners(index)
-    assert Judge(index, NameReader(index), owners, Phrases(index, owners)).formed(Question(question)).text == formed
+    names, owners = NameReader(index), LineOwners(index)
+    assert Judge(index, names, owners, Phrases(index, owners, names)).formed(Question(question)).text == formed

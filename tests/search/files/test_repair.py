@@ -526,3 +526,19 @@ def test_what_begins_a_line_of_haskell_ends_what_is_open(half):
     found, lines = names("a.hs", TOP["a.hs"].replace("{half}", half))
     assert (lines["one"], lines["two"]) == ((5, 5), (7, 8))
     assert "line 3 was not understood" in found.left_out
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("a.kt", "class Quarry {\n  val broken = \n  fun haul(w: Int) = w\n}\n", "haul"),
+        ("a.swift", "class Forge {\n  let broken = \n  func quench(w: Int) { print(w) }\n}\n", "quench"),
+        ("a.kt", "var broken =\nfun haul(w: Int): Int {\n  return w\n}\n", "haul"),
+        ("a.ts", "class A {\n  broken =\n  static sail() { return 1; }\n}\n", "sail"),
+        ("a.py", "broken =\ndef sail():\n    return 1\n", "sail"),
+    ],
+)
+def test_a_value_that_is_not_typed_yet_takes_no_function_with_it(path, text, name):
+    _, found = names(path, text)
+    line = text[: text.index(f"{name}(")].count("\n") + 1
+    assert found[name][0] == line

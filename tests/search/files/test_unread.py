@@ -205,3 +205,50 @@ def test_files_that_are_known_by_their_whole_name_are_read(tmp_path, path):
     paths, unread = found(tmp_path)
     assert paths == [path]
     assert unread.kinds == {".lock": 1, "without suffix": 1}
+
+
+@pytest.mark.parametrize(
+    ("beside", "inside"),
+    [
+        ("src/app.ts", {"build/package.json": "{}", "build/webpack.js": "module.exports = { mode: 'x' };\n"}),
+        ("src/main.c", {"build/Makefile": "all:\n", "build/mk.py": "def make():\n    return 1\n"}),
+        ("src/lib.rs", {"target/Cargo.toml": "[package]\n", "target/src/aim.rs": "pub fn aim() {}\n"}),
+        ("main.go", {"dist/go.mod": "module dist\n", "dist/ship.go": "package dist\n\nfunc Ship() {}\n"}),
+        ("app.py", {"dist/pyproject.toml": "", "dist/pack/tar.py": "def pack():\n    return 1\n"}),
+    ],
+)
+def test_projects_that_people_wrote_are_read_without_git(tmp_path, beside, inside):
+    write(tmp_path, beside)
+    for path, text in inside.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    paths, unread = found(tmp_path)
+    assert {*paths} >= {path for path in inside if path.endswith((".js", ".py", ".rs", ".go"))}
+    assert unread.folders == []
+
+
+@pytest.mark.parametrize(
+    ("beside", "inside"),
+    [
+        ("src/app.ts", {"dist/package.json": "{}", "dist/app.js": "exports.a = 1;\n"}),
+        ("a.ts", {"dist/package.json": "{}", "dist/b.js": 'Object.defineProperty(exports, "__esModule", {});\n'}),
+        ("a.ts", {"dist/package.json": "{}", "dist/b.js": "f();\n//# sourceMappingURL=b.js.map\n"}),
+        ("a.ts", {"dist/package.json": "{}", "dist/b.js": "x();", "dist/b.d.ts": "export {};\n"}),
+        ("src/main.c", {"build/Makefile": "all:\n", "build/CMakeCache.txt": "", "build/gen.c": "int x;\n"}),
+        (
+            "src/main.c",
+            {"build/Makefile": "# made by CMake, do not edit\n", "build/gen.c": "/* DO NOT EDIT */\nint x;\n"},
+        ),
+        ("app/a.py", {"build/setup.py": "", "build/lib/app/a.py": "def a():\n    return 1\n"}),
+        ("src/lib.rs", {"target/Cargo.toml": "", "target/CACHEDIR.TAG": "", "target/debug/o.rs": "fn o() {}\n"}),
+        ("a.js", {"dist/b.js": "function b() {}\n"}),
+    ],
+)
+def test_what_is_built_is_left_out_without_git(tmp_path, beside, inside):
+    write(tmp_path, beside)
+    for path, text in inside.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    paths, unread = found(tmp_path)
+    assert paths == [beside]
+    assert len(unread.folders) == 1

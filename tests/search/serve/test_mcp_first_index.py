@@ -67,7 +67,11 @@ class Shop:
 
 
 async def asked(session, question, **more):
-    answer = await session.call_tool("search", {"question": question}, **more)
+    return await told_by(session, "search", {"question": question}, **more)
+
+
+async def told_by(session, tool, given, **more):
+    answer = await session.call_tool(tool, given, **more)
     assert not answer.is_error, answer.content[0].text
     return json.loads(answer.content[0].text)
 
@@ -104,6 +108,25 @@ def test_the_first_answer_does_not_wait_and_progress_is_told(shop):
     assert numbers == sorted(set(numbers))
     assert all(total is None or total >= now for now, total, _ in told)
     assert len(open_index(index_place(shop.root)).files) == 82
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("read_unit", {"path": "till.py", "line": 1}),
+        ("related", {"path": "till.py", "line": 1}),
+        ("usages", {"name": "open_till"}),
+        ("explain", {"question": "open the till", "path": "till.py", "line": 1}),
+    ],
+)
+def test_each_tool_says_that_files_are_missing(shop, tool, given):
+    async def ask():
+        async with shop.client() as session:
+            first = await told_by(session, tool, given)
+            assert "of 81 files are indexed so far" in first["notice"]
+            assert "of 81 files are indexed so far" in (await told_by(session, tool, given))["notice"]
+
+    run(ask)
 
 
 def test_a_server_that_is_killed_leaves_nothing_that_hinders_the_next(shop):
