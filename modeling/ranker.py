@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.store.arrays import Float, Float32, Int64
+from data_prep.store.arrays import Float, Float32, Int64, weighted, z_scores
 from data_prep.store.split import Split
 
 SCORES_PER_BLOCK: Final = 1 << 22
@@ -106,25 +106,6 @@ def has_bfloat16() -> bool:
         return torch.cuda.is_bf16_supported(including_emulation=False)
     found = torch.cpu.get_capabilities()
     return best_device() == "cpu" and bool(found.get("amx_bf16") or found.get("avx512_bf16"))
-
-
-def z_scores(scores: Float[np.ndarray, "*some candidates"]) -> Float[np.ndarray, "*some candidates"]:
-    """The scores of each query standardised to mean 0 and standard deviation 1; 0 if all are equal.
-
-    The result has the precision of ``scores``.
-    """
-    if not scores.shape[-1]:
-        return scores
-    centred = scores - scores.mean(axis=-1, keepdims=True)
-    spread = centred.std(axis=-1, keepdims=True)
-    return np.asarray(centred / np.where(spread > 0, spread, 1))
-
-
-def weighted(
-    first: Float[np.ndarray, "*some candidates"], second: Float[np.ndarray, "*some candidates"], weight: float
-) -> Float[np.ndarray, "*some candidates"]:
-    """The weighted sum: ``weight`` of the first and ``1 - weight`` of the second."""
-    return weight * first + (1 - weight) * second
 
 
 @dataclass(frozen=True, slots=True)

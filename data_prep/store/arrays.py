@@ -1,4 +1,4 @@
-"""Arrays: the names of their types in annotations, lists of any length as two arrays, and files of them, mapped.
+"""Arrays: names of their types in annotations, lists of any length as two arrays, standard scores, and mapped files.
 
 ``Float32[np.ndarray, "rows dim"]`` is jaxtyping's for type checkers, and where it has been imported, as in tests, which
 check arrays by it. Elsewhere it says only what the array is of: to import jaxtyping takes as long as numpy, and a
@@ -258,3 +258,22 @@ def _sha256(about: Mapping[str, Any], parts: Sequence[np.ndarray]) -> str:
     for part in parts:
         digest.update(part.data)
     return digest.hexdigest()
+
+
+def z_scores(scores: Float[np.ndarray, "*some candidates"]) -> Float[np.ndarray, "*some candidates"]:
+    """The scores of each query standardised to mean 0 and standard deviation 1; 0 if all are equal.
+
+    The result has the precision of ``scores``.
+    """
+    if not scores.shape[-1]:
+        return scores
+    centred = scores - scores.mean(axis=-1, keepdims=True)
+    spread = centred.std(axis=-1, keepdims=True)
+    return np.asarray(centred / np.where(spread > 0, spread, 1))
+
+
+def weighted(
+    first: Float[np.ndarray, "*some candidates"], second: Float[np.ndarray, "*some candidates"], weight: float
+) -> Float[np.ndarray, "*some candidates"]:
+    """The weighted sum: ``weight`` of the first and ``1 - weight`` of the second."""
+    return weight * first + (1 - weight) * second

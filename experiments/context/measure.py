@@ -25,6 +25,7 @@ from data_prep.pipeline.contexts import (
     without_contexts,
 )
 from data_prep.records import CONTEXT_FIELD
+from data_prep.store.arrays import weighted, z_scores
 from data_prep.store.prepared_data import tree_of
 from data_prep.store.split import Split
 from evaluation.metrics import sum_of_reciprocal_ranks
@@ -43,7 +44,7 @@ from experiments.context.results import ALL, OVERLAPS, ContextResult, reached, s
 from experiments.recipes.config import resolve
 from experiments.run.run import command_line
 from experiments.terminal.console import say, show
-from modeling.ranker import Ranker, best_weight, weighted, z_scores
+from modeling.ranker import Ranker, best_weight
 
 OWN: Final = "model"
 OTHERS: Final = "model, contexts of other queries"

@@ -19,6 +19,7 @@ from data_prep.gencodesearchnet.records import Example, as_split
 from data_prep.gencodesearchnet.sets import DISTRACTORS, Block, ranking_blocks
 from data_prep.gencodesearchnet.subsets import Subset
 from data_prep.languages.registry import languages
+from data_prep.store.arrays import weighted
 from data_prep.store.split import Split
 from evaluation.metrics import mrr_of_first
 from experiments.gencodesearchnet.config import BenchmarkOptions
@@ -31,7 +32,7 @@ from experiments.terminal.console import say
 from experiments.terminal.options import is_packed
 from modeling.base import NeuralRanker, PairTokenizer
 from modeling.pool_ranker import PoolRanker
-from modeling.ranker import Ranker, Scale, Scores, best_device, paired_blocks, weighted
+from modeling.ranker import Ranker, Scale, Scores, best_device, paired_blocks
 from modeling.transformers.cross_encoder import load_cross_encoder
 from modeling.transformers.pretrained import SentenceEncoder, SentenceEncoderConfig
 

@@ -7,8 +7,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from data_prep.store.arrays import Bool, Float, Float32, Int64
-from modeling.ranker import weighted, z_scores
+from data_prep.store.arrays import Bool, Float, Float32, Int64, weighted, z_scores
 from search.engine.question import WORD_VECTORS
 from search.files.words import terms_of
 from search.retrieval.word_index import Bm25Index

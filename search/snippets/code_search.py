@@ -19,9 +19,8 @@ import numpy as np
 
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import WORD_FIELDS
-from data_prep.store.arrays import Bool, Float, Int64, Ragged
+from data_prep.store.arrays import Bool, Float, Int64, Ragged, z_scores
 from data_prep.store.split import Split, Texts
-from modeling.ranker import z_scores
 from search.engine.engine import Engine
 from search.engine.evidence import folded
 from search.engine.signals import Candidates

@@ -27,9 +27,9 @@ from data_prep.files.json_text import checked_words, parse_json
 from data_prep.files.writing import atomic_folder
 from data_prep.posts.post_lines import error_type
 from data_prep.posts.sets import Post
+from data_prep.store.arrays import weighted, z_scores
 from data_prep.traces.trace import plain_text
 from experiments.recipes.run_folder import FILES, load_snippet_encoder
-from modeling.ranker import weighted, z_scores
 from search.retrieval.exact import vector_index
 from search.snippets.code_text import shortened
 

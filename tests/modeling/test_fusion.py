@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from data_prep.store.arrays import weighted, z_scores
 from data_prep.store.split import Split
-from modeling.ranker import WEIGHTS, FusedRanker, Ranker, Scale, best_weight, weighted, z_scores
+from modeling.ranker import WEIGHTS, FusedRanker, Ranker, Scale, best_weight
 from tests.evaluation.rankers import Chosen
 from tests.evaluation.real_data import jdk_split
 

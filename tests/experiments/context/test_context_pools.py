@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from data_prep.store.arrays import z_scores
 from experiments.context.finished_run import pool_ranks, pools
 from experiments.context.measure import fused
-from modeling.ranker import z_scores
 
 SCORES = np.random.default_rng(0).integers(0, 4, (25, 25)).astype(np.float32)
 

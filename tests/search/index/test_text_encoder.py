@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from data_prep.errors import UserError
+from data_prep.store.arrays import z_scores
 from experiments.recipes.config import resolve
 from experiments.recipes.run_folder import RunFolder
-from modeling.ranker import z_scores
 from modeling.transformers.bi_encoder import TransformerBiEncoder
 from modeling.transformers.subword_pairs import SubwordTokenizer, subwords_of
 from search.engine.engine import Engine

@@ -10,7 +10,7 @@ from failing_programs import PYTHON, python_trace
 from repositories import write
 from serving import index_of
 
-from modeling.ranker import z_scores
+from data_prep.store.arrays import z_scores
 from search.engine.engine import Engine
 from search.hits import View
 from search.index.build import refresh
