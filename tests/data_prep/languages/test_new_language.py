@@ -21,7 +21,7 @@ from data_prep.languages import registry
 registry.LANGUAGES["made"] = "made:LANGUAGE"
 from data_prep.records import SourceFile
 from search.cursor import query_of
-from search.engine import file_ranking
+from search.engine import file_places
 from search.engine.preview import signature
 from search.files.languages import chosen_languages, read_file
 from search.files.tree import is_test
@@ -36,7 +36,7 @@ assert signature("def find(a)\\n  : b\\n", "a.made") == "def find(a)"
 assert query_of("-- search: all lines", "made") == "all lines"
 assert chosen_languages("made") == {"made"}
 assert (is_test("a_check.made"), is_test("a_check.py")) == (True, False)
-assert "all.made" in file_ranking.GATHERING
+assert "all.made" in file_places.GATHERING
 assert highlighted("find", "a.made") == [(0, 4, "keyword")]
 assert '"made": "Made"' in _LANGUAGES
 assert (language_of("make = 1"), language_of("x = 1")) == ("made", "python")

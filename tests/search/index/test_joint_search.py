@@ -74,7 +74,7 @@ def engines(base, model):
         shortlist=10_000,  # else rows of equal scores at its end may differ
         depth=0.0,  # a half has folders with one entry that have more in the whole
     )
-    alone = FileWeights(callers=0.0)  # a half knows nothing of who calls it from the other one
+    alone = FileWeights(callers=0.0, around=0.0)  # a half knows no callers, nor files of a folder, in the other one
     one = Engine(whole, reranker, None, retriever).changed(joint.ranking, file_ranking(whole, alone))
     return one, joint.changed(joint.ranking, file_ranking(joint.index, alone))
 
