@@ -7,7 +7,7 @@ known. A part in brackets or behind a colon stands for any value.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -57,6 +57,8 @@ _WHOLE: Final = 0.5
 """What it gains if the question has all of it."""
 _UNKNOWN: Final = 0.5
 """What it loses if nothing is known to serve it."""
+_LONGEST: Final = 20
+"""Parts of a route: one of more is like none, and of a question the first are looked at."""
 
 
 class RouteTable:
@@ -67,6 +69,7 @@ class RouteTable:
         self._index, self._names, self._owners = index, names, owners
         self._asked: Parts = ()
         self._routes = lru_cache(maxsize=4 * _FILES)(self._routes_of)  # for one route
+        self._text = lru_cache(maxsize=4 * _FILES)(self._text_of)
 
     def serving(self, verb: str, path: str) -> list[int]:
         """The rows that serve a route the best, none if no route is like it.
@@ -75,7 +78,7 @@ class RouteTable:
             verb: in capitals; "": any.
             path: of the route, with a slash at its end in place of a value there.
         """
-        asked = self._asked = (*parts_of(path), *[":"] * path.endswith("/"))
+        asked = self._asked = (*parts_of(path), *[":"] * path.endswith("/"))[:_LONGEST]
         found: dict[int, float] = {}
         for row, own, score in [*self._declared(asked), *self._of_paths(asked, verb)]:
             fits = score + 0.05 * (own == (verb or "GET")) - 2 * bool(verb and own and own != verb)
@@ -110,7 +113,7 @@ class RouteTable:
     def _routes_of(self, file: int) -> Routes:
         return routes_of(self._text(file)[:_READ], self._asked)
 
-    def _text(self, file: int) -> str:
+    def _text_of(self, file: int) -> str:
         """The text of a file, or what the index has of it."""
         if text := text_at(self._index, file, self._names.paths.folder):
             return text
@@ -147,13 +150,20 @@ class RouteTable:
             *(word for line in lines if told & {*re.findall(r"\w+", line)} for word in re.findall(r"\w+", line)),
         }
         own, best = PurePosixPath(self._index.files[file].path), (-1, 0)
-        for number, other in enumerate(self._index.files):
-            path = PurePosixPath(other.path)
-            stem = path.stem if path.stem not in ("index", "__init__", "mod", "routes", "router") else path.parent.name
-            if {stem, path.stem.split(".")[0]} & words and number != file and path.suffix == own.suffix and other.units:
-                shared = len(_shared(own.parts[:-1], path.parts[:-1]))
-                best = max(best, (shared, -number))
+        for number, path, called in self._modules:
+            if called & words and number != file and path.suffix == own.suffix:
+                best = max(best, (len(_shared(own.parts[:-1], path.parts[:-1])), -number))
         return -best[1] if best[0] >= 0 else None
+
+    @cached_property
+    def _modules(self) -> list[tuple[int, PurePosixPath, set[str]]]:
+        """The files with units, their paths, and what they are imported by."""
+        files = ((number, PurePosixPath(each.path)) for number, each in enumerate(self._index.files) if each.units)
+        gathering = ("index", "__init__", "mod", "routes", "router")
+        return [
+            (number, path, {path.parent.name if path.stem in gathering else path.stem, path.stem.split(".")[0]})
+            for number, path in files
+        ]
 
     def _served(self, file: int, route: Declared) -> tuple[int, bool] | None:
         """The row that serves a route, and whether it is known to."""
@@ -233,12 +243,15 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> list[str]:
 
 def _fit(route: Parts, asked: Parts) -> float:
     """How well a route is like one that is asked for, which may begin earlier or later; not at all: 0 or less."""
+    if len(route) > _LONGEST:
+        return 0.0
     whole = _along(route, asked) + _WHOLE
     begun = (_along(route, asked[first:]) - _LEFT * first for first in range(1, len(asked)))
     ended = (_along(route[first:], asked) - _EATEN * first for first in range(1, len(route)))
     return max(whole, *begun, *ended, 0.0)
 
 
+@lru_cache(maxsize=4096)  # of two routes of values the same ends are met again and again
 def _along(route: Parts, asked: Parts) -> float:
     """The parts that are the same from the start to the end, less what a value stands for; -9: it is another one.
 

@@ -38,3 +38,13 @@ def test_any_text_is_read_quickly(text):
     began = time.perf_counter()
     assert len(routes_of(text, ("a", "b", ":")).declared) <= 2_000
     assert time.perf_counter() - began < 3
+
+
+def test_a_route_of_values_alone_is_compared_however_many_there_are(tmp_path):
+    text = "const app = express();\napp.get('/farm{}', many);\napp.get('/farm{}', some);\nfunction many(request) {{\n"
+    text += "  return request.params;\n}}\nfunction some(request) {{\n  return request.params;\n}}\n"
+    tree = write(tmp_path / "tree", {"server.js": text.format("/:a" * 60, "/:a" * 19), **OTHERS})
+    engine = Engine(open_index(index_of(tree, tmp_path / "index")), None)
+    engine.names.paths.folder = tree
+    assert engine.index.names[engine.search(f"GET /farm{'/1' * 19}")[0].row] == "some"
+    assert engine.search(f"GET /farm{'/{x}' * 400}")
