@@ -3,6 +3,7 @@
 #include "convolutions.h"
 #include "readings.h"
 #include <pthread.h>
+#include <signal.h>
 
 /* Lists of words, each of which may be a graph. */
 typedef struct {
@@ -143,11 +144,12 @@ INLINE void scores_of(const query_input *in, const int32_t *rows, float *out, in
 /* Methods of which threads take SHARE at a time: one that helps from the beginning, and at the end the caller. The one
  * that helps may begin when all are scored: then it leaves what `in` leads to alone. The last one frees this. */
 #define SHARE 32
-typedef struct {
+typedef struct shared_work {
     query_input in;
     const int32_t *rows;
     float *out;
     int taken, done, threads;
+    struct shared_work *next;
 } shared_work;
 
 static void *take_shares(void *given) {
@@ -174,20 +176,65 @@ static void *take_shares(void *given) {
     return 0;
 }
 
-static void *help(void *given) {
-    shared_work *work = given;
-    take_shares(work);
+static void left_by_one(shared_work *work) {
     if (__atomic_sub_fetch(&work->threads, 1, __ATOMIC_ACQ_REL) == 0) free(work);
-    return 0;
+}
+
+/* The thread that helps waits for the next work: to start one for each would take a tenth of the time of scoring. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t given;
+    shared_work *first, **end;
+    int waits;
+} helper = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, &helper.first, 0};
+
+static void *help(void *unused) {
+    for (;;) {
+        pthread_mutex_lock(&helper.lock);
+        while (!helper.first) pthread_cond_wait(&helper.given, &helper.lock);
+        shared_work *work = helper.first;
+        if (!(helper.first = work->next)) helper.end = &helper.first;
+        pthread_mutex_unlock(&helper.lock);
+        take_shares(work);
+        left_by_one(work);
+    }
+    return unused;
+}
+
+/* A process that was forked has no such thread, and its copy of the lock may be held. */
+static void without_helper(void) {
+    pthread_mutex_init(&helper.lock, 0);
+    pthread_cond_init(&helper.given, 0);
+    helper.first = 0, helper.end = &helper.first, helper.waits = 0;
+}
+
+/* Whether the thread is there. It takes no signals: those are for the threads of the program that loads this. */
+static int helper_waits(void) {
+    static int told_of_forks = 0;
+    if (helper.waits) return 1;
+    sigset_t all, before;
+    pthread_t other;
+    if (!told_of_forks) told_of_forks = !pthread_atfork(0, 0, without_helper);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    helper.waits = told_of_forks && !pthread_create(&other, 0, help, 0);
+    pthread_sigmask(SIG_SETMASK, &before, 0);
+    if (helper.waits) pthread_detach(other);
+    return helper.waits;
 }
 
 /* Begins to score the methods `rows`; out: [count]. What it is given must remain until the end. */
 void *query_scores_begin(const query_input *in, const int32_t *rows, float *out) {
     shared_work *work = malloc(sizeof *work);
-    *work = (shared_work){*in, rows, out, 0, 0, 2};
-    pthread_t other;
-    if (!in->helped || in->count < SHARE || pthread_create(&other, 0, help, work)) work->threads = 1;
-    else pthread_detach(other);
+    *work = (shared_work){*in, rows, out, 0, 0, 1, 0};
+    if (!in->helped || in->count < SHARE) return work;
+    pthread_mutex_lock(&helper.lock);
+    if (helper_waits()) {
+        work->threads = 2;
+        *helper.end = work, helper.end = &work->next;
+        pthread_cond_signal(&helper.given);
+    }
+    pthread_mutex_unlock(&helper.lock);
     return work;
 }
 
@@ -195,5 +242,5 @@ void *query_scores_begin(const query_input *in, const int32_t *rows, float *out)
 void query_scores_end(shared_work *work) {
     take_shares(work);
     while (__atomic_load_n(&work->done, __ATOMIC_ACQUIRE) < work->in.count) sched_yield();
-    if (__atomic_sub_fetch(&work->threads, 1, __ATOMIC_ACQ_REL) == 0) free(work);
+    left_by_one(work);
 }

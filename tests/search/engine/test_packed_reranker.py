@@ -1,6 +1,8 @@
 """The shipped models without torch: the scores, alignments and vectors of torch, and no import of it."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -66,6 +68,29 @@ def test_rows_that_were_prepared_have_the_same_scores(packed, some, query):
         rows = np.arange(0, len(split), 2)
         prepared, alone = (PackedReranker(packed, split, for_many=many) for many in (True, False))
         assert prepared.scores(query.split(), rows).tolist() == alone.scores(query.split(), rows).tolist()
+
+
+@pytest.mark.parametrize("place", ["here", "in a forked process"])
+def test_scores_begun_together_are_those_of_each(packed, some, place):
+    rows, asked = np.arange(len(some[0])), [query.split() for query in QUERIES]
+    ours = PackedReranker(packed, some[0], for_many=True)
+    wanted = [ours.scores(words, rows).tolist() for words in asked]
+
+    def together() -> bool:
+        begun = [ours.begun(words, rows) for words in asked * 25]
+        found = [scores().tolist() for scores in reversed(begun)]
+        return found[::-1] == wanted * 25
+
+    assert together() if place == "here" else told_by_child(together)
+
+
+def told_by_child(asked):
+    """What a process tells that is forked from this one, and so has none of its other threads."""
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        os._exit(0 if asked() else 1)
+    return os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.usefixtures("steps")
