@@ -12,9 +12,9 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Float32, Int64
 from search.engine.certainty import Certainty, Judge
-from search.engine.evidence import Hits, folded, without_doubles
+from search.engine.evidence import Hits, best_of_files, folded, without_doubles
 from search.engine.expressions import Pattern
-from search.engine.file_ranking import best_of_files, file_ranking
+from search.engine.file_ranking import file_ranking
 from search.engine.filters import allowed_rows, files_of_languages
 from search.engine.matching import LineOwners, without_values
 from search.engine.name_reading import NameReader

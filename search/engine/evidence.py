@@ -28,14 +28,16 @@ from typing import Final, Literal
 
 import numpy as np
 
-from data_prep.store.arrays import Bool, Float, Int64
-from search.engine.signals import Candidates, Hit
+from data_prep.store.arrays import Bool, Float, Float32, Int64, slices
+from search.engine.signals import Candidates, Hit, begins
 from search.index.code_index import CONSTANT, TEST, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
 Level = Literal["strong", "weak", "none"]
 """strong: an answer; weak: perhaps none; none: no file has any of the question's words, or together, or its name."""
 Places = Int64[np.ndarray, " places"]
+FILES: Final = 60
+"""Files whose best row becomes a candidate."""
 FIRST: Final = 5
 """Hits that are looked at, and rows that BM25 puts first."""
 LARGE: Final = 1100
@@ -196,6 +198,28 @@ def without_doubles(index: Index, found: Candidates) -> Candidates:
         return found
     neural, near = (None if each is None else each[kept] for each in (found.neural, found.near))
     return Candidates(found.rows[kept], scores[kept], found.lexical[kept], neural, near, found.of_file[kept])
+
+
+def best_of_files(
+    index: Index,
+    of_files: Float[np.ndarray, " files"],
+    lexical: Float32[np.ndarray, " rows"],
+    allowed: Bool[np.ndarray, " rows"],
+) -> list[int]:
+    """The best row of each of the best files whose rows are ``allowed``, by BM25, the first of equal ones."""
+    edges = index.file_edges
+    files = np.flatnonzero((of_files > 0) & (edges[1:] > edges[:-1]))
+    if not allowed.all():
+        before, lexical = np.append(0, np.cumsum(allowed)), np.where(allowed, lexical, np.float32(-1))
+        files = files[before[edges[files + 1]] > before[edges[files]]]
+    files = files[(-of_files[files]).argsort(kind="stable")[:FILES]]
+    if not len(files):
+        return []
+    rows, starts = slices(edges, files)
+    own, numbers = lexical[rows], np.repeat(np.arange(len(files)), np.diff(starts))
+    best = np.flatnonzero(own == np.maximum.reduceat(own, starts[:-1])[numbers])
+    found: list[int] = rows[best[begins(numbers[best])]].tolist()
+    return found
 
 
 def folded(

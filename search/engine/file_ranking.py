@@ -24,6 +24,7 @@ Tests then keep ``test_share`` of it, unless the question asks for them, and fil
 folder, of which it keeps as much. The defaults were fitted on typed questions (docs/search-settings.md).
 """
 
+import ctypes
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ from typing import Final
 
 import numpy as np
 
-from data_prep.store.arrays import Bool, Float, Float32, Int64, slices
+from data_prep.store.arrays import Bool, Float, Int64
 from search.engine.file_places import FilePlaces, asks_for_shown
 from search.engine.path_reading import Spellings
 from search.engine.signals import begins
@@ -49,11 +50,11 @@ from search.files.words import (
     stems_of,
 )
 from search.index.code_index import Index
-from search.retrieval.word_index import Bm25Index, FileIndex, gains, idf
+from search.retrieval.exact import given, search_loops
+from search.retrieval.word_index import HEAD, KINDS, Bm25Index, FileIndex, gains, idf
 
 _Others = Mapping[str, Mapping[str, float]]
-FILES: Final = 60
-"""Files whose best row becomes a candidate."""
+_Counted = tuple[Int64[np.ndarray, " found"], Int64[np.ndarray, " found"], Mapping[str, Float[np.ndarray, " found"]]]
 COMMON: Final = 3
 """Files that have a word from which on a part of a name may be that word."""
 _RUN: Final = re.compile(r"\w+")
@@ -145,6 +146,28 @@ def is_common(word: str) -> bool:
     return word in STOP_WORDS or word in ASKING
 
 
+def _counted_at_once(
+    library: ctypes.CDLL, index: FileIndex, parts: Sequence[tuple[str, int, float | None]]
+) -> _Counted:
+    """As :meth:`FileRanking._counted`, by the compiled loop; in any order.
+
+    Args:
+        library: that has it.
+        index: of the files.
+        parts: what is looked for, the number of its term, and what it counts in names; None: it is the term itself.
+    """
+    own = [(index.part(part), number, share is None) for part, number, share in parts]
+    bounds = np.array([(part.start, part.stop, *more) for part, *more in own], np.int64).reshape(-1, 4)
+    shares = np.array([1.0 if share is None else share for *_, share in parts])
+    room = int((bounds[:, 1] - bounds[:, 0]).sum())
+    terms, files, counts = np.empty(room, np.int64), np.empty(room, np.int64), np.empty((len(KINDS) + 1, room))
+    read = bounds, shares, index.files, *(index.counts[kind] for kind in KINDS), index.places, index.place_edges
+    numbers = map(ctypes.c_int64, (len(parts), room, HEAD))
+    slots = np.full(len(index), -1)
+    found = library.count_in_files(*given(*read, terms, files, counts, slots), *numbers)
+    return terms[:found], files[:found], dict(zip((*KINDS, "head"), counts[:, :found], strict=True))
+
+
 class FileRanking:
     """Scores of the files of an index."""
 
@@ -224,26 +247,29 @@ class FileRanking:
             + own.head * comments / total * np.bincount(files, weight * counts["head"], size)
         )
 
-    def _counted(
-        self, terms: Sequence[str], others: _Others
-    ) -> tuple[Int64[np.ndarray, " found"], Int64[np.ndarray, " found"], dict[str, Float[np.ndarray, " found"]]]:
+    def _counted(self, terms: Sequence[str], others: _Others) -> _Counted:
         """The numbers of terms, the files that have them, and how often by the place; others count in names alone."""
-        spelt = [(number, *each) for number, term in enumerate(terms) for each in others.get(term, {}).items()]
-        numbers, files, found = self._files.postings([*terms, *(other for _, other, _ in spelt)])
-        if not spelt:
-            return numbers, files.astype(np.int64), {kind: counts.astype(np.float64) for kind, counts in found.items()}
-        own = numbers < len(terms)
+        spelling = self._weights.spelling
+        parts = [
+            (part, number, None if share is None else spelling * share)
+            for number, term in enumerate(terms)
+            for part, share in ((term, None), *others.get(term, {}).items())
+        ]
+        if (library := search_loops()) is not None and type(self._files) is FileIndex:
+            return _counted_at_once(library, self._files, parts)
+        of_part, files, found = self._files.postings([part for part, _, _ in parts])
+        own = np.array([share is None for *_, share in parts])[of_part]
         kept = own | ((found["stem"] | found["folders"]) > 0)
-        numbers, files, own = numbers[kept], files[kept], own[kept]
-        keys = np.array([*range(len(terms)), *(number for number, *_ in spelt)])[numbers] * len(self._paths) + files
-        counted = np.array([1.0] * len(terms) + [self._weights.spelling * share for *_, share in spelt])[numbers]
+        of_part, files, own = of_part[kept], files[kept], own[kept]
+        keys = np.array([number for _, number, _ in parts])[of_part] * len(self._paths) + files
+        counted = np.array([1.0 if share is None else share for *_, share in parts])[of_part]
         order = np.argsort(keys, kind="stable")
         first = begins(keys[order])
         places = np.cumsum(first) - 1  # a file may have several spellings of a word
         shares = {"stem": counted, "text": own, "folders": counted, "comments": own, "head": own}
-        every = {kind: np.bincount(places, (counts[kept] * shares[kind])[order]) for kind, counts in found.items()}
-        keys = keys[order][first]
-        return keys // len(self._paths), keys % len(self._paths), every
+        own_counts = {kind: (counts[kept] * shares[kind])[order] for kind, counts in found.items()}
+        every = {kind: np.bincount(places, each).astype(np.float64) for kind, each in own_counts.items()}
+        return *np.divmod(keys[order][first], len(self._paths)), every
 
     def _defining(self, query: str) -> Iterator[tuple[int, float]]:
         """The files that define the single name that the question is, and what each gains."""
@@ -272,25 +298,3 @@ def file_ranking(index: Index, weights: FileWeights = DEFAULT) -> FileRanking:
     """The ranking of the files of an index."""
     tests = np.array([each.test for each in index.files], np.bool_)
     return FileRanking(index.whole, [each.path for each in index.files], tests, weights, index.callers)
-
-
-def best_of_files(
-    index: Index,
-    of_files: Float[np.ndarray, " files"],
-    lexical: Float32[np.ndarray, " rows"],
-    allowed: Bool[np.ndarray, " rows"],
-) -> list[int]:
-    """The best row of each of the best files whose rows are ``allowed``, by BM25, the first of equal ones."""
-    edges = index.file_edges
-    files = np.flatnonzero((of_files > 0) & (edges[1:] > edges[:-1]))
-    if not allowed.all():
-        before, lexical = np.append(0, np.cumsum(allowed)), np.where(allowed, lexical, np.float32(-1))
-        files = files[before[edges[files + 1]] > before[edges[files]]]
-    files = files[(-of_files[files]).argsort(kind="stable")[:FILES]]
-    if not len(files):
-        return []
-    rows, starts = slices(edges, files)
-    own, numbers = lexical[rows], np.repeat(np.arange(len(files)), np.diff(starts))
-    best = np.flatnonzero(own == np.maximum.reduceat(own, starts[:-1])[numbers])
-    found: list[int] = rows[best[begins(numbers[best])]].tolist()
-    return found

@@ -1,5 +1,6 @@
 """What the engine fuses, the scores of a trained model, of vectors, of whole files and of a context, and its hits."""
 
+import ctypes
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ import numpy as np
 from data_prep.store.arrays import Bool, Float, Float32, Int64, weighted, z_scores
 from search.engine.question import WORD_VECTORS
 from search.files.words import terms_of
+from search.retrieval.exact import given, search_loops
 from search.retrieval.word_index import Bm25Index
 
 Rows = Int64[np.ndarray, " found"]
@@ -200,6 +202,11 @@ def begins(groups: Int64[np.ndarray, " some"]) -> Bool[np.ndarray, " some"]:
 
 def best_beside(scores: Float[np.ndarray, " found"], files: Int64[np.ndarray, " found"]) -> Float[np.ndarray, " found"]:
     """The best score of another row of the same file, for each row; 0 if none is above 0. ``files``: ascending."""
+    if (library := search_loops()) is not None:
+        found = np.empty(len(files))
+        arrays = (np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(files, np.int64), found)
+        library.best_of_others(*given(*arrays), ctypes.c_int64(len(files)))
+        return found
     if not len(files):
         return np.zeros(0)
     first = begins(files)

@@ -1,5 +1,5 @@
 /* The inner loops of exact.py: exact inner products of whole numbers, and those of rows in half precision. And those of
- * search/engine/matching.py and search/index/freshness.py. */
+ * search/engine/{matching,file_ranking,signals}.py and search/index/freshness.py. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
@@ -69,6 +69,52 @@ void link_words(const int64_t *keys, const int64_t *starts, const int64_t *place
                     improve(all, i, p, weight[w] - *gap);
             }
         }
+    }
+}
+
+/* What file_ranking.py's `_counted` has: terms, files, and the counts of KINDS and head, `room` apart. Each part has the
+ * place of its first posting and of the one after its last, the number of its term, and whether it is the term itself;
+ * those of a term follow each other. slots: of each file -1, and so again at the end. Returns how many there are. */
+int64_t count_in_files(const int64_t *parts, const double *shares, const int32_t *file_of, const uint16_t *text,
+                       const uint16_t *comments, const uint16_t *stem, const uint16_t *folders, const int32_t *places,
+                       const int64_t *place_edges, int64_t *terms, int64_t *files, double *counts, int64_t *slots,
+                       int64_t number, int64_t room, int64_t head) {
+    int64_t found = 0, begun = 0;
+    for (int64_t p = 0; p < number; p++) {
+        const int64_t *part = parts + 4 * p;
+        for (int64_t i = part[0]; i < part[1]; i++) {
+            if (!part[3] && !stem[i] && !folders[i]) continue;
+            int64_t own = slots[file_of[i]];
+            if (own < 0) {
+                own = slots[file_of[i]] = found++;
+                terms[own] = part[2], files[own] = file_of[i];
+                for (int k = 0; k < 5; k++) counts[k * room + own] = 0;
+            }
+            double *to = counts + own;
+            if (part[3]) {
+                int32_t first = comments[i] ? places[place_edges[i]] : 0;
+                to[0] += text[i], to[room] += comments[i], to[4 * room] += (first & 1) && first < 2 * head;
+            }
+            to[2 * room] += shares[p] * stem[i], to[3 * room] += shares[p] * folders[i];
+        }
+        if (p + 1 < number && parts[4 * (p + 1) + 2] == part[2]) continue;
+        for (; begun < found; begun++) slots[files[begun]] = -1;
+    }
+    return found;
+}
+
+/* The best score of another one of the same group, or 0 if that is more, as signals.py's `best_beside` has it; groups:
+ * ascending. */
+void best_of_others(const double *scores, const int64_t *groups, double *out, int64_t count) {
+    for (int64_t first = 0, end; first < count; first = end) {
+        double best = scores[first], second = 0;
+        int64_t of_best = first;
+        for (end = first + 1; end < count && groups[end] == groups[first]; end++) {
+            if (scores[end] > best) second = best, best = scores[end], of_best = end;
+            else if (scores[end] > second) second = scores[end];
+        }
+        for (int64_t i = first; i < end; i++) out[i] = i != of_best ? best : second;
+        for (int64_t i = first; i < end; i++) out[i] = out[i] > 0 ? out[i] : 0;
     }
 }
 

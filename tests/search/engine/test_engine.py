@@ -9,7 +9,8 @@ from experiments.recipes.config import resolve
 from experiments.run.training import build_model
 from modeling.pool_ranker import RowScores
 from search.engine.engine import Engine
-from search.engine.file_ranking import FILES, file_ranking
+from search.engine.evidence import FILES
+from search.engine.file_ranking import file_ranking
 from search.engine.question import LONGEST_QUERY, Names, QueryError, RankingSettings
 from search.engine.signals import best_beside
 from search.index.build import refresh
