@@ -20,7 +20,7 @@ from data_prep.records import STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.batching import Batch, Words
 from data_prep.store.tokenizing import FIRST_UNKNOWN, PAD, Vocabularies
 from modeling.base import Encoded, NeuralRanker
-from modeling.layers import CoAttention, shared_vectors
+from modeling.layers import CoAttention, PositionAttention, WordAttention, shared_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,23 @@ class BaselineConfig:
 
 
 _BOUNDS: Final = {"dim": WIDTH, "dropout": SHARE, **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH)}
+
+
+@dataclass(frozen=True, slots=True)
+class AttentiveConfig(BaselineConfig):
+    """Options of a baseline that weights the words of a field."""
+
+    attention: Literal["word", "position"] = "word"
+    """One weight per word, or per position and dimension; ``release_compatible`` implies the latter."""
+
+    @property
+    def by_position(self) -> bool:
+        """Whether attention weights are per position."""
+        return self.release_compatible or self.attention == "position"
+
+    def word_attention(self, positions: int) -> nn.Module:
+        """A new attention over the words of so many positions."""
+        return PositionAttention(positions) if self.by_position else WordAttention(self.dim)
 
 
 class WordVectors(nn.Module):
