@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError, one_line
-from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES, language, language_of
 from data_prep.pipeline.copies import Fingerprint, find_duplicates
@@ -154,11 +153,7 @@ def pairs_of_shard(task: ShardTask) -> Extracted:
 
 def _add(found: Extracted, origin: str, file: CorpusFile, function: CorpusFunction, config: DataConfig) -> None:
     code = file.stripped(function.start, function.end)
-    query = query_words(function.query)
-    candidate = Candidate(
-        file.path, function.name, "method", len(code.splitlines()), function.annotations, function.doc, function.query,
-        query, generated_file=False,
-    )  # fmt: skip
+    candidate = Candidate.of_function(file.path, function, len(code.splitlines()))
     if reason := reason_to_drop(candidate, config, CORPUS_FILTERS):
         found.dropped[reason] += 1
         return
@@ -167,7 +162,7 @@ def _add(found: Extracted, origin: str, file: CorpusFile, function: CorpusFuncti
         origin, file.path, function.start_line, function.end_line, function.type_name, function.name, "method",
         file.source(function), function.doc, fields, licence=file.licence,
     )  # fmt: skip
-    found.pairs.append(Pair(method, function.query, query))
+    found.pairs.append(Pair(method, function.query, candidate.query))
     found.fingerprints.append(Fingerprint.of(code, language(file.language).keywords))
 
 
