@@ -20,9 +20,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from baselines.word_model import AttentiveConfig, CoAttentionRanker, WordVectors
-from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import Vocabularies
-from modeling.base import Encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +43,3 @@ class Tabcs(CoAttentionRanker):
         fields = (*self.code_fields, "query")
         self.words = WordVectors(config, vocabularies, fields, fixed=config.by_position)
         self.attention = nn.ModuleDict({each: config.word_attention(config.length(each)) for each in fields})
-
-    def encode_field(self, batch: Batch, field: str) -> Encoded:
-        """The words of a field, weighted."""
-        states, mask = self.words(field, batch[field])
-        return Encoded(states * self.attention[field](states, mask), mask)

@@ -5,7 +5,6 @@ DeepCS, UNIF, CARLCS, TabCS and FcarCS: every field is padded to a fixed length,
 words, and its trainable vector is treated like that of a word.
 """
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -124,18 +123,21 @@ class WordVectors(nn.Module):
 
 
 class FieldRanker(NeuralRanker):
-    """A model that implements ``encode_field`` and sets ``words``; by default ``config.ast`` adds the AST field."""
+    """A model that sets ``words`` and ``attention``; by default ``config.ast`` adds the AST field."""
 
     words: WordVectors
+    attention: nn.ModuleDict
+    """Field -> its attention, unless :meth:`encode_field` is another."""
 
     @property
     def code_fields(self) -> tuple[str, ...]:
         """The code fields in the order of the papers and releases."""
         return ("name", "api", "tokens", "ast") if self.config.ast else ("name", "api", "tokens")
 
-    @abstractmethod
     def encode_field(self, batch: Batch, field: str) -> Encoded:
-        """Encode one field of a batch, or its queries."""
+        """Encode one field of a batch, or its queries: the words, weighted."""
+        states, mask = self.words(field, batch[field])
+        return Encoded(states * self.attention[field](states, mask), mask)
 
     def encode_query(self, queries: Batch) -> Encoded:
         """The encoded words of the query."""

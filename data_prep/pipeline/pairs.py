@@ -47,11 +47,7 @@ class JavaSources(ABC):
         """Every source file, in order."""
 
     def make(self, progress: bool) -> MadePairs:
-        """Build the pairs, in the order of the files."""
-        return self._made(progress)
-
-    def _made(self, progress: bool, order: Callable[[Pair], Any] | None = None) -> MadePairs:
-        """The pairs, sorted by ``order``, else in the order of the files.
+        """Build the pairs, in the order that :meth:`extracted` gives them.
 
         Raises:
             UserError: the raw data are damaged or contain too few pairs.
@@ -60,8 +56,6 @@ class JavaSources(ABC):
         config, watch = self._config, Stopwatch()
         found = self.extracted(progress)
         found.broken += self.left_out
-        if order is not None:
-            found.pairs.sort(key=order)
         watch.stage("extract")
         distinct = self.distinct(found.pairs)
         watch.stage("duplicates")
