@@ -28,7 +28,6 @@ from torch.nn.functional import normalize
 
 from baselines.word_model import BaselineConfig, FieldRanker, WordVectors
 from data_prep.errors import WIDTH, check_bounds
-from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import Vocabularies
 from modeling.base import Encoded
 from modeling.layers import PositionAttention, WordAttention, masked_softmax
@@ -130,11 +129,6 @@ class Fcarcs(FieldRanker):
 
     def _attention(self, positions: int) -> nn.Module:
         return PositionAttention(positions) if self.config.release_compatible else BoundedWordAttention(self.config.dim)
-
-    def encode_field(self, batch: Batch, field: str) -> Encoded:
-        """The words of a field, weighted."""
-        states, mask = self.words(field, batch[field])
-        return Encoded(states * self.attention[field](states, mask), mask)
 
     def alignment(self, queries: Encoded, codes: Encoded) -> Float[Tensor, "pairs querywords codewords"]:
         """F_k of all fields of each pair, transposed."""

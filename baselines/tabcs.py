@@ -16,30 +16,19 @@ means until training has made the word vectors longer; weights with a mean of 1 
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 from torch import nn
 
-from baselines.word_model import BaselineConfig, CoAttentionRanker, WordVectors
-from data_prep.store.batching import Batch
+from baselines.word_model import AttentiveConfig, CoAttentionRanker, WordVectors
 from data_prep.store.tokenizing import Vocabularies
-from modeling.base import Encoded
-from modeling.layers import PositionAttention, WordAttention
 
 
 @dataclass(frozen=True, slots=True)
-class TabcsConfig(BaselineConfig):
+class TabcsConfig(AttentiveConfig):
     """Configuration of TabCS (section ``model``)."""
 
     ast: bool = True
     """Whether the AST is read in addition to name, API and tokens."""
-    attention: Literal["word", "position"] = "word"
-    """One weight per word, or per position and dimension; ``release_compatible`` implies the latter."""
-
-    @property
-    def by_position(self) -> bool:
-        """Whether attention weights are per position."""
-        return self.release_compatible or self.attention == "position"
 
 
 class Tabcs(CoAttentionRanker):
@@ -51,14 +40,6 @@ class Tabcs(CoAttentionRanker):
     def __init__(self, config: TabcsConfig, vocabularies: Vocabularies) -> None:
         """Build a table and an attention per field."""
         super().__init__(config, vocabularies, config.dim)
-        self.words = WordVectors(config, vocabularies, (*self.code_fields, "query"), fixed=config.by_position)
-        self.attention = nn.ModuleDict({each: self._attention(each) for each in (*self.code_fields, "query")})
-
-    def _attention(self, field: str) -> nn.Module:
-        config = self.config
-        return PositionAttention(config.length(field)) if config.by_position else WordAttention(config.dim)
-
-    def encode_field(self, batch: Batch, field: str) -> Encoded:
-        """The words of a field, weighted."""
-        states, mask = self.words(field, batch[field])
-        return Encoded(states * self.attention[field](states, mask), mask)
+        fields = (*self.code_fields, "query")
+        self.words = WordVectors(config, vocabularies, fields, fixed=config.by_position)
+        self.attention = nn.ModuleDict({each: config.word_attention(config.length(each)) for each in fields})

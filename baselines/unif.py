@@ -20,26 +20,18 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from baselines.word_model import BaselineConfig, WordVectors
+from baselines.word_model import AttentiveConfig, WordVectors
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import Vocabularies
 from modeling.base import BiEncoder
-from modeling.layers import PositionAttention, WordAttention
 
 
 @dataclass(frozen=True, slots=True)
-class UnifConfig(BaselineConfig):
+class UnifConfig(AttentiveConfig):
     """Configuration of UNIF (section ``model``)."""
 
     fields: Literal["tokens", "all"] = "tokens"
     """Input of a method: its tokens, or its name, tokens and API words as one list."""
-    attention: Literal["word", "position"] = "word"
-    """One weight per word, or per position and dimension; ``release_compatible`` implies the latter."""
-
-    @property
-    def by_position(self) -> bool:
-        """Whether attention weights are per position."""
-        return self.release_compatible or self.attention == "position"
 
 
 class Unif(BiEncoder):
@@ -53,8 +45,7 @@ class Unif(BiEncoder):
         super().__init__(config, vocabularies)
         self.fields = ("tokens",) if config.fields == "tokens" else ("name", "tokens", "api")
         self.words = WordVectors(config, vocabularies, (*self.fields, "query"), fixed=config.by_position)
-        positions = sum(config.length(field) for field in self.fields)
-        self.attention = PositionAttention(positions) if config.by_position else WordAttention(config.dim)
+        self.attention = config.word_attention(sum(config.length(field) for field in self.fields))
 
     def query_vectors(self, queries: Batch) -> Float[Tensor, "queries dim"]:
         """The mean of the query's word vectors."""

@@ -5,7 +5,6 @@ DeepCS, UNIF, CARLCS, TabCS and FcarCS: every field is padded to a fixed length,
 words, and its trainable vector is treated like that of a word.
 """
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -20,7 +19,7 @@ from data_prep.records import STRUCTURE_FIELDS, WORD_FIELDS
 from data_prep.store.batching import Batch, Words
 from data_prep.store.tokenizing import FIRST_UNKNOWN, PAD, Vocabularies
 from modeling.base import Encoded, NeuralRanker
-from modeling.layers import CoAttention, shared_vectors
+from modeling.layers import CoAttention, PositionAttention, WordAttention, shared_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,23 @@ class BaselineConfig:
 
 
 _BOUNDS: Final = {"dim": WIDTH, "dropout": SHARE, **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH)}
+
+
+@dataclass(frozen=True, slots=True)
+class AttentiveConfig(BaselineConfig):
+    """Options of a baseline that weights the words of a field."""
+
+    attention: Literal["word", "position"] = "word"
+    """One weight per word, or per position and dimension; ``release_compatible`` implies the latter."""
+
+    @property
+    def by_position(self) -> bool:
+        """Whether attention weights are per position."""
+        return self.release_compatible or self.attention == "position"
+
+    def word_attention(self, positions: int) -> nn.Module:
+        """A new attention over the words of so many positions."""
+        return PositionAttention(positions) if self.by_position else WordAttention(self.dim)
 
 
 class WordVectors(nn.Module):
@@ -107,18 +123,21 @@ class WordVectors(nn.Module):
 
 
 class FieldRanker(NeuralRanker):
-    """A model that implements ``encode_field`` and sets ``words``; by default ``config.ast`` adds the AST field."""
+    """A model that sets ``words`` and ``attention``; by default ``config.ast`` adds the AST field."""
 
     words: WordVectors
+    attention: nn.ModuleDict
+    """Field -> its attention, unless :meth:`encode_field` is another."""
 
     @property
     def code_fields(self) -> tuple[str, ...]:
         """The code fields in the order of the papers and releases."""
         return ("name", "api", "tokens", "ast") if self.config.ast else ("name", "api", "tokens")
 
-    @abstractmethod
     def encode_field(self, batch: Batch, field: str) -> Encoded:
-        """Encode one field of a batch, or its queries."""
+        """Encode one field of a batch, or its queries: the words, weighted."""
+        states, mask = self.words(field, batch[field])
+        return Encoded(states * self.attention[field](states, mask), mask)
 
     def encode_query(self, queries: Batch) -> Encoded:
         """The encoded words of the query."""

@@ -1,8 +1,11 @@
 """What ``bash run.sh help`` prints: an overview on one screen, or the details of each topic named."""
 
 import ast
+import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
@@ -12,7 +15,7 @@ from cli.commands import COMMANDS, TRAIN, Command, usage_lines
 from data_prep.config import DATASETS
 from experiments.recipes.config import OUT, SECTIONS, section_types
 from experiments.recipes.models import MODELS, recipe_of, settings_of
-from experiments.terminal.options import Option, named_options, options_of, unknown
+from experiments.terminal.options import Option, named_options, options_of, typed_text, unknown
 
 _WIDTH: Final = 104
 _SECTIONS: Final = {
@@ -149,13 +152,38 @@ def _options(section: str) -> list[Option]:
 def _entries(options: Iterable[Option]) -> list[str]:
     lines = []
     for option in options:
-        lines.append(f"  --{option.name}={_typed(option.default)}   ({option.accepts})")
-        lines += textwrap.wrap(option.doc, _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        lines.append(f"  --{option.name}={typed_text(option.default)}   ({option.accepts})")
+        lines += textwrap.wrap(doc_of(option), _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return lines
 
 
-def _typed(value: object) -> object:
-    """A value as it is typed on the command line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else value
+def doc_of(option: Option) -> str:
+    """What an option is: its field's docstring, on one line, for which the source of its class is read."""
+    return field_docs(option.owner)[option.name.rpartition(".")[2]] if option.owner else option.text
+
+
+@lru_cache
+def field_docs(config_type: type) -> Mapping[str, str]:
+    """The docstring of each field of a dataclass; consecutive fields with one docstring below the last share it.
+
+    Inherited fields have the docstring of the base class.
+    """
+    docs: dict[str, str] = {}
+    for each in reversed(config_type.__mro__):
+        if is_dataclass(each):
+            docs |= _own_docs(each)
+    return docs
+
+
+def _own_docs(config_type: type) -> dict[str, str]:
+    tree = ast.parse(Path(inspect.getsourcefile(config_type) or "").read_text(encoding="utf-8"))
+    found = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == config_type.__name__)
+    docs: dict[str, str] = {}
+    waiting: list[str] = []
+    for node in found.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            waiting.append(node.target.id)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            docs.update(dict.fromkeys(waiting, " ".join(node.value.value.split())))
+            waiting = []
+    return docs | dict.fromkeys(waiting, "")

@@ -76,7 +76,8 @@ def encode(arguments: Sequence[str]) -> None:
             f"the model in {run} compares the words of a question and a function, and has no vector of either: name a "
             "run of a model that has, such as unif, deepcs, scotch_light or minilm"
         )
-    rows = _of_data_set(run, options.split) if options.split else _of_files(words[1:], options.side)
+    of_files = _questions if options.side == "query" else _functions
+    rows = _of_data_set(run, options.split) if options.split else of_files(words[1:])
     if not len(rows):
         raise UserError("there is nothing to encode: expected functions, or lines of text with --side=query")
     vectors = PoolRanker(model, tokenizer, best_device()).vectors(rows, options.side)
@@ -146,10 +147,6 @@ def _of_data_set(run: Path, name: str) -> "Split":
     return next(
         split for key, split in contexts_stage(plan, plan.dataset, plan.data, data).splits.items() if key == name
     )
-
-
-def _of_files(files: Sequence[str], side: Side) -> "Split":
-    return _questions(files) if side == "query" else _functions(files)
 
 
 def _questions(files: Sequence[str]) -> "Split":

@@ -95,7 +95,7 @@ def query_facts(
         shared=[len(asked[row] & _stems(split, ("name", "tokens", "api"), row, stem)) for row in rows],
         files=_files(split),
         code_words=split.words["tokens"].lengths.tolist(),
-        texts=_numbered([tuple(split.words["query"][row].tolist()) for row in rows]),
+        texts=numbered([tuple(split.words["query"][row].tolist()) for row in rows]),
         nearest=nearest_tokens(split, train) if train is not None and len(train) else [],
         read=[*read],
     )
@@ -125,11 +125,11 @@ def nearest_tokens(split: Split, train: Split) -> list[float]:
 def _files(split: Split) -> list[int]:
     """A number for each row, the same for methods of one file; a release that names no files has one path for all."""
     texts = [split.text(row) for row in range(len(split))]
-    found = _numbered([(text.origin, text.path) for text in texts])
+    found = numbered([(text.origin, text.path) for text in texts])
     return found if any(found) else [*range(len(split))]
 
 
-def _numbered(keys: Sequence[Hashable]) -> list[int]:
+def numbered(keys: Sequence[Hashable]) -> list[int]:
     """A number for each key, the same for equal ones, in the order of the first of each."""
     numbers: dict[Hashable, int] = {}
     return [numbers.setdefault(key, len(numbers)) for key in keys]

@@ -87,7 +87,7 @@ class TestReading:
 
     def mean_ndcg(self, gained: Float64[np.ndarray, "queries one"]) -> float:
         """The mean over all graded queries, also those of which no relevant code is in the pool."""
-        ideal = [_gain(sorted(each.values(), reverse=True)) for each in self.grades.values()]
+        ideal = [gain_of(sorted(each.values(), reverse=True)) for each in self.grades.values()]
         return float(gained.sum() / sum(number > 0 for number in ideal))
 
 
@@ -127,17 +127,17 @@ class Graded:
         """Those of ``grades``, a path's, of which a row of the pool is known."""
         known = [(rows[path], grade) for path, grade in grades.items() if path in rows]
         places, values = np.array([row for row, _ in known], np.int64), np.array([grade for _, grade in known], float)
-        return cls(places, values, _gain(sorted(grades.values(), reverse=True)))
+        return cls(places, values, gain_of(sorted(grades.values(), reverse=True)))
 
     def ndcg(self, scores: Float[np.ndarray, " pool"]) -> float:
         """By CodeSearchNet's script (src/relevanceeval.py): codes without a grade take no rank; ties count against."""
         order = np.lexsort((self.grades, -scores[self.rows]))
-        return _gain(self.grades[order].tolist()) / self.ideal if self.ideal else 0.0
+        return gain_of(self.grades[order].tolist()) / self.ideal if self.ideal else 0.0
 
 
-def _gain(grades: Sequence[float]) -> float:
+def gain_of(grades: Sequence[float]) -> float:
     """DCG of grades in the order of their ranks: 2^grade - 1, discounted by log2(rank + 1)."""
-    return sum((2**grade - 1) / np.log2(rank + 1) for rank, grade in enumerate(grades, 1))
+    return float(sum((2**grade - 1) / np.log2(rank + 1) for rank, grade in enumerate(grades, 1)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -115,12 +115,13 @@ class Csn(JavaSources):
         return (wrap(row.fields, row.split, self.origin()) for row in rows)
 
     def extracted(self, progress: bool) -> Extracted:
-        """The methods of all languages that pass the filters, Java's by their files."""
+        """The methods of all languages that pass the filters, Java's by their files; by split and place."""
         self.left_out.clear()
         found = super().extracted(progress) if DEFAULT_LANGUAGE in self.languages else Extracted()
         for language in self.languages:
             if self.spoken(language) != DEFAULT_LANGUAGE:
                 found.add(self._functions(language, progress))
+        found.pairs.sort(key=_place_in_corpus)
         return found
 
     def spoken(self, language: str) -> str:
@@ -174,7 +175,7 @@ class Csn(JavaSources):
 
     def make(self, progress: bool) -> MadePairs:
         """Build the pairs; the manifest also has the number of rows, their checksum and where they were fetched."""
-        made = self._made(progress, _place_in_corpus)
+        made = super().make(progress)
         made.manifest.update(self.record())
         return made
 

@@ -12,15 +12,14 @@
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError
 from data_prep.files.access import named_path
-from data_prep.languages.identifiers import query_words
-from data_prep.languages.language import FoundFunction, Function, Language
+from data_prep.languages.language import FoundFunction, Language
 from data_prep.languages.registry import LANGUAGES, language, language_of
 from data_prep.pipeline.extraction import disjoint
 from data_prep.pipeline.filters import (
@@ -32,11 +31,11 @@ from data_prep.pipeline.filters import (
     reason_to_drop,
     text_reason,
 )
-from data_prep.pipeline.java_extraction import Chunk, extract
+from data_prep.pipeline.java_extraction import Chunk, extract, extract_all
 from data_prep.pipeline.pairs import JavaSources
-from data_prep.pipeline.shards import CorpusFile, CorpusFunction
+from data_prep.pipeline.shards import CorpusFile
 from data_prep.pipeline.splits import SplitRule
-from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, chunked, collected, listed
+from data_prep.pipeline.stages import Extracted, MadePairs, Stopwatch, listed
 from data_prep.records import Method, Pair, SourceFile
 from data_prep.sources.archives import read_archive, read_java_files
 from data_prep.sources.debian_sources import (
@@ -47,8 +46,6 @@ from data_prep.sources.debian_sources import (
     fetched_archives,
     read_list,
 )
-from data_prep.worker_pool import Guard
-from data_prep.worker_process import PAIRS
 
 SAMPLE: Final = Path(__file__).with_name("debian_sample.txt")
 
@@ -184,8 +181,6 @@ class DebianSample(JavaSources):
 
 
 _READ: Final = f"{__name__}:read_chunk"
-_CHUNK_BYTES: Final = 1 << 20
-_GUARD: Final = Guard(Chunk.divided, Extracted.joined, Chunk.refused, PAIRS)
 _ANY: Final = ("java", "all")
 """Languages that mean every one: the default, and all."""
 
@@ -215,10 +210,7 @@ class Project(Folder):
             OSError: a file cannot be read, or a process was killed.
         """
         watch = Stopwatch()
-        chunks = (
-            Chunk(each, self._config) for each in chunked(self._files(), lambda file: len(file.data), _CHUNK_BYTES)
-        )
-        found = collected(_READ, chunks, self._config, _GUARD, unit="files", progress=progress)
+        found = extract_all(self._files(), self._config, _READ, progress=progress)
         watch.stage("read")
         queries = sum(bool(pair.query) for pair in found.pairs)
         if not queries:
@@ -285,16 +277,13 @@ def _pair(
 ) -> Pair:
     """A function with its query, or without one if the rules of a corpus leave it out."""
     code = file.stripped(found.start, found.end)
-    lines, query = len(code.splitlines()), query_words(found.query)
-    candidate = Candidate(
-        file.path, found.name, "method", lines, found.annotations, found.doc, found.query, query, generated_file=False
-    )
+    lines = len(code.splitlines())
+    candidate = Candidate.of_function(file.path, found, lines)
     reason = function_reason(found, known, lines) or reason_to_drop(candidate, config, CORPUS_FILTERS) or ""
     if reason:
         counts.dropped[reason] += 1
-    same = {each.name: getattr(found, each.name) for each in fields(Function)}
     method = Method(
         origin, file.path, found.start_line, found.end_line, found.type_name, found.name, "method",
-        file.source(CorpusFunction(**same, reason=reason)), found.doc, found.fields(),
+        file.source(found), found.doc, found.fields(),
     )  # fmt: skip
-    return Pair(method, "" if reason else found.query, () if reason else query)
+    return Pair(method, "" if reason else found.query, () if reason else candidate.query)

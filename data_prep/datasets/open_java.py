@@ -35,7 +35,7 @@ from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.pipeline.duplicates import COMPARED_FIELDS
 from data_prep.pipeline.filters import Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import Chunk, extract, wrap
-from data_prep.pipeline.stages import ReadyMade, papers_folder
+from data_prep.pipeline.stages import ReadyMade
 from data_prep.records import Method, Pair, SplitName
 from data_prep.sources.paper_files import CLONES, PARTS, TEXTS, files_below, where_to_get
 
@@ -82,7 +82,6 @@ class OpenJava(ReadyMade):
         if config.profile != "clean":
             raise UserError(f"open_java has no --data.profile={config.profile}: R252 has no code to parse")
         super().__init__(config)
-        self._place = papers_folder(config, self.cache_name)
         self._clones: dict[str, dict[str, Path]] = {}  # part -> its files as published
 
     def inputs(self) -> list[Path]:

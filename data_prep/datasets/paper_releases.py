@@ -25,7 +25,7 @@ from data_prep.datasets.tabcs import (
 )
 from data_prep.errors import UserError
 from data_prep.pipeline.code_rows import PublishedRow, pairs_of_rows
-from data_prep.pipeline.stages import ReadyMade, papers_folder
+from data_prep.pipeline.stages import ReadyMade
 from data_prep.records import SPLITS, Pair, SplitName
 from data_prep.sources.paper_files import PARTS, deepcs_files, files_below, read_deepcs, where_to_get
 from data_prep.sources.tabcs_release import ReleasedPairs, ReleasedSplit
@@ -49,7 +49,6 @@ class PaperRelease(ReadyMade):
         if config.profile != "clean":
             raise UserError(f"{self.cache_name} has no --data.profile={config.profile}")
         super().__init__(config)
-        self._place = papers_folder(config, self.cache_name)
 
     def inputs(self) -> list[Path]:
         """The files of all parts that are there, and those of the published tests.

@@ -26,7 +26,7 @@ from data_prep.errors import UserError
 from data_prep.files.access import read_whole
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.javalang_trees import parse_published, statement_trees
-from data_prep.pipeline.stages import ReadyMade, papers_folder
+from data_prep.pipeline.stages import ReadyMade
 from data_prep.records import UNKNOWN, Pair, SplitName
 from data_prep.sources.tabcs_release import FILE_FIELDS, ReleasedPairs, ReleasedSplit
 
@@ -49,8 +49,7 @@ class Published(ReadyMade):
     def __init__(self, config: DataConfig) -> None:
         """Set the configuration, and find the folder: with the files, a clone that has it, or among those of papers."""
         super().__init__(config)
-        place = papers_folder(config, self.cache_name)
-        folders = (clone / self.folder_in_release for clone in (place, place / "TabCS"))
+        folders = (clone / self.folder_in_release for clone in (self._place, self._place / "TabCS"))
         self._place = next((folder for folder in folders if folder.is_dir()), self._place)
 
     def inputs(self) -> list[Path]:

@@ -13,7 +13,6 @@ import logging
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import zlib
 from collections import Counter
@@ -28,7 +27,7 @@ from data_prep.files.access import MAX_RATIO, named_path, open_regular
 from data_prep.files.writing import sole_writer, write_atomically
 from data_prep.gencodesearchnet.r_pairs import Mode, RPair, r_pairs
 from data_prep.sources.archives import MAX_FILE_BYTES, read_archive
-from data_prep.sources.package_downloads import apt_get, debian_name
+from data_prep.sources.package_downloads import apt_get, debian_name, unpacking
 
 PAIRS: Final = "pairs.jsonl.gz"
 ABOUT: Final = "packages.json"
@@ -267,19 +266,14 @@ def _readable(name: str) -> str:
 @contextmanager
 def _debian_tar(path: Path) -> Iterator[Path]:
     """The tar of a Debian package's files, which dpkg-deb unpacks to a temporary file."""
-    command = ["dpkg-deb", "--fsys-tarfile", str(path.resolve())]
     largest = max(_RATIO_FROM, MAX_RATIO * path.stat().st_size)
     with tempfile.NamedTemporaryFile(prefix=f"{path.name}.", suffix=".tar") as file:
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as unpacking:
-            assert unpacking.stdout is not None
-            try:
-                while chunk := unpacking.stdout.read(1 << 20):
-                    file.write(chunk)
-                    if file.tell() > largest:
-                        raise UserError(f"{path} is refused: it unpacks to more than {MAX_RATIO} times its size")
-                if unpacking.wait():
-                    raise UserError(f"{path} is damaged: dpkg-deb cannot unpack it")
-            finally:
-                unpacking.kill()
+        with unpacking(path) as (program, tar):
+            while chunk := tar.read(1 << 20):
+                file.write(chunk)
+                if file.tell() > largest:
+                    raise UserError(f"{path} is refused: it unpacks to more than {MAX_RATIO} times its size")
+            if program.wait():
+                raise UserError(f"{path} is damaged: dpkg-deb cannot unpack it")
         file.flush()
         yield Path(file.name)

@@ -14,8 +14,8 @@ from typing import Final
 
 from data_prep.config import DataConfig
 from data_prep.languages.comments import summary
-from data_prep.languages.identifiers import compiled_later, split_identifier
-from data_prep.languages.language import FoundFunction, Language
+from data_prep.languages.identifiers import compiled_later, query_words, split_identifier
+from data_prep.languages.language import FoundFunction, Function, Language
 
 _STANDARD_METHODS: Final = frozenset((
     "toString", "hashCode", "equals", "clone", "finalize", "compareTo", "compare",
@@ -77,6 +77,14 @@ class Candidate:
     query_text: str
     query: tuple[str, ...]
     generated_file: bool
+
+    @classmethod
+    def of_function(cls, path: str, found: Function, lines: int) -> "Candidate":
+        """Those of a function of a file that no program wrote; ``lines``: of its code."""
+        return cls(
+            path, found.name, "method", lines, found.annotations, found.doc, found.query, query_words(found.query),
+            generated_file=False,
+        )  # fmt: skip
 
 
 def is_generated(data: bytes, code_start: int, *, of_corpus: bool = False) -> bool:

@@ -45,10 +45,15 @@ class Chunk:
 _FILES_GUARD: Final = Guard(Chunk.divided, Extracted.joined, Chunk.refused, PAIRS)
 
 
-def extract_all(files: Iterable[SourceFile], config: DataConfig, *, progress: bool) -> Extracted:
-    """The pairs of ``files`` that pass the filters, duplicates included."""
+def extract_all(
+    files: Iterable[SourceFile], config: DataConfig, function: str = _EXTRACT, *, progress: bool
+) -> Extracted:
+    """What the function ``module:name`` extracts of chunks of files; by default the pairs that pass the filters.
+
+    Duplicates are included.
+    """
     chunks = (Chunk(each, config) for each in chunked(files, lambda file: len(file.data), _CHUNK_BYTES))
-    return collected(_EXTRACT, chunks, config, _FILES_GUARD, unit="files", progress=progress)
+    return collected(function, chunks, config, _FILES_GUARD, unit="files", progress=progress)
 
 
 def extract(chunk: Chunk, read: Callable[[SourceFile, DataConfig, Extracted], None] | None = None) -> Extracted:

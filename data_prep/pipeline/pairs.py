@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final
 
 from data_prep.config import DataConfig
 from data_prep.errors import UserError, one_line
-from data_prep.languages.identifiers import query_words
 from data_prep.languages.language import Language
 from data_prep.languages.registry import LANGUAGES, language, language_of
 from data_prep.pipeline.copies import Fingerprint, find_duplicates
@@ -48,11 +47,7 @@ class JavaSources(ABC):
         """Every source file, in order."""
 
     def make(self, progress: bool) -> MadePairs:
-        """Build the pairs, in the order of the files."""
-        return self._made(progress)
-
-    def _made(self, progress: bool, order: Callable[[Pair], Any] | None = None) -> MadePairs:
-        """The pairs, sorted by ``order``, else in the order of the files.
+        """Build the pairs, in the order that :meth:`extracted` gives them.
 
         Raises:
             UserError: the raw data are damaged or contain too few pairs.
@@ -61,8 +56,6 @@ class JavaSources(ABC):
         config, watch = self._config, Stopwatch()
         found = self.extracted(progress)
         found.broken += self.left_out
-        if order is not None:
-            found.pairs.sort(key=order)
         watch.stage("extract")
         distinct = self.distinct(found.pairs)
         watch.stage("duplicates")
@@ -154,11 +147,7 @@ def pairs_of_shard(task: ShardTask) -> Extracted:
 
 def _add(found: Extracted, origin: str, file: CorpusFile, function: CorpusFunction, config: DataConfig) -> None:
     code = file.stripped(function.start, function.end)
-    query = query_words(function.query)
-    candidate = Candidate(
-        file.path, function.name, "method", len(code.splitlines()), function.annotations, function.doc, function.query,
-        query, generated_file=False,
-    )  # fmt: skip
+    candidate = Candidate.of_function(file.path, function, len(code.splitlines()))
     if reason := reason_to_drop(candidate, config, CORPUS_FILTERS):
         found.dropped[reason] += 1
         return
@@ -167,7 +156,7 @@ def _add(found: Extracted, origin: str, file: CorpusFile, function: CorpusFuncti
         origin, file.path, function.start_line, function.end_line, function.type_name, function.name, "method",
         file.source(function), function.doc, fields, licence=file.licence,
     )  # fmt: skip
-    found.pairs.append(Pair(method, function.query, query))
+    found.pairs.append(Pair(method, function.query, candidate.query))
     found.fingerprints.append(Fingerprint.of(code, language(file.language).keywords))
 
 

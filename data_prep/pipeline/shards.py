@@ -69,7 +69,7 @@ class CorpusFile:
     comments: Sequence[tuple[int, int]]  # ascending, disjoint, docstrings included
     functions: Sequence[CorpusFunction]
 
-    def source(self, function: CorpusFunction) -> str:
+    def source(self, function: Function) -> str:
         """The function as written, with its comments but without its docstring, which is the query."""
         start, end = function.docstring or (function.end, function.end)
         before, after = self.text[function.start : start], self.text[end : function.end]

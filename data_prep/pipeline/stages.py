@@ -153,13 +153,6 @@ def raw_folder(config: DataConfig, name: str) -> Path:
     return named_path(config.path) if config.path else Path(config.root) / "raw" / name
 
 
-def papers_folder(config: DataConfig, name: str) -> Path:
-    """The same of a data set of a paper, which may also be among the clones of all papers."""
-    place = raw_folder(config, name)
-    papers = place.with_name("papers")
-    return papers if not config.path and not place.is_dir() and papers.is_dir() else place
-
-
 def interned(pair: Pair) -> Pair:
     """The pair with interned words, which otherwise take most of the memory."""
     fields = {name: tuple(map(sys.intern, words)) for name, words in pair.method.fields.items()}
@@ -167,13 +160,16 @@ def interned(pair: Pair) -> Pair:
 
 
 class ReadyMade(ABC):
-    """A data set that comes with pairs and splits, which are not filtered and keep their duplicates."""
+    """A data set of a paper: its pairs and splits are not filtered and keep their duplicates."""
 
     cache_name: ClassVar[str]
 
     def __init__(self, config: DataConfig) -> None:
-        self._config = config
-        self._place = raw_folder(config, self.cache_name)
+        """Find the folder, which may also be that of the clones of all papers."""
+        self._config, self._place = config, raw_folder(config, self.cache_name)
+        papers = self._place.with_name("papers")
+        if not config.path and not self._place.is_dir() and papers.is_dir():
+            self._place = papers
         self.left_out: list[tuple[str, str]] = []  # file, why it is skipped
         self.counts: dict[str, int] = {}  # filled by pairs()
 

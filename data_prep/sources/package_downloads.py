@@ -13,7 +13,8 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -243,17 +244,25 @@ def apt_get(folder: Path, *arguments: str) -> str:
     return complaint(run_program(["apt-get", *options, *arguments], folder))
 
 
-def _copy_src_zip(package: Path, target: Path) -> None:
-    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as unpacking:
-        assert unpacking.stdout is not None
+@contextmanager
+def unpacking(package: Path) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+    """The program that unpacks a Debian package, ended after the block, and the tar of its files that it writes."""
+    command = ["dpkg-deb", "--fsys-tarfile", str(package.resolve())]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
+        assert program.stdout is not None
         try:
-            copied = _copy_member(unpacking.stdout, target)
-        except (tarfile.TarError, OSError, EOFError) as error:
-            raise_if_passing(error)
-            raise UserError(f"{package} cannot be unpacked: {reason_and_file(error)}") from error
+            yield program, program.stdout
         finally:
-            unpacking.kill()
+            program.kill()
+
+
+def _copy_src_zip(package: Path, target: Path) -> None:
+    try:
+        with unpacking(package) as (_, files):
+            copied = _copy_member(files, target)
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise_if_passing(error)
+        raise UserError(f"{package} cannot be unpacked: {reason_and_file(error)}") from error
     if not copied or not zipfile.is_zipfile(target):
         raise UserError(f"{package} contains no lib/src.zip; {HOW}")
 

@@ -30,6 +30,7 @@ from data_prep.languages.registry import LANGUAGES, language
 from data_prep.pipeline.contexts import asked_under, nearest_words, without_contexts
 from data_prep.records import CONTEXT_FIELD, Method, Pair
 from data_prep.store.split import Split
+from evaluation.reading import gain_of
 from experiments.context.finished_run import FinishedRun, rows_of_languages, same_pairs, url_of
 from experiments.context.measure import LENGTHS
 from experiments.context.options import JudgeOptions
@@ -106,13 +107,9 @@ def ndcg(ranked: Sequence[str], labels: Mapping[str, float], variant: Variant) -
         labels: URL -> relevance; those that are not ranked count in the best order.
         variant: whether URLs without a label take a rank.
     """
-    places = [labels.get(url) for url in ranked[:MOST_RANKED] if url in labels or variant == "full"]
-    best = _dcg(sorted(labels.values(), reverse=True))
-    return _dcg(places) / best if best else math.nan
-
-
-def _dcg(places: Sequence[float | None]) -> float:
-    return sum((2.0 ** (each or 0.0) - 1) / math.log2(rank + 1) for rank, each in enumerate(places, start=1))
+    places = [labels.get(url, 0.0) for url in ranked[:MOST_RANKED] if url in labels or variant == "full"]
+    best = gain_of(sorted(labels.values(), reverse=True))
+    return gain_of(places) / best if best else math.nan
 
 
 def mean_ndcg(values: Sequence[float]) -> float:

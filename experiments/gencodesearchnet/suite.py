@@ -21,6 +21,7 @@ from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS, Subset, find_subs
 from data_prep.installation import code_version, default_or_named, machine, without_paths
 from data_prep.store.split import Split
 from evaluation.benchmark import CSN, BenchmarkResult, MatchingResult, RankingResult, SubsetResult, means
+from evaluation.queries import numbered
 from evaluation.query_files import strictly_decreasing
 from evaluation.result_store import ResultStore
 from experiments.gencodesearchnet import tasks
@@ -149,7 +150,7 @@ class _ModelRun:
             language=subset.language,
             origin=subset.origin,
             pairs=len(subset.texts),
-            groups=_numbered(subset.groups),
+            groups=numbered(subset.groups) if len({*subset.groups}) < len(subset.groups) else [],
             stand_in=subset.stand_in,
             dropped=dict(subset.dropped),
             ranking=self._task("ranking", self._ranking, subset, pairs, notes),
@@ -247,9 +248,3 @@ def _add_trec(run: IO[str], qrels: IO[str], tag: str, block: Block, scores: task
             f"q{query} Q0 c{code} {place} {score:.9g} {tag}\n"
             for place, (code, score) in enumerate(zip(candidates[order].tolist(), lowered, strict=True), start=1)
         )
-
-
-def _numbered(groups: Sequence[str]) -> list[int]:
-    """A number for each group, in the order of their first pairs; none if each has one pair."""
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
-    return [numbers[group] for group in groups] if len(numbers) < len(groups) else []

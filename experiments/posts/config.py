@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from data_prep.errors import UserError, check_bounds, real, whole
 from data_prep.posts.sets import PostsConfig
-from experiments.terminal.options import Option, options_of, parse, unknown
+from experiments.terminal.options import Option, by_section, options_of_sections, parsed_values, unknown
 from training.config import TrainConfig
 
 
@@ -224,8 +224,7 @@ def all_options(name: str) -> dict[str, Option]:
     Raises:
         UserError: there is no such model.
     """
-    types = _section_types(name)
-    return {option.name: option for section in types for option in options_of(section, types[section]).values()}
+    return options_of_sections(_section_types(name))
 
 
 def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
@@ -234,16 +233,9 @@ def resolve_plan(name: str, typed: Mapping[str, str]) -> PostsPlan:
     Raises:
         UserError: an unknown model or option, or an invalid value.
     """
-    types, options = _section_types(name), all_options(name)
-    for option in typed:
-        if option not in options:
-            raise unknown("option", f"--{option}", [f"--{each}" for each in options])
-    given = {**MODELS[name].settings, **typed}
-    parts: dict[str, Any] = {section: {} for section in types}
-    for option, text in given.items():
-        section, _, field = option.partition(".")
-        parts[section][field] = parse(text, options[option])
-    built = {section: kind(**parts[section]) for section, kind in types.items()}
+    types = _section_types(name)
+    values = by_section(parsed_values({**MODELS[name].settings, **typed}, options_of_sections(types)))
+    built = {section: kind(**values.get(section, {})) for section, kind in types.items()}
     if built["train"].resume:
         raise UserError("--train.resume is not needed here: the same command continues where it was stopped")
     for option in ("from_run", "continue_run", "keep_checkpoint"):

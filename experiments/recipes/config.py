@@ -22,14 +22,16 @@ from evaluation.config import EvaluateConfig
 from experiments.recipes.models import MODELS, OWN, as_typed, config_type_of, settings_of
 from experiments.terminal.options import (
     Option,
+    by_section,
     fitted,
     options_of,
-    parse,
+    options_of_sections,
+    parsed_values,
     split_arguments,
     stored_configuration,
     switches_of,
-    unknown,
-    with_present_names,
+    typed_text,
+    unknown_option,
 )
 from training.config import LossConfig, TrainConfig
 
@@ -100,6 +102,7 @@ class Configuration:
             raise UserError(f"the configuration in {path} cannot be used: {error}") from error
 
 
+_OF_FCARCS: Final = ("fcarcs", "fcarcs_no_ast")
 SECTIONS: Final = ("data", "words", "model", "loss", "train", "evaluate")
 
 
@@ -117,10 +120,7 @@ def section_types(model: str) -> dict[str, type]:
 
 def all_options(model: str) -> dict[str, Option]:
     """All options of ``model``, by full name."""
-    found: dict[str, Option] = {}
-    for section, config_type in section_types(model).items():
-        found |= {option.name: option for option in options_of(section, config_type).values()}
-    return found | {"out": OUT}
+    return options_of_sections(section_types(model)) | {"out": OUT}
 
 
 def split_run_arguments(arguments: Sequence[str], model: str = "") -> tuple[list[str], dict[str, str]]:
@@ -139,14 +139,14 @@ def resolve(dataset: str, model: str, typed: Mapping[str, str]) -> Configuration
         UserError: an unknown model or option, an invalid value, or an invalid combination of values.
     """
     values = parse_options(model, {**settings_of(model), **typed})
-    return _build(dataset, model, values.pop("out", ""), _nested(values))
+    return _build(dataset, model, values.pop("out", ""), by_section(values))
 
 
 def change(configuration: Configuration, typed: Mapping[str, str]) -> Configuration:
     """``configuration`` with the user's options changed."""
     values = parse_options(configuration.model_name, typed)
     out = values.pop("out", configuration.out)
-    nested = _nested(values)
+    nested = by_section(values)
     sections = {name: configuration.section(name) | nested.get(name, {}) for name in SECTIONS}
     return _build(configuration.dataset, configuration.model_name, out, sections)
 
@@ -158,7 +158,7 @@ def typed_again(configuration: Configuration) -> dict[str, str]:
     """
     default = resolve(configuration.dataset, configuration.model_name, {})
     return {
-        f"{section}.{field}": _text(value)
+        f"{section}.{field}": typed_text(value)
         for section in SECTIONS
         for field, value in configuration.section(section).items()
         if value != default.section(section)[field] and (section, field) != ("train", "resume")
@@ -171,25 +171,14 @@ def parse_options(model: str, typed: Mapping[str, str]) -> dict[str, Any]:
     Raises:
         UserError: an option that ``model`` does not have, or an invalid value.
     """
-    known = all_options(model)
-    for name in typed:
-        if name not in known:
-            raise unknown(f"option of {model}", f"--{name}", [f"--{each}" for each in known], model)
-    return {name: _absolute(text, name) if name in _PATHS else parse(text, known[name]) for name, text in typed.items()}
+    values = parsed_values(typed, all_options(model), model)
+    return values | {name: _absolute(values[name], name) for name in _PATHS if name in values}
 
 
 def _absolute(text: str, option: str) -> str:
     if not text:
         return ""
     return absolute_list(text) if option == "data.path" else str(named_path(text))
-
-
-def _nested(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    nested: dict[str, dict[str, Any]] = {}
-    for name, value in values.items():
-        section, _, field = name.partition(".")
-        nested.setdefault(section, {})[field] = value
-    return nested
 
 
 def _build(dataset: str, model: str, out: str, sections: Mapping[str, Mapping[str, Any]]) -> Configuration:
@@ -199,7 +188,7 @@ def _build(dataset: str, model: str, out: str, sections: Mapping[str, Mapping[st
         values = {}
         for field, value in sections.get(section, {}).items():
             if f"{section}.{field}" not in known:
-                raise unknown(f"option of {model}", f"--{section}.{field}", [f"--{each}" for each in known])
+                raise unknown_option(f"{section}.{field}", known, model)
             values[field] = fitted(value, known[f"{section}.{field}"])
         parts[section] = config_type(**values)
     return Configuration(dataset, model, out=out, **parts)
@@ -212,7 +201,7 @@ def as_lines(configuration: Configuration) -> list[str]:
         line = f"  {name:<9}"
         for field, option in options_of(name, config_type).items():
             value = getattr(getattr(configuration, name), field)
-            text = _text(value) or '""'
+            text = typed_text(value) or '""'
             word = f" {field}={text}{'' if value == option.default else '*'}"
             if len(line) + len(word) > 110:  # columns
                 lines.append(line)
@@ -222,11 +211,19 @@ def as_lines(configuration: Configuration) -> list[str]:
     return lines
 
 
-def _text(value: Any) -> str:
-    """A value as it is typed."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def with_present_names(model: str, sections: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections of a configuration of ``model``, with old option names replaced by the current ones.
+
+    FcarCS had ``model.ast``, whether it reads the kinds of nodes, before ``model.structure``; runs from before
+    ``data.clean_splits`` did not have them.
+    """
+    if isinstance(sections.get("data"), Mapping):
+        sections = {**sections, "data": {"clean_splits": False, **sections["data"]}}
+    part = sections.get("model")
+    if model not in _OF_FCARCS or not isinstance(part, Mapping) or type(part.get("ast")) is not bool:
+        return dict(sections)
+    others = {name: value for name, value in part.items() if name != "ast"}
+    return {**sections, "model": {"structure": "ast" if part["ast"] else "none", **others}}
 
 
 def own_model_in(arguments: Sequence[str]) -> str:

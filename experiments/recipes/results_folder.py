@@ -17,6 +17,7 @@ from data_prep.installation import without_paths
 from evaluation.result_store import ROWS, ResultStore, SavedRun
 from experiments.recipes.config import REPOSITORY, Configuration, resolve
 from experiments.terminal.console import say
+from experiments.terminal.options import typed_text
 
 RESULTS: Final = REPOSITORY / "experiments" / "results"
 APART: Final = REPOSITORY / "runs" / "results"
@@ -105,18 +106,12 @@ def differing(settings: Sequence[Settings]) -> list[str]:
 
 
 def in_words(settings: Settings, names: Iterable[str]) -> list[str]:
-    """``field=value`` of some options; with the section where a field's name alone is not clear."""
+    """``field=value`` of some options, none if it is empty; with the section where a field's name is not clear."""
     names = [*names]
     fields = [name.rpartition(".")[2] for name in names]
     shown = (field if fields.count(field) == 1 else name for name, field in zip(names, fields, strict=True))
-    return [f"{name}={shown_value(settings.get(full))}" for name, full in zip(shown, names, strict=True)]
-
-
-def shown_value(value: object) -> str:
-    """A value as it is typed; "none" for an empty one."""
-    if isinstance(value, list | tuple):
-        return ",".join(map(shown_value, value))
-    return str(value).lower() if isinstance(value, bool) else str(value) if value not in ("", None) else "none"
+    values = (typed_text(settings.get(full)) or "none" for full in names)
+    return [f"{name}={value}" for name, value in zip(shown, values, strict=True)]
 
 
 def folder_name(words: Iterable[str]) -> str:

@@ -3,8 +3,7 @@
 Training steps are taken in two ways that lead to the same weights, on one thread. ``training``: GALM's fast form and
 the plain equations. ``rows``: rows of word tables that wait until a batch reads them, and rows that all move at every
 step (``tests/training/test_row_adam.py``). ``selected``: gradients of the scores that the loss reads, after its
-warm-up, and gradients of all (``tests/training/test_task.py``). ``encoder``: the transformer's attention written out or
-in one kernel; dropout is another training, not another way to the same weights.
+warm-up, and gradients of all (``tests/training/test_task.py``).
 """
 
 import hashlib
@@ -20,7 +19,7 @@ import numpy as np
 import torch
 from javalang.tree import ConstructorDeclaration, MethodDeclaration
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from data_prep.datasets.jdk import Jdk
 from data_prep.languages.java.declarations import find_methods, parse_java
@@ -35,9 +34,6 @@ from experiments.run.data import prepare_stage, training_data
 from galm.fast.all_pairs import EncodedWords
 from galm.model import Galm
 from modeling.base import NeuralRanker
-from modeling.ranker import has_bfloat16
-from modeling.transformers.bi_encoder import TransformerBiEncoder, TransformerConfig
-from modeling.transformers.subword_pairs import Subwords
 from training.state import RunState, seed_everything
 from training.task import Loss, PairTask
 
@@ -157,23 +153,6 @@ class PlainGalm(Galm):
         return NeuralRanker.score_matrix(self, queries, codes)
 
 
-class OneKernel(TransformerBiEncoder):
-    """A transformer whose attention is torch's one kernel in training too."""
-
-    def train(self, mode: bool = True) -> "OneKernel":
-        """As torch's."""
-        nn.Module.train(self, mode)
-        return self
-
-
-class WithDropout(OneKernel):
-    """The same with BERT's dropout."""
-
-    def __init__(self, config: TransformerConfig, vocabularies: Subwords) -> None:
-        """As the class above, with another configuration."""
-        super().__init__(replace(config, dropout=0.1), vocabularies)
-
-
 class TrainingSteps:
     """A run in progress, at an epoch of its loss."""
 
@@ -254,18 +233,6 @@ def measure_selected(options: SpeedOptions) -> Measured:
         "all scores": {"selects": False},
     }
     return _measured(options, options.steps, cases, **ways)
-
-
-def measure_encoder(options: SpeedOptions) -> Measured:
-    """The transformer's attention in two forms, and with dropout, as batches of code of like length."""
-    precision = "bfloat16" if has_bfloat16() else "float32"
-    settings = {"model.query_length": "32", "model.code_length": "128", "train.precision": precision}
-    ways: dict[str, dict[str, Any]] = {
-        "attention written out": {},
-        "in one kernel": {"kind": OneKernel},
-        "in one kernel, dropout of 0.1": {"kind": WithDropout},
-    }
-    return _measured(options, max(1, options.steps // 4), [(f"minilm, {precision}", "minilm", settings)], **ways)
 
 
 def _measured(

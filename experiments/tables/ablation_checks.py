@@ -4,7 +4,7 @@
 of one kind and three of the other, and differ in which nodes are joined: in one, pairs of a kind are joined (two of its
 three pairs agree), in the other every pair is mixed. Whatever reads nodes one by one, or all alike, gives both the same
 score; a graph convolution over the given edges can tell them apart. If it does not, its code is wrong, and no ablation
-of the graph says anything. ``bash run.sh ablate control`` trains the graph of :mod:`galm.dense_gcn` on such pairs
+of the graph says anything. ``bash run.sh ablate control`` trains the graph of :mod:`galm.alignment_graph` on such pairs
 (about half a minute) and saves, for each variant and seed, the share of unseen pairs in which the first graph has the
 higher score; equal scores count half.
 

@@ -26,11 +26,18 @@ from data_prep.installation import IMPORT_ROOT, without_paths
 from data_prep.prepare import inputs_of, inputs_sha256
 from evaluation.result_store import ResultStore, SavedRun
 from evaluation.results import Result, as_result
-from experiments.recipes.config import CHANGEABLE, REPOSITORY, Configuration, resolve, section_types
+from experiments.recipes.config import (
+    CHANGEABLE,
+    REPOSITORY,
+    Configuration,
+    resolve,
+    section_types,
+    with_present_names,
+)
 from experiments.recipes.results_folder import Sections, load_results, results_of_commands, same_results
 from experiments.recipes.run_folder import RunFolder
 from experiments.terminal.console import say
-from experiments.terminal.options import options_of, with_present_names
+from experiments.terminal.options import options_of
 
 _OF_ONE_RUN: Final = ("out", "train.resume", "train.seed")
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})

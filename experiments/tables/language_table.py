@@ -15,6 +15,7 @@ from typing import Final, Literal
 from data_prep.errors import UserError
 from data_prep.languages.registry import corpus_languages
 from evaluation.comparison import Entry
+from evaluation.queries import numbered
 from evaluation.reading import pool_rows
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
@@ -125,9 +126,7 @@ def write_query_trees(results: Path, typed: Mapping[str, str]) -> None:
         plan = cell.plan(typed)
         data = prepare_stage(cell.dataset, plan.data, f"bash run.sh benchmark {NAME}")
         split = data.splits["test"]
-        numbers: dict[str, int] = {}
-        texts = (split.text(row) for row in pool_rows(len(split), plan.evaluate).tolist())
-        trees = [numbers.setdefault(text.origin, len(numbers)) for text in texts]
+        trees = numbered([split.text(row).origin for row in pool_rows(len(split), plan.evaluate).tolist()])
         facts = {"language": language, "pool": pool, "fingerprint": data.manifest["fingerprint"], "trees": trees}
         store.save(_trees_name(language, pool), facts)
     store.fold()

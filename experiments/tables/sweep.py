@@ -31,7 +31,7 @@ from experiments.recipes.results_folder import folder_name, in_words, same_resul
 from experiments.recipes.run_folder import RunFolder
 from experiments.tables.cells import inputs_now, rename, set_aside
 from experiments.terminal.console import complain, say
-from experiments.terminal.options import Option, parse, unknown
+from experiments.terminal.options import Option, parse, unknown_option
 from experiments.terminal.startup import ENDS_WITH_INPUT
 
 PREFIX: Final = "sweep."
@@ -105,7 +105,7 @@ def _values(model: str, name: str, text: str) -> list[str]:
     """The values of a swept option; where a value has commas itself, ``;`` is between them."""
     known = all_options(model)
     if name not in known:
-        raise unknown(f"option of {model}", f"--{name}", [f"--{each}" for each in known], model)
+        raise unknown_option(name, known, model)
     mark = ";" if ";" in text else ","
     values = [each.strip() for each in text.split(mark)]
     if not all(values):

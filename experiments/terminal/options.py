@@ -3,12 +3,9 @@
 Stored ones are read from a run's configuration file before its dataclasses are built; a packed model is no run.
 """
 
-import ast
-import inspect
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from functools import lru_cache
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from types import UnionType
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -21,7 +18,6 @@ PACKED: Final = ("words.json", "model.safetensors")
 """Files of a packed model (:mod:`search.models.packed_model`) beside its configuration."""
 _PLAIN: Final = str | int | float
 _LARGEST: Final = 1e300
-_OF_FCARCS: Final = ("fcarcs", "fcarcs_no_ast")
 _CLOSE: Final = 0.65
 """Similarity from which a known name is suggested: of epoch and epochs it is 0.91, of hidden and tied 0.4."""
 
@@ -35,11 +31,6 @@ class Option:
     default: Any
     text: str = ""  # what it is, if that is not below a field of ``owner``
     owner: type | None = None
-
-    @property
-    def doc(self) -> str:
-        """The field's docstring, on one line, for which the source of its class is read."""
-        return field_docs(self.owner)[self.name.rpartition(".")[2]] if self.owner else self.text
 
     @property
     def accepts(self) -> str:
@@ -58,31 +49,25 @@ def options_of(section: str, config_type: type) -> dict[str, Option]:
     return found
 
 
-@lru_cache
-def field_docs(config_type: type) -> Mapping[str, str]:
-    """The docstring of each field of a dataclass; consecutive fields with one docstring below the last share it.
-
-    Inherited fields have the docstring of the base class.
-    """
-    docs: dict[str, str] = {}
-    for each in reversed(config_type.__mro__):
-        if is_dataclass(each):
-            docs |= _own_docs(each)
-    return docs
+def options_of_sections(types: Mapping[str, type]) -> dict[str, Option]:
+    """All options of some sections, each with its dataclass, by full name."""
+    return {option.name: option for section, kind in types.items() for option in options_of(section, kind).values()}
 
 
-def _own_docs(config_type: type) -> dict[str, str]:
-    tree = ast.parse(Path(inspect.getsourcefile(config_type) or "").read_text(encoding="utf-8"))
-    found = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == config_type.__name__)
-    docs: dict[str, str] = {}
-    waiting: list[str] = []
-    for node in found.body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            waiting.append(node.target.id)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            docs.update(dict.fromkeys(waiting, " ".join(node.value.value.split())))
-            waiting = []
-    return docs | dict.fromkeys(waiting, "")
+def by_section(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Section -> field -> value, from values by full names."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, field = name.partition(".")
+        found.setdefault(section, {})[field] = value
+    return found
+
+
+def typed_text(value: object) -> str:
+    """A value as it is typed; "" for None."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(typed_text, value))
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
 def split_arguments(
@@ -109,10 +94,10 @@ def split_arguments(
         elif not argument.startswith("--"):
             form = "--name=value" if known and "." not in "".join(known) else "--section.field=value"
             raise UserError(f"unknown option {argument}: options are written {form}")
+        elif known and (name or equals) and name not in known:
+            raise unknown_option(name, known)
         elif equals or name in switches:
             options[name] = value if equals else "true"
-        elif name and known and name not in known:
-            raise unknown("option", f"--{name}", [f"--{each}" for each in known])
         elif not name or not waiting or waiting[-1].startswith("--"):
             raise UserError(f"{argument} needs a value: write {argument}=VALUE")
         else:
@@ -136,6 +121,24 @@ def unknown(what: str, name: str, known: Sequence[str], topic: str = "") -> User
     hint = f"did you mean {near}? " if near else ""
     listing = f"known: {', '.join(known)}" if len(known) <= 12 else f"`bash run.sh {f'help {topic}'.strip()}` lists all"
     return UserError(f"unknown {what} {shown(name)}: {hint}{listing}")
+
+
+def unknown_option(name: str, known: Iterable[str], model: str = "") -> UserError:
+    """The error for an option that is not in ``known``, those of a command or of ``model``."""
+    what = f"option of {model}" if model else "option"
+    return unknown(what, f"--{name}", [f"--{each}" for each in known], model)
+
+
+def parsed_values(typed: Mapping[str, str], known: Mapping[str, Option], model: str = "") -> dict[str, Any]:
+    """Parse the values of options by full name.
+
+    Raises:
+        UserError: an option that is not in ``known``, those of ``model``, or an invalid value.
+    """
+    for name in typed:
+        if name not in known:
+            raise unknown_option(name, known, model)
+    return {name: parse(text, known[name]) for name, text in typed.items()}
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
@@ -179,9 +182,6 @@ def parsed(arguments: Sequence[str], kind: type[Options]) -> tuple[list[str], Op
     """
     options = named_options(kind)
     words, typed = split_arguments(arguments, switches_of(options.values()), options)
-    for name in typed:
-        if name not in options:
-            raise unknown("option", f"--{name}", [f"--{each}" for each in options])
     return words, kind(**{name: parse(text, options[name]) for name, text in typed.items()})
 
 
@@ -242,21 +242,6 @@ def stored_options(path: Path) -> dict[str, Any]:
     for name, part in stored_configuration(path, as_saved=True).items():
         found |= {f"{name}.{field}": value for field, value in part.items()} if isinstance(part, dict) else {name: part}
     return found
-
-
-def with_present_names(model: str, sections: Mapping[str, Any]) -> dict[str, Any]:
-    """The sections of a configuration of ``model``, with old option names replaced by the current ones.
-
-    FcarCS had ``model.ast``, whether it reads the kinds of nodes, before ``model.structure``; runs from before
-    ``data.clean_splits`` did not have them.
-    """
-    if isinstance(sections.get("data"), Mapping):
-        sections = {**sections, "data": {"clean_splits": False, **sections["data"]}}
-    part = sections.get("model")
-    if model not in _OF_FCARCS or not isinstance(part, Mapping) or type(part.get("ast")) is not bool:
-        return dict(sections)
-    others = {name: value for name, value in part.items() if name != "ast"}
-    return {**sections, "model": {"structure": "ast" if part["ast"] else "none", **others}}
 
 
 def fitted(value: object, option: Option) -> Any:

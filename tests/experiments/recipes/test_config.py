@@ -3,6 +3,7 @@ import json
 
 import pytest
 
+from cli.help import doc_of
 from experiments.recipes.config import SECTIONS, Configuration, all_options, as_lines, change, resolve, section_types
 from experiments.recipes.models import MODELS, class_of, config_type_of, recipe_of
 from experiments.terminal.options import options_of, parse
@@ -18,7 +19,7 @@ def test_a_configuration_survives_its_file(model, tmp_path):
 @pytest.mark.parametrize("model", MODELS)
 def test_every_option_has_a_text_and_its_default_is_accepted(model):
     for name, option in all_options(model).items():
-        assert option.doc, f"--{name} has no text below its field"
+        assert doc_of(option), f"--{name} has no text below its field"
 
 
 @pytest.mark.parametrize("model", MODELS)

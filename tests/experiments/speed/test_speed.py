@@ -12,7 +12,6 @@ from evaluation.speed import Measured, SpeedOptions, Spread
 from experiments.speed import jdk, scoring
 from experiments.speed.report import Record, digits, page, save, saved_records, shown
 from galm.config import GalmConfig
-from tests.tiny_models import tiny_bert
 
 JAVA = """class %s {
     %s() { }
@@ -75,18 +74,6 @@ def test_scoring_has_its_forms_at_each_width():
     operations = found.facts["width 32"]["operations by the equations"] * 1e6
     gflops = found.facts["width 32"]["GFLOP/s of the matrix product"]
     assert by_equations.second_seconds.median == pytest.approx(operations / gflops / 1e9)
-
-
-@pytest.mark.usefixtures("little")
-def test_an_encoder_is_trained_with_its_attention_in_two_forms(monkeypatch, tmp_path):
-    small = {"model.base": str(tiny_bert(tmp_path / "base")), "model.code_length": "48", "train.batch_size": "8"}
-    plan_of = jdk.plan_of
-    monkeypatch.setattr(
-        jdk, "plan_of", lambda options, model="galm", typed=None: plan_of(options, model, typed and typed | small)
-    )
-    rows = jdk.measure_encoder(OPTIONS).rows
-    assert {row.first for row in rows} == {"attention written out"}
-    assert {row.second for row in rows} == {"in one kernel", "in one kernel, dropout of 0.1"}
 
 
 @pytest.mark.usefixtures("little")

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.terminal.options import field_docs, options_of, parse, parsed, split_arguments, unknown
+from cli.help import field_docs
+from experiments.terminal.options import options_of, parse, parsed, split_arguments, unknown
 
 
 @dataclass(frozen=True)
