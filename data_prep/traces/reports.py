@@ -50,8 +50,8 @@ class Reports:
     """The places that a text names."""
 
     looks: Final = rf"{_MARK}{_PATH}{_AT}"
-    at_path: Final = rf"(?:{_ENDS})(?:{_AT}{_STATED}|:\d+:\d+: \S)"
-    near: Final = rf"^\s*{_PATH}(?:{_LINE}): (?=\S)|^\s*\d+:\d+\s+(?:{_SEVERITY})"
+    at_path: Final = rf"(?:{_ENDS})(?:{_AT}{_STATED}(?: \w+)?(?::|$)|:\d+:\d+: \S)"
+    near: Final = rf"^\s*{_PATH}(?:{_AT}{_STATED}|(?:{_LINE}): \S)|^\s*\d+:\d+\s+(?:{_SEVERITY})"
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix; None if there is no place."""

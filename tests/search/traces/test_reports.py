@@ -321,3 +321,84 @@ def test_an_output_leads_to_the_place_that_it_names(project, name, way, monkeypa
     assert path == expected
     assert start <= 12 <= end
     assert way != "pasted" or (found["kind"] == "trace" and found["errors"][0]["frames"][0]["line"] in (0, 12))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "where is a.py:12 used",
+        "what happens in src/cart.py:12\nand why?",
+        "see src/cart.py:12: it fails",
+        "I do not see why src/cart.py:12: error is printed\nwhere is that?",
+        "http://localhost:8080: error",
+        "connection refused: http://localhost:8080: error\n",
+        "https://example.com/cart.js:12:5: error\n",
+        "https://example.rs:8080: error: not found\n",
+        "12:30:45: error\n12:30:46: error: no cart\n",
+        "2026-03-01 12:30:45 ERROR no cart: 12\n",
+        "2026-03-01 12:30:45,123 INFO cart.py:12: order 3 is paid\n2026-03-01 12:30:46,007 INFO cart.py:12: order 4 is paid\n",
+        "2026-03-01 12:30:45 shop.cart: error: no price (12)\n",
+        "C:\\shop: error: no such folder\nD:12: error\n",
+        "error: 12 files are wrong\nwarning: 3 are old\n",
+        "notes.txt:12: error: no price\n",
+        "src/cart.py:12\n",
+        "src/cart.py:12:        return sum(rates)\nsrc/cart.py:13:total(rates)\n",
+        "  12:5  error  no price\n",
+        "total.sh line 12:\n",
+        "In the file on line 12:\n",
+        "FAILED to read src/cart.py\nERROR src/cart.py\n",
+        "def total(rates):\n    error = rates[1:12]\n    return cart.py(12), error\n",
+        "const a = b ? c.ts(12) : error;\nreturn d.js(3)\n",
+        "switch (x) {\n  case cart.h: error(12);\n}\n",
+        "src/cart.py | 12 ++++----\n 1 file changed\n",
+        "diff --git a/src/cart.py b/src/cart.py\n@@ -12,5 +12,6 @@ def total\n",
+    ],
+)
+def test_other_texts_are_none(text):
+    assert read_trace(text) is None
+    assert trace_in(text) == ""
+
+
+@pytest.mark.parametrize("typed", ["src/cart.ts(12,5): error TS2322: no", "src/cart.py:12: error: no", "a.go:12:5: no"])
+def test_a_place_with_a_message_typed_alone_stays_a_question(typed):
+    assert trace_in(typed) == ""
+
+
+def test_a_stack_trace_is_read_in_place_of_warnings_around_it():
+    warnings = "src/cart.rs:1:5: warning: unused\n" * 5
+    panic = "thread 'main' panicked at src/cart.rs:12:9:\nno price\n"
+    found = read_trace(warnings + panic)
+    assert [(frame.path, frame.line) for frame in found.frames] == [("src/cart.rs", 12)]
+    assert (found.errors[0].error, found.unread) == ("panic", 5)
+
+
+def test_what_is_told_of_a_place_goes_with_it():
+    text = (
+        "In file included from src/rates.h:3,\n                 from src/main.c:1:\n"
+        "src/cart.h: In function 'int shop::Cart::total(const int*)':\n"
+        "src/cart.h:12:5: error: 'x' undeclared\n   12 |     x = 1;\n      |     ^\n"
+        "src/cart.h:20:5: note: it is here\n"
+        "src/rate.c: At top level:\nsrc/rate.c:3:1: error: expected ';'\n"
+    )
+    first, note, other = read_trace(text).errors
+    assert (first.error, first.message) == ("error", "'x' undeclared")
+    assert [(frame.path, frame.line) for frame in first.frames] == [
+        ("src/cart.h", 12),
+        ("src/rates.h", 3),
+        ("src/main.c", 1),
+    ]
+    assert (first.frames[0].name, first.frames[0].code) == ("shop.Cart.total", "x = 1;")
+    assert (note.error, note.message, note.frames[0].name) == ("note", "it is here", "shop.Cart.total")
+    assert [(frame.path, frame.line, frame.name) for frame in other.frames] == [("src/rate.c", 3, "")]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "src/a.py:1", "a.py(", "a.py:", "--> ", "[error] ", "├── └", "@@", "a/", ".py.py", "In ", "FAILED a.py::", ": (1, ",
+        "1:1 error ", "a#a [", "error: ", "(a", "-- [E1] ", "ld: ", "~^", " | ^", "from ", "in function `", "a.c:(.t", "1",
+    ],
+)  # fmt: skip
+def test_long_lines_are_read_at_once(part):
+    for text in (part * (200_000 // len(part)), f"{part * (100 // len(part))}\n" * 2000):
+        read_trace(f"src/cart.py:12:5: error: no\n{text}")
