@@ -102,7 +102,7 @@ def search(arguments: Sequence[str]) -> bool:
         top = options.top if any(re.match("--top(=|$)", each) for each in arguments) else 0
         return show_usages(words, options, top)
     first = "".join(words[:1])
-    pasted = first == "-" or "\n" in first or re.search(r"[:#(]\d|line \d", first)
+    pasted = first == "-" or "\n" in first or re.search(r"[:#(]\d|line \d|\.py::\w", first)
     if pasted or (options.snippet and (not first or os.path.isdir(first))):  # noqa: PTH112
         from search.snippets.command import search_pasted
 

@@ -1,7 +1,4 @@
-"""Stack traces of compiled languages other than Java: Rust, C and C++, C#, Swift, Zig, Haskell, Go.
-
-For some of them also the errors of their compilers, which state a place.
-"""
+"""Stack traces of compiled languages other than Java: Rust, C and C++, C#, Swift, Zig, Haskell, Go."""
 
 import re
 from typing import Final
@@ -48,7 +45,7 @@ def _rust(groups: Groups) -> Frame | None:
 RUST: Final = HeadedForm(
     frames=(
         re.compile(rf"\s*at (?P<path>\S.*?\.\w+):(?P<line>\d+){_COLUMN}"),
-        re.compile(rf"\s*(?:-->|Location:)?\s*(?P<path>[^\s:']+\.rs):(?P<line>\d+){_COLUMN}"),
+        re.compile(rf"\s*(?:Location:)?\s*(?P<path>[^\s:']+\.rs):(?P<line>\d+){_COLUMN}"),
     ),
     frame=_rust,
     error=re.compile(
@@ -61,7 +58,7 @@ RUST: Final = HeadedForm(
     ),
     place_repeats=True,
     looks=r"at (?:[A-Za-z]:)?[^\s:]{1,300}\.rs:\d+"
-    r"|(?:thread '.*)?panicked at \S.*\.rs:\d+|(?:-->|Location:) \S+\.rs:\d+",
+    r"|(?:thread '.*)?panicked at \S.*\.rs:\d+|Location: \S+\.rs:\d+",
     at_path=r"\.rs:\d+(?::\d+)?$",
     call=re.compile(r"\s*\d+: +(?:0x[0-9a-f]+ - )?(?P<name>\S.*)"),
     message_end=re.compile(r"\s*(?:[Ss]tack backtrace:|note: .*|Location:?.*|[━ ]*(?:BACKTRACE|SPANTRACE).*)"),
@@ -111,10 +108,7 @@ C: Final = HeadedForm(
             r"(?P<error>Assertion) (?P<message>.*failed\.?)"
         ),
         re.compile(r"(?P<error>Assertion) failed: (?P<message>.*), file (?P<path>\S.*\.\w+), line (?P<line>\d+)"),
-        re.compile(
-            r"(?P<path>[^\s:]+\.(?:[chm]|[ch]pp|[ch]xx|cc|hh|[ch]\+\+|mm|cu)):(?P<line>\d+):(?:\d+:)? "
-            r"(?P<error>(?:fatal |runtime )?error): (?P<message>.*)"
-        ),
+        re.compile(rf"(?P<path>[^\s:]+\.\w+):(?P<line>\d+){_COLUMN}: (?P<error>runtime error): (?P<message>.*)"),
     ),
     kinds={"Assertion": "assertion"},
     looks=(
@@ -122,7 +116,7 @@ C: Final = HeadedForm(
         r"|(?:at|by) 0x[0-9A-F]+: .{1,300}\([^\s()]+:\d+\)"
         r"|Assertion failed: .{1,500}, file .{1,300}\.[chm]\w{0,2}, line \d+"
     ),
-    at_path=r"\.(?:[chm]\w{0,2}|[ch]\+\+|cu):\d+:(?:\d+: (?:fatal |runtime )?error:| .{1,300}: Assertion )",
+    at_path=r"\.(?:[chm]\w{0,2}|[ch]\+\+|cu):\d+:(?:\d+: runtime error:| .{1,300}: Assertion )",
     skipped=re.compile(r"(?:Thread .* hit )?(?:Temporary )?[Bb]reakpoint \d+, .*"),
     message_end=re.compile(r"\s*#\d+ .*"),
     starts=re.compile(
@@ -206,35 +200,32 @@ SWIFT: Final = HeadedForm(
     places=(
         re.compile(rf"(?:.*\s)?(?P<path>[^\s:]+\.swift):(?P<line>\d+): {_SWIFT_KINDS}(?:: (?P<message>.*))?"),
         re.compile(rf".*?{_SWIFT_KINDS}(?:: (?P<message>.*?))?: file (?P<path>.+?\.swift), line (?P<line>\d+)"),
-        re.compile(r"(?P<path>[^\s:]+\.swift):(?P<line>\d+):\d+: (?P<error>error): (?P<message>.*)"),
     ),
     place_repeats=True,
     looks=(
         r"(?:Fatal error|Precondition failed|Assertion failed): .*\.swift, line \d+"
         r"|(?:frame )?#?\d{1,4}:? .{1,200}?0x[0-9a-f]+ .*\.swift:\d+"
     ),
-    at_path=r"\.swift:\d+:(?: (?:Fatal|Precondition|Assertion)|\d+: error:)",
+    at_path=r"\.swift:\d+: (?:Fatal|Precondition|Assertion)",
 )
 
 ZIG: Final = HeadedForm(
     frames=(re.compile(r"\s*(?P<path>\S.*\.zig):(?P<line>\d+):\d+: 0x[0-9a-f]+ in (?P<name>\S+) \([^()]*\)(?:\s.*)?"),),
     frame=_dotted,
     error=re.compile(r"(?:.*\s)?(?:thread \d+ )?(?P<error>panic|error): (?P<message>.*)"),
-    places=(re.compile(r"(?P<path>[^\s:]+\.zig):(?P<line>\d+):\d+: (?P<error>error): (?P<message>.*)"),),
     looks=r"(?!)",
-    at_path=r"\.zig:\d+:\d+: (?:0x[0-9a-f]+ in|error:)",
+    at_path=r"\.zig:\d+:\d+: 0x[0-9a-f]+ in",
 )
 
 HASKELL: Final = HeadedForm(
     frames=(re.compile(r"\W*(?P<name>\S+), called at (?P<path>\S.*\.l?hs):(?P<line>\d+):\d+ in \S+"),),
     frame=_dotted,
     places=(
-        re.compile(r"(?P<path>[^\s:]+\.l?hs):(?P<line>\d+):\d+: (?P<error>error):?(?: \[.*\])?(?P<message>.*)"),
         re.compile(r"(?:[\w.-]+: )?(?P<path>[^\s:]+\.l?hs):\(?(?P<line>\d+)[:,]\d+\)?-\(?[\d,]+\)?: (?P<message>.*)"),
     ),
     named_by_next=True,
     looks=r"[^\s,]{1,100}, called at \S.*hs:\d+",
-    at_path=r"\.l?hs:(?:\d+:\d+: error|\(?\d+[:,]\d+\)?-\(?[\d,]+\)?: )",
+    at_path=r"\.l?hs:\(?\d+[:,]\d+\)?-\(?[\d,]+\)?: ",
     starts=re.compile(r"(?:[\w.-]+: )?(?P<message>\S.*)"),
     message_end=re.compile(r"\s*(?:CallStack|HasCallStack backtrace).*"),
 )

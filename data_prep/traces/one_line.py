@@ -80,6 +80,7 @@ _ALONE: Final = (
     r"at (?:[\w$]{1,100}\.){1,30}[\w$<>]{1,100}\([\w$]{1,100}\.(?:java|kt|scala|groovy):\d+\)",
     rf"{_GO_CALL}(?:{_ARGUMENTS})?(?P<gap>\s{{1,80}})(?:[A-Za-z]:)?/\S{{1,300}}\.go:\d+(?: \+0x[0-9a-f]+)?(?!\S)",
     r'File "[^"]{1,300}", line \d+, in \S+',
+    r"(?:FAILED|ERROR) [^\s:]{1,300}\.py::\w\S{0,300}",
 )
 """Frames that are no other text, even where there is one alone."""
 _LONGEST: Final = 2000  # characters in which a frame is looked for

@@ -228,7 +228,8 @@ def _read(reader: Reader, lines: Sequence[str]) -> Reading:
     for reader.place, line in enumerate(lines):
         reader.read(line)
     reader.close("", "")
-    return Reading(tuple(reader.errors), innermost_last=True, lines=reader.read_lines)
+    summary = {place for place, line in enumerate(lines) if line.startswith(("FAILED ", "ERROR "))}  # of pytest
+    return Reading(tuple(reader.errors), innermost_last=True, lines=reader.read_lines | summary)
 
 
 PYTHON: Final = _Tracebacks()

@@ -103,14 +103,13 @@ RUBY: Final = HeadedForm(
     places=(
         re.compile(rf"{_RUBY_PLACE}:in [`'](?P<name>[^`]*?)': (?P<message>.*) \((?P<error>[A-Z][\w:]*)\)"),
         re.compile(rf"{_RUBY_PLACE}: (?P<message>.*) \((?P<error>[A-Z]\w*(?:::\w+)*)\)"),
-        re.compile(r"(?P<path>\S+\.rb):(?P<line>\d+): (?P<error>syntax error|warning)[,:] (?P<message>.*)"),
     ),
     follows="caused by",
     relations={"Caused by": "caused by"},
     more=re.compile(r"\s*\.\.\. (\d+) levels\.\.\."),
     outermost_first=re.compile(r"Traceback \(most recent call last\):"),
     looks=r"(?:\d+: )?from [^\s:][^:]{0,300}:\d+:in [`']|# [^\s:]{1,300}:\d+(?::in [`']|$)",
-    at_path=r":\d+:in [`']|\.rb:\d+: (?:.*\([A-Z][\w:]*\)$|syntax error)",
+    at_path=r":\d+:in [`']|\.rb:\d+: .*\([A-Z][\w:]*\)$",
 )
 
 _ELIXIR_NAME: Final = re.compile(r"/\d+(?:-.*|$)|\(.*")

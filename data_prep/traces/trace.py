@@ -131,6 +131,10 @@ _SIGNS: Final = (
     "> tr", "Calls:",
 )  # fmt: skip
 """One of these is in each line that looks like a frame."""
+_HINT: Final = re.compile(r"\.[\w+]{1,8}(?:::|:? ?[(\[]|:| line )[\d.\w]|\d:\d+\s+(?i:error|warning)")
+"""The same for what is no trace, but names places."""
+_REPORTS: Final = "data_prep.traces.reports:REPORTS"
+"""The form of these."""
 _OTHERS: Final = r"at \S+\.p[lm] line \d+|#\d{1,4} +\S.* \([\w:./-]+\.dart:\d+"
 """What lines with frames have in languages that are not read: Perl and Dart."""
 
@@ -156,6 +160,8 @@ def read_trace(text: str) -> Trace | None:
     most = 0
     for lines in _lines_of(text):
         readings = {name: found for name, form in _forms().items() if (found := form.read(lines))}
+        if len(readings) > 1:
+            readings.pop(_REPORTS, None)
         like = _like_frames(lines).union(*(found.lines for found in readings.values()))
         for name, found in readings.items():
             own = _own_frames(name, found)
@@ -174,11 +180,13 @@ def trace_in(question: str) -> str:
 
 def _own_frames(form: str, found: Reading) -> dict[str, int]:
     """How many frames each language of a form has: those in files of other forms' languages are none."""
-    own = dict.fromkeys((each.name for each in languages() if each.traces == form), 0)
+    own = dict.fromkeys((each.name for each in languages() if form in (each.traces, _REPORTS)), 0)
     first = next(iter(own))
     for frame in (frame for error in found.errors for frame in error.frames):
         language = language_of(frame.path)
-        if language is None or language.traces in ("", form):
+        if form == _REPORTS and language:
+            own[language.name] += 1
+        elif language is None or language.traces in ("", form):
             own[language.name if language and language.traces else first] += 1
     return own
 
@@ -230,7 +238,7 @@ def _like_frames(lines: Sequence[str]) -> set[int]:
 
 
 def _has_sign(line: str) -> bool:
-    return any(sign in line for sign in _SIGNS)
+    return any(sign in line for sign in _SIGNS) or _HINT.search(line) is not None
 
 
 @cache
@@ -252,7 +260,8 @@ def _frames() -> re.Pattern[str]:
 
 @cache
 def _forms() -> dict[str, TraceForm]:
-    return {each.traces: resolve_name(each.traces) for each in languages() if each.traces}
+    names = dict.fromkeys([*(each.traces for each in languages() if each.traces), _REPORTS])
+    return {name: resolve_name(name) for name in names}
 
 
 def _shortened(trace: Trace) -> Trace:

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from search.engine.path_reading import PathReader
 
 _OF_FILE: Final = re.compile(r"\s*lines?\s+(\d{1,9})\s+(?:of|in)\s+(\S+)\s*", re.IGNORECASE)
-_INSIDE: Final = re.compile(r"(?<=[\s\"'`(\[<>])([^\s\"'`()\[\]<>:]+\.\w+)(?::|#L|\()(\d{1,9})(?!\w)")
-"""The same behind other words."""
+_INSIDE: Final = re.compile(
+    r"(?:^|(?<=[\s\"'`(\[<>])|(?<=\s[A-Za-z]:)|(?<=file://))([^\s\"'`()\[\]<>:]+\.\w+)"
+    r"(?::(?: ?[(\[])?|#L|\(|:? ?(?:on )?line | (?=\d{1,9}:\d{1,9} (?:error|[Ww]arning)))(\d{1,9})(?!\w)"
+)
+"""The same behind other words, and as compilers, linters and test runners print it."""
 _MOST: Final = 4
 """Of these, how many are read."""
 _MESSAGE: Final = re.compile(r"[:\s]\s*(?!(?:at|on|in|lines?)\b)[^\W\d]{2}", re.IGNORECASE)

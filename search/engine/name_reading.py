@@ -38,7 +38,7 @@ _LITERAL: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-
 _WORDS: Final = re.compile(r"[A-Za-z]+(?:[ \t]+[A-Za-z]+){1,4}")
 _IN_WORDS: Final = 3.0
 """Added to the score of what is called by all words of a question in their order: ``load_item`` of ``load item``."""
-_LINE: Final = re.compile(r"[:#(]L?\d|\bline \d", re.IGNORECASE)
+_LINE: Final = re.compile(r"(?:[:#(]|:\[)L?\d|\bline \d", re.IGNORECASE)
 """What every question has that is a line of a file."""
 _GIVEN: Final = re.compile(r"\w\(\s*([^()\s][^()]*)\)\s*;?\Z")
 """The parameters behind a name, which tell overloads apart."""
