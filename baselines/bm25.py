@@ -34,6 +34,7 @@ from data_prep.records import UNKNOWN
 from data_prep.store.arrays import Ragged
 from data_prep.store.split import Split
 from modeling.ranker import Ranker, Scores
+from modeling.read_texts import texts_read
 
 _BLOCK_BYTES: Final = 1 << 25
 """Maximum size of a block of scores, 32 MiB."""
@@ -230,14 +231,14 @@ class Bm25(Ranker):
         return [[*n * config.name_weight, *t, *a] for n, t, a in zip(name, tokens, api, strict=True)], terms
 
     def _texts(self, corpus: Split) -> tuple[list[list[str]], list[str]]:
-        """The words of each method's source."""
-        found = [[*map(self._stem, text_words(corpus.text(row).source))] for row in range(len(corpus))]
+        """The words of each method's text."""
+        found = [[*map(self._stem, text_words(text.source))] for text in texts_read(corpus)]
         return [list(dict.fromkeys(words)) for words in found] if self.config.distinct else found, []
 
     def _queries(self, queries: Split) -> list[list[str]]:
         if self.config.reads == "fields":
             return self._read(queries, "query", [])
-        texts = (text_words(queries.text(row).query_text) for row in range(len(queries)))
+        texts = (text_words(text.query_text) for text in texts_read(queries))
         return [[self._stem(word) for word in words if not self._ignored(word)] for words in texts]
 
     def _known(self, query: list[str], places: Mapping[str, int]) -> list[str]:

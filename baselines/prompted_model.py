@@ -28,6 +28,7 @@ from data_prep.files.access import append_regular
 from data_prep.files.writing import naming, sole_user
 from data_prep.store.split import Split
 from modeling.ranker import Ranker, Scores
+from modeling.read_texts import texts_read
 
 TextKind = Literal["code comment", "search query"]
 
@@ -164,8 +165,8 @@ class PromptedModel(Ranker):
 
     def over(self, queries: Split, corpus: Split) -> "AnswerScores":
         """Scores for these splits; no request is sent yet."""
-        texts = [queries.text(row).query_text for row in range(len(queries))]
-        return AnswerScores(self, texts, [corpus.text(row).source for row in range(len(corpus))])
+        texts = [text.query_text for text in texts_read(queries)]
+        return AnswerScores(self, texts, [text.source for text in texts_read(corpus)])
 
     def answers(self, pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
         """The model's answer for each pair of a text and a code: True, False, or None if it is neither.

@@ -43,6 +43,7 @@ from data_prep.store.batching import Batch, Words
 from data_prep.store.split import PairText, Split, TokenizedPairs
 from data_prep.store.tokenizing import WordsConfig
 from modeling.base import BiEncoder, Encoded, one_word
+from modeling.read_texts import texts_read
 from modeling.transformers.bi_encoder import mean_state, pretrained_weights
 from modeling.transformers.pretrained import most_tokens
 from modeling.transformers.subword_pairs import (
@@ -147,7 +148,7 @@ class ScotchTokenizer:
 
     def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as subword ids: queries with what they are asked under, and codes."""
-        texts, room = [split.text(row) for row in range(len(split))], self.length - _MARKS
+        texts, room = texts_read(split), self.length - _MARKS
         codes = plain_tokens(self.vocabulary, [self._shortened(code_prompt(text)) for text in texts])
         queries = plain_tokens(self.vocabulary, [self._shortened(query_prompt(text)) for text in texts])
         asked = self._under_contexts(split, queries, room) if self.context else [query[:room] for query in queries]

@@ -217,8 +217,10 @@ def _under(folder: Path, rows: "Split") -> "Split":
 
 
 def _described(rows: "Split", side: Side) -> Iterator[Mapping[str, Any]]:
+    from modeling.read_texts import text_read
+
     for row in range(len(rows)):
-        text = rows.text(row)
+        text = text_read(rows, row)
         name = ".".join(filter(None, (text.type_name, text.method_name)))
         yield {
             "id": f"{text.path}:{text.start_line}",

@@ -10,7 +10,7 @@ a cosine and a BM25 score can be added: score = weight * z of the first + (1 - w
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
@@ -76,6 +76,9 @@ class VectorScores(Scores):
 
 class Ranker(ABC):
     """Scores queries against codes."""
+
+    reads: ClassVar[Literal["words", "subwords"]] = "words"
+    """What it reads by default: the words of fields, or subwords of whole texts."""
 
     @property
     def natural_threshold(self) -> float | None:

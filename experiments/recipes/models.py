@@ -278,6 +278,11 @@ def is_trained(model: str) -> bool:
     return issubclass(class_of(model), NeuralRanker)
 
 
+def reads_texts(model: str, config: Any) -> bool:
+    """Whether a model reads whole texts, not lists of words; ``config``: its section ``model``."""
+    return class_of(model).reads == "subwords" or getattr(config, "reads", "") == "text"
+
+
 OWN: Final[dict[str, str]] = {}
 """Name of the class of a model of one's own -> how it was named, FILE.py:CLASS with an absolute path."""
 

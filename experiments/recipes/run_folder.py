@@ -23,7 +23,7 @@ from data_prep.files.access import check_folder_place, file_sha256, named_path, 
 from data_prep.files.json_text import parse_json, sorted_json
 from data_prep.files.writing import sole_writer
 from experiments.recipes.config import FREE, REPOSITORY, Configuration, resolve
-from experiments.recipes.models import MODELS, class_of, is_trained
+from experiments.recipes.models import MODELS, class_of, is_trained, reads_texts
 from experiments.recipes.results_folder import changed_name
 from experiments.terminal.options import check_is_run, fitted, options_of, stored_options
 from modeling.base import NeuralRanker, PairTokenizer
@@ -240,6 +240,18 @@ def check_miner(name: str) -> None:
             f"--train.mined_by takes a ranker without training, such as bm25_tuned, or the folder of a run, not {name}"
         )
     check_finished(RunFolder(folder))
+
+
+def any_reads_texts(plan: Configuration) -> bool:
+    """Whether a ranker of a run reads texts: its model, the one that it is fused with, or the one that mines for it."""
+    if reads_texts(plan.model_name, plan.model):
+        return True
+    names = filter(None, (plan.evaluate.fuse_with, plan.train.mined_by if plan.train.hard_negatives else ""))
+    others = (
+        resolve("folder", name, {}) if name in MODELS else Configuration.load(RunFolder(named_path(name)).config)
+        for name in names
+    )
+    return any(reads_texts(other.model_name, other.model) for other in others)
 
 
 RECORD: Final = "record.json"

@@ -14,9 +14,11 @@ from data_prep.records import SPLITS, STRUCTURE_FIELDS, SplitName
 from data_prep.sources.pair_files import absolute_list
 from data_prep.store.prepared_data import PreparedData, held_out, limit_training
 from data_prep.store.split import Split, joined
-from evaluation.reading import asked
+from evaluation.reading import TestReading, asked
 from experiments.recipes.config import REPOSITORY, Configuration
 from experiments.recipes.models import is_trained
+from experiments.recipes.run_folder import any_reads_texts
+from experiments.run.texts import say_texts
 from experiments.terminal.console import say
 from modeling import distributed as processes
 from modeling.base import NeuralRanker, PairTokenizer
@@ -245,7 +247,7 @@ def _extra_pairs(plan: Configuration, dataset: str, path: str, command: str) -> 
 
 
 def prepare_others(plan: Configuration, data: PreparedData, command: str, *, trains: bool) -> None:
-    """Prepare the other data sets of a run, so that missing ones are reported before it trains or ranks.
+    """Prepare the other data sets of a run, so that what they lack is reported before it trains or ranks.
 
     Args:
         plan: configuration of the run.
@@ -254,17 +256,32 @@ def prepare_others(plan: Configuration, data: PreparedData, command: str, *, tra
         trains: whether to include the data sets of training.
 
     Raises:
-        UserError: a data set is not available, or has no pairs of the kind that is needed.
+        UserError: a data set is not available, or has no pairs of the kind that is needed, or no texts.
     """
-    for also in plan.evaluate.also_sets:
-        tests_beside(plan, *also, command)
-    if plan.evaluate.fuse_with:
-        fusion_pairs(plan, data, command)
-    if trains and is_trained(plan.model_name):
-        for extra in plan.data.extra_sets:
-            _extra_pairs(plan, *extra, command)
+    trained, evaluate = trains and is_trained(plan.model_name), plan.evaluate
+    read = _own_splits(plan, data, trained=trained)
+    read += [_test_of(also[0], tests_beside(plan, *also, command)) for also in evaluate.also_sets]
+    if evaluate.fuse_with:
+        valid = fusion_pairs(plan, data, command)
+        read += [(name, valid, True) for name, _ in evaluate.mix_sets]
+    if trained:
+        read += [(extra[0], _extra_pairs(plan, *extra, command), True) for extra in plan.data.extra_sets]
         for apart in plan.data.apart_sets:
             prepared_beside(plan, *apart, command)
+    if any_reads_texts(plan):
+        say_texts(read)
+
+
+def _own_splits(plan: Configuration, data: PreparedData, *, trained: bool) -> list[tuple[str, Split, bool]]:
+    """The splits of its own data set that a run reads, and whether all their rows are queries."""
+    weighed: tuple[SplitName, ...] = ("valid",) if plan.evaluate.fuse_with and not plan.evaluate.mix_sets else ()
+    names = dict.fromkeys(SPLITS if trained else (plan.evaluate.split, *weighed))
+    found = [(plan.dataset, data.splits[name], True) for name in names if name != "test"]
+    return [*found, _test_of(plan.dataset, data)] if "test" in names else found
+
+
+def _test_of(dataset: str, data: PreparedData) -> tuple[str, Split, bool]:
+    return dataset, data.splits["test"], not TestReading.of(data.manifest).candidates_without_query
 
 
 def fusion_pairs(plan: Configuration, data: PreparedData, command: str) -> Split:

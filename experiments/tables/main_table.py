@@ -162,6 +162,7 @@ _TRANSFER: Final = tuple(
 
 _RATE: Final = {"train.new_weights_rate": "3"}
 """The rate of weights that begin at random, in the encoder's; not compared with others."""
+_AS_IT_COMES: Final = ("sentence_encoder", 0, "minilm as it comes")
 _HEADS: Final[Mapping[str, tuple[str, dict[str, str]]]] = {
     "minilm": ("minilm", {}),
     "late_interaction": ("late_interaction", _RATE),
@@ -184,9 +185,8 @@ TOKEN_HEADS: Final = tuple(label for label in (*_HEADS, *_MORE_HEADS) if label !
 
 def _encoders(dataset: str) -> tuple[Cell, ...]:
     """The encoder as it comes, and fine-tuned: the pooled vector, then the other heads by seed."""
-    as_it_comes = Cell(dataset, "sentence_encoder", 0, "minilm as it comes")
     tuned = _fine_tuned(dataset, _HEADS)
-    return _with_mixtures((as_it_comes, *sorted(tuned, key=lambda cell: cell.label != "minilm")))
+    return _with_mixtures((Cell(dataset, *_AS_IT_COMES), *sorted(tuned, key=lambda cell: cell.label != "minilm")))
 
 
 def _one_epoch() -> tuple[Cell, ...]:
@@ -210,9 +210,9 @@ def _fine_tuned(dataset: str, heads: Mapping[str, tuple[str, dict[str, str]]]) -
     )
 
 
-def _with_mixtures(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """Each cell, and after it the same fused."""
-    mixtures = _mixtures(cells, tuple(cell.model for cell in cells))
+def _with_mixtures(cells: tuple[Cell, ...], tuned_on: str = "") -> tuple[Cell, ...]:
+    """Each cell, and after it the same fused; see :func:`_mixtures`."""
+    mixtures = _mixtures(cells, tuple(cell.model for cell in cells), tuned_on)
     return tuple(cell for pair in zip(cells, mixtures, strict=True) for cell in pair)
 
 
@@ -232,6 +232,7 @@ CELLS: Final[dict[str, tuple[Cell, ...]]] = {
     "encoders": (
         *_encoders("debian_sample"),
         *_encoders("jdk"),
+        *_with_mixtures(tuple(Cell(name, *_AS_IT_COMES) for name in ("csn_tabcs", "jcg_tabcs")), "jdk"),
         *_one_epoch(),
         *_with_jdk(),
         *_with_mixtures(_fine_tuned("debian_sample", _MORE_HEADS)),

@@ -30,6 +30,7 @@ from data_prep.files.access import named_path
 from data_prep.store.arrays import Float32
 from data_prep.store.split import Split
 from modeling.ranker import Ranker, VectorScores, best_device
+from modeling.read_texts import texts_read
 
 Loaded = TypeVar("Loaded")
 
@@ -188,6 +189,7 @@ class SentenceEncoder(Ranker):
     """Scores texts against codes by the cosine of their vectors."""
 
     config_type: ClassVar[type] = SentenceEncoderConfig
+    reads = "subwords"
 
     def __init__(self, config: SentenceEncoderConfig) -> None:
         """Load the model, onto the GPU if there is one.
@@ -206,8 +208,8 @@ class SentenceEncoder(Ranker):
 
     def over(self, queries: Split, corpus: Split) -> VectorScores:
         """Encode all texts and codes, each distinct string once."""
-        texts = [queries.text(row).query_text for row in range(len(queries))]
-        codes = [corpus.text(row).source for row in range(len(corpus))]
+        texts = [text.query_text for text in texts_read(queries)]
+        codes = [text.source for text in texts_read(corpus)]
         strings = [string.strip() for string in (*texts, *codes)]
         distinct = {string: row for row, string in enumerate(dict.fromkeys(strings))}
         rows = np.array([distinct[string] for string in strings], np.int64)

@@ -22,6 +22,7 @@ from data_prep.files.writing import write_atomically
 from data_prep.store.arrays import Ragged
 from data_prep.store.batching import Words
 from data_prep.store.split import Split, TokenizedPairs
+from modeling.read_texts import texts_read
 from modeling.transformers.pretrained import extra, load_pretrained
 
 SPECIAL: Final = 3
@@ -142,7 +143,7 @@ class SubwordTokenizer:
 
     def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as subword ids; pairs with equal ids are equal to the model."""
-        texts = [split.text(row) for row in range(len(split))]
+        texts = texts_read(split)
         return self.read([text.query_text for text in texts], [text.source for text in texts])
 
     def read(self, queries: Sequence[str], codes: Sequence[str]) -> TokenizedPairs:
