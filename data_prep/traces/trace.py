@@ -98,7 +98,8 @@ def begins(forms: Iterable[TraceForm]) -> str:
     some = [*forms]
     looks = "|".join(dict.fromkeys(form.looks for form in some))
     at_path = "|".join(dict.fromkeys(form.at_path for form in some))
-    return rf"(?<![\w./\\$-])(?:{looks}|(?:[A-Za-z]:)?[^\s:]{{1,300}}(?:{at_path}))"
+    first = r"(?:[\w./\\$<>(\[{\"'+,=|%-]|[@~](?=[\w/]))"  # not each of many signs, from which all is tried to no avail
+    return rf"(?<![\w./\\$-])(?:{looks}|(?:[A-Za-z]:)?(?={first})[^\s:]{{1,300}}(?:{at_path}))"
 
 
 def plain_path(path: str) -> str:
