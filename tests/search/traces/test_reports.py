@@ -306,6 +306,26 @@ OUTPUTS = {
         "R/cart.R",
         "R/cart.R:12:3: warning: [object_usage_linter] no visible global function definition for 'foo'\n",
     ),
+    "tslint": ("src/cart.ts", "ERROR: src/cart.ts:12:5 - Missing semicolon\n"),
+    "webpack": (
+        "src/cart.ts",
+        "ERROR in ./src/cart.ts:12:5\nTS2551: Property 'foo' does not exist.\n  > 12 |   return x;\n",
+    ),
+    "pyre": ("src/cart.py", "Found 1 type error!\nsrc/cart.py:12:11 Undefined attribute [16]: no attribute `foo`.\n"),
+    "biome": ("src/cart.js", "src/cart.js:12:9 lint/suspicious/noDoubleEquals ━━━━━━━\n\n  × Use === instead of ==.\n"),
+    "psalm": (
+        "tests/CartTest.php",
+        "ERROR: UndefinedVariable - tests/CartTest.php:12:9 - Cannot find $foo\n  foo();\n",
+    ),
+    "bandit": (
+        "src/cart.py",
+        ">> Issue: [B101:assert_used] Use of assert detected.\n   Severity: Low\n   Location: ./src/cart.py:12:4\n",
+    ),
+    "xunit": (
+        "src/Cart.cs",
+        "[xUnit.net 00:00:00.52]     Shop.CartTest.Total [FAIL]\n[xUnit.net 00:00:00.52]       Stack Trace:\n"
+        "[xUnit.net 00:00:00.52]         /_/src/Cart.cs(12,0): at Shop.Cart.Total(Int32 rates)\n",
+    ),
     "github actions": (
         "src/cart.ts",
         "2026-03-01T10:00:02.1234567Z ##[error]src/cart.ts(12,5): error TS2322: Type 'string' is not assignable.\n"
