@@ -44,7 +44,7 @@ _FUNCTION: Final = re.compile(
 class Reports:
     """The places that a text names."""
 
-    looks: Final = rf"{_MARK}{_PATH}{_AT}"
+    looks: Final = rf"{_MARK}{_PATH}{_AT}|(?<![:\d])\d{{1,7}}:\d{{1,7}} {{2,80}}(?i:error|warning)\b"
     at_path: Final = rf"(?:{_ENDS})(?:{_AT}{_STATED}(?: \w+)?(?::|$)|:\d+:\d+(?:: \S| [^\s›]))"
     near: Final = rf"^\s*{_PATH}(?:{_AT}{_STATED}|(?:{_LINE}): \S|:\d+:\d+ [^\s›])|^\s*\d+:\d+\s+(?:{_SEVERITY})"
 

@@ -326,6 +326,21 @@ OUTPUTS = {
         "[xUnit.net 00:00:00.52]     Shop.CartTest.Total [FAIL]\n[xUnit.net 00:00:00.52]       Stack Trace:\n"
         "[xUnit.net 00:00:00.52]         /_/src/Cart.cs(12,0): at Shop.Cart.Total(Int32 rates)\n",
     ),
+    "eslint in a log": (
+        "src/cart.js",
+        "2026-03-01T10:00:02.1234567Z \n2026-03-01T10:00:02.2234567Z /home/a/src/cart.js\n"
+        "2026-03-01T10:00:02.3234567Z   12:5  error  'x' is assigned a value but never used  no-unused-vars\n"
+        "2026-03-01T10:00:02.4234567Z \n2026-03-01T10:00:02.5234567Z ✖ 1 problem (1 error, 0 warnings)\n",
+    ),
+    "eslint of a package": (
+        "src/cart.js",
+        "@shop/web:lint: /home/a/src/cart.js\n@shop/web:lint:   12:5  warning  'x' is never used  no-unused-vars\n",
+    ),
+    "docker build": (
+        "src/cart.c",
+        "#12 0.345 cc -c src/cart.c\n#12 0.402 src/cart.c: In function 'total':\n"
+        "#12 1.011 src/cart.c:12:5: error: 'x' undeclared\n#12 ERROR: process did not complete: exit code: 1\n",
+    ),
     "github actions": (
         "src/cart.ts",
         "2026-03-01T10:00:02.1234567Z ##[error]src/cart.ts(12,5): error TS2322: Type 'string' is not assignable.\n"
@@ -347,7 +362,7 @@ def project(tmp_path_factory):
     return root
 
 
-SEVERAL_LINES = ("gcc include", "ld without lines")
+SEVERAL_LINES = ("gcc include", "ld without lines", "eslint in a log", "eslint of a package", "docker build")
 """What leads elsewhere without its line breaks: to the place that is first in it, or has no line at all."""
 
 
