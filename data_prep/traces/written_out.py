@@ -186,8 +186,8 @@ _PIECES: Final = re.compile(
 )
 _OWN: Final = re.compile(r"[\s|+│┃║╭─┌❯›→❱*-]*|\s*E|\s*\[errors\]: \[|\s*[\w$.<>]+\*")
 """What a trace itself has before a frame: margins of groups, marks."""
-_NO_PREFIX: Final = re.compile(r"\s*[^\W\d]\w*|.*[/\\][\w.-]*")
-"""A word, and the start of a path."""
+_NO_PREFIX: Final = re.compile(r"\s*[^\W\d]\w*|.*[/\\][\w.-]*|.*//[\w.-]*:")
+"""A word, the start of a path, and that of an address before its port."""
 _MARK: Final = re.compile(r"\s+[E>❯]\s*$|(?<=[|:\]])(?:\s+[|+])+\s*$|(?:\s*[│┃╭┌+][-─━]*)+\s*$")
 """The end of a prefix that is the trace's own."""
 _NAMED: Final = re.compile(r"(?:^|(?<=\s))[\w.<>']+ {3,}$")

@@ -341,6 +341,10 @@ OUTPUTS = {
         "#12 0.345 cc -c src/cart.c\n#12 0.402 src/cart.c: In function 'total':\n"
         "#12 1.011 src/cart.c:12:5: error: 'x' undeclared\n#12 ERROR: process did not complete: exit code: 1\n",
     ),
+    "cpplint": (
+        "tests/cart_test.cpp",
+        "tests/cart_test.cpp:12:  Missing space before {  [whitespace/braces] [5]\nTotal errors found: 1\n",
+    ),
     "github actions": (
         "src/cart.ts",
         "2026-03-01T10:00:02.1234567Z ##[error]src/cart.ts(12,5): error TS2322: Type 'string' is not assignable.\n"
@@ -425,6 +429,12 @@ def test_an_output_leads_to_the_place_that_it_names(project, name, way, monkeypa
         "def total(rates):\n    error = rates[1:12]\n    return cart.py(12), error\n",
         "const a = b ? c.ts(12) : error;\nreturn d.js(3)\n",
         "switch (x) {\n  case cart.h: error(12);\n}\n",
+        "src/cart.py:12:5 is where it is read\nand summed\n",
+        "Warning: src/cart.py:12 may be slow\nuse another\n",
+        "error in src/cart.py:12 is what I saw\nplease help\n",
+        "INFO: src/cart.py:12 rate loaded\nINFO: src/cart.py:13 done\n",
+        "http://localhost:8080/app.js:12:5 Loaded\nhttp://localhost:8080/b.js:1:2 Loaded\n",
+        "12:30  error rate went up\n12:45  warning lights\n",
         "src/cart.py | 12 ++++----\n 1 file changed\n",
         "diff --git a/src/cart.py b/src/cart.py\n@@ -12,5 +12,6 @@ def total\n",
     ],
