@@ -157,6 +157,9 @@ CSHARP: Final = HeadedForm(
         ),
         re.compile(r"\s*(?P<name>[^\s()]+) ?\((?P<arguments>[^()]*)\) \(at (?P<path>[^()]+\.cs):(?P<line>\d+)\)"),
         re.compile(
+            r"(?:.*\s)?(?P<path>[^\s()]+\.\w+)\((?P<line>\d+),\d+\): at (?P<name>[^\s()]+)\((?P<arguments>[^():]*)\)"
+        ),
+        re.compile(
             rf"\s*{_WORD}:? (?P<name>[^\s()]+\.[^\s()]+)\((?P<arguments>[^():]*)\)"
             rf" {_WORD}:? (?P<path>.+?\.\w+):{_WORD} (?P<line>\d+)\.?"
         ),
@@ -168,6 +171,7 @@ CSHARP: Final = HeadedForm(
     ),
     looks=(
         r"(?=[\w<])[^\s()]{1,300} ?\([^()]{0,300}\) \(at [^()]+\.cs:\d+\)"
+        r"|(?=[\w/\\.])[^\s()]{1,300}\(\d+,\d+\): at \S"
         r"|at [^\s()]{1,500} ?\([^():]{0,1000}\)(?: \[0x[0-9a-f]+\])? in .{1,1000}:(?:line )?\d+"
         r"|at [^\s()]{1,500}\((?:[^\s(),:]+ [^\s(),:]+(?:, )?)+\)"
         rf"|{_WORD}:? [^\s()]{{1,500}}\([^():]{{0,1000}}\) {_WORD}:? .{{1,1000}}\.\w+:{_WORD} \d+\.?$"

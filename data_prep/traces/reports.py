@@ -23,9 +23,12 @@ _SEVERITY: Final = (
     r"(?:\[\w+\])?(?!\w)"
 )
 _STATED: Final = rf"(?::| -)? ?(?:{_SEVERITY})"
+_TITLE: Final = r"(?:[A-Z]\w|\w{1,40}/\w)"
+"""What begins a message that is not set apart from a line and column, and no sentence: ``Undefined``, ``lint/x``."""
 _MARK: Final = (
     r"(?:-->|[└╰╭┌][─-]{0,9}\[?|(?<!\S)(?:[ewi]|vet):|(?<!\S)\S{0,80}\bl?ld[\w.-]{0,20}:|\[(?i:error|warn(?:ing)?)\]"
     r"|-- .{0,60}(?:Error|Warning):|>>> referenced by|issue at|^\s*(?:In file included)? from"
+    rf"|^\s*{_SEVERITY}(?: in |: (?:\w+ - )?)(?=\S+:\d+:\d)|^\s*Location: "
     r"|^In(?= \S+ line )|^(?:FAILED|ERROR)(?= \S+::)"
     r"|[^\s#]{1,100}#\w{1,100} \[) ?"
 )
@@ -44,9 +47,11 @@ _FUNCTION: Final = re.compile(
 class Reports:
     """The places that a text names."""
 
-    looks: Final = rf"{_MARK}{_PATH}{_AT}"
-    at_path: Final = rf"(?:{_ENDS})(?:{_AT}{_STATED}(?: \w+)?(?::|$)|:\d+:\d+: \S)"
-    near: Final = rf"^\s*{_PATH}(?:{_AT}{_STATED}|(?:{_LINE}): \S)|^\s*\d+:\d+\s+(?:{_SEVERITY})"
+    looks: Final = rf"{_MARK}{_PATH}{_AT}|(?<![:\d])\d{{1,7}}:\d{{1,7}} {{2,80}}(?i:error|warning)\b"
+    at_path: Final = rf"(?:{_ENDS})(?:{_AT}{_STATED}(?: \w+)?(?::|$)|:\d+:\d+(?:: \S| {_TITLE}))"
+    near: Final = (
+        rf"^\s*{_PATH}(?:{_AT}{_STATED}|(?:{_LINE}): {{1,2}}\S|:\d+:\d+ {_TITLE})|^\s*\d+:\d+\s+(?:{_SEVERITY})"
+    )
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix; None if there is no place."""
@@ -105,7 +110,7 @@ class _Reader:
 def _is_report(found: re.Match[str], before: str) -> bool:
     """Whether a place has a mark, a message behind it at the start of its line, or a severity."""
     stated = _BEHIND.fullmatch(found["behind"]) and re.fullmatch(r"\s*|.*[:\]>]\s?", before)
-    is_told = found["at"][0] == ":" and re.match(r": \S", found["behind"]) and not before.strip()
+    is_told = not before.strip() and re.match(rf":\d+:\d+ {_TITLE}|:.*?: {{1,2}}\S", found["at"] + found["behind"][:80])
     return bool(found["mark"] or stated or is_told)
 
 

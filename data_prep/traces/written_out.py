@@ -51,6 +51,10 @@ def without_colours(text: str) -> str:
     return _BARE_COLOURS.sub("", text) if "m" in text and "[" in text else text
 
 
+_OF_BUILD: Final = re.compile(r"^#\d{1,4} \d{1,6}\.\d{1,3}(?: |$)", re.MULTILINE)
+"""What Docker's builds print before a line, which else may be the number of a frame."""
+
+
 def plain_lines(text: str, looks: Callable[[str], bool]) -> Iterator[str]:
     """The lines of a text without colours, and those of the strings in it that have frames.
 
@@ -58,7 +62,7 @@ def plain_lines(text: str, looks: Callable[[str], bool]) -> Iterator[str]:
         text: any text.
         looks: whether a line looks like a frame.
     """
-    lines: Sequence[str] = without_colours(text).splitlines()
+    lines: Sequence[str] = _OF_BUILD.sub("", without_colours(text)).splitlines()
     if text.lstrip()[:1] in ("{", "[") and len(lines) > 1:
         lines = _of_objects([text.strip()], looks) or lines
     for _ in range(_LEVELS):
@@ -182,8 +186,8 @@ _PIECES: Final = re.compile(
 )
 _OWN: Final = re.compile(r"[\s|+│┃║╭─┌❯›→❱*-]*|\s*E|\s*\[errors\]: \[|\s*[\w$.<>]+\*")
 """What a trace itself has before a frame: margins of groups, marks."""
-_NO_PREFIX: Final = re.compile(r"\s*[^\W\d]\w*|.*[/\\][\w.-]*")
-"""A word, and the start of a path."""
+_NO_PREFIX: Final = re.compile(r"\s*[^\W\d]\w*|.*[/\\][\w.-]*|.*//[\w.-]*:")
+"""A word, the start of a path, and that of an address before its port."""
 _MARK: Final = re.compile(r"\s+[E>❯]\s*$|(?<=[|:\]])(?:\s+[|+])+\s*$|(?:\s*[│┃╭┌+][-─━]*)+\s*$")
 """The end of a prefix that is the trace's own."""
 _NAMED: Final = re.compile(r"(?:^|(?<=\s))[\w.<>']+ {3,}$")

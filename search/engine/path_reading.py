@@ -93,7 +93,8 @@ class PathReader:
         """How the files fit that a path means, which may begin above the indexed folder, here or on another machine."""
         if found := self._from_above(typed) or self._fits(_plain(typed)):
             return found
-        parts = _plain(typed).split("/") if _ELSEWHERE.match(typed) and self.ends_as_file(typed) else []
+        is_file = _ELSEWHERE.match(typed) and self.ends_as_file(typed.replace(" ", "_"))
+        parts = _plain(typed).split("/") if is_file else []
         return next(filter(None, (self._fits("/".join(parts[first:])) for first in range(1, len(parts) - 1))), {})
 
     def _from_above(self, typed: str) -> Mapping[int, int]:
@@ -110,7 +111,7 @@ class PathReader:
     def _fits(self, wanted: str) -> Mapping[int, int]:
         """How the files fit that do."""
         found: dict[int, int] = {}
-        for place, path in enumerate(self._paths if _PATH.fullmatch(wanted) else ()):
+        for place, path in enumerate(self._paths) if _PATH.fullmatch(wanted) else self._spaced:
             fit = _EXACT * path.endswith(f"/{wanted}")
             if not fit and "/" in wanted:
                 folder, _, name = path.rpartition("/")
@@ -191,6 +192,10 @@ class PathReader:
         return [place for place, path in enumerate(self._paths) if f"/{wanted}/" in path] if is_folder else [], False
 
     @cached_property
+    def _spaced(self) -> Sequence[tuple[int, str]]:
+        return [(place, path) for place, path in enumerate(self._paths) if " " in path]
+
+    @cached_property
     def _paths(self) -> Sequence[str]:
         """In lower case, with a slash in front."""
         return [f"/{file.path.lower()}" for file in self._index.files]
@@ -212,14 +217,10 @@ def _plain(typed: str) -> str:
 _VOWELS: Final = frozenset("aeiou")
 _SHORTEST: Final = 3
 """Letters of a short form, at least, and of what an ending is taken from."""
-_LONG: Final = 5
-"""Letters of a word that has short forms, at least."""
-_INITIALS: Final = (2, 3, 4)
-"""Words that are written by their initials."""
-_PART: Final = 0.7
-"""What a part of a name counts, of what another spelling of the whole does."""
-_LONG_PART: Final = 4
-"""Letters of a part that is asked for, at least; of the other part _SHORTEST."""
+_LONG: Final = 5  # letters of a word that has short forms, at least
+_INITIALS: Final = (2, 3, 4)  # words that are written by their initials
+_PART: Final = 0.7  # what a part of a name counts, of what another spelling of the whole does
+_LONG_PART: Final = 4  # letters of a part that is asked for, at least; of the other part _SHORTEST
 _RUN: Final = re.compile(rf"[A-Z]?[a-z]{{{_SHORTEST + _LONG_PART - 1},}}")
 
 

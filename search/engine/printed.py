@@ -8,6 +8,7 @@ import json
 import re
 from typing import Final
 
+from data_prep.languages.registry import language_of
 from search.engine.matching import FEWEST
 from search.engine.messages import without_error
 
@@ -35,8 +36,10 @@ _OTHER: Final = re.compile(
     r"|[\w.-]+(?= +[\w./-]+\[\d+\]:)|\w[\w-]*(?= +(?:\||-{1,2}) )"
 )
 """What else stands there: the name of a thread, a host, a process, a logger, what separates them."""
-_PLACE: Final = re.compile(r"[^\s:]+\.\w+:\d+(?::\d+)?: ")
-"""A line of a file as compilers print it, which is asked for too."""
+_PLACE: Final = re.compile(
+    r"[\[(]?(?P<path>[^\s:\[\]()]+\.\w+)(?:(?P<column>:\d+:\d+|[(\[]\d+, ?\d+)|:\d+(?P<message>: )?|(?<=\w):(?= ))"
+)
+"""A line of a file as compilers print it, which is asked for too; also a file with folders alone."""
 _FIELDS: Final = re.compile(
     r"(?:\A|\s)(?P<name>msg|message|error|err)=(?:\"(?P<quoted>(?:[^\"\\]|\\.|\"(?!\s*\Z|\s+[\w.]+=))*)|(?P<plain>\S+))"
 )
@@ -60,15 +63,23 @@ def is_message(text: str) -> bool:
 
 
 def _behind(text: str) -> str:
-    """A line without times, levels and names before its message, and without a place that is behind a time."""
+    """A line without times, levels and names before its message, and without a logger's place."""
     place, told, timed = 0, False, False
     while found := _TOLD.match(text, place) or _OTHER.match(text, place):
-        if not found[0] or (not timed and _PLACE.match(text, place)):
+        if not found[0] or _is_place(text, place, timed=timed):
             break
         told |= found.re is _TOLD
         timed |= ":" in found[0].strip(": ")
         place = len(text) - len(text[found.end() :].lstrip())
     return text[place:] if told else text
+
+
+def _is_place(text: str, start: int, *, timed: bool) -> bool:
+    """Whether a line of a file is at a place of a line, and no logger's: none behind a time has a column."""
+    if not (found := _PLACE.match(text, start)) or (timed and not found["column"]):
+        return False
+    is_source = language_of(found["path"]) is not None and (found[0][-1] != ":" or "/" in found["path"])
+    return is_source or bool(found["message"])
 
 
 def _of_record(text: str) -> str:

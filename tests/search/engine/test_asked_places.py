@@ -20,6 +20,7 @@ FILES = {
     "tree/twin.go": "package main\n\nfunc inner() {\n\tweb.Run()\n}\n",
     "twin.go": "package main\n\nfunc outer() {\n\tweb.Run()\n}\n",
     "main.go": "package main\n\nfunc main() {\n\tweb.Run()\n}\n",
+    "my tools/count files.py": "def files():\n    return 1\n\n\ndef other():\n    return 2\n",
 }  # fmt: skip
 
 
@@ -54,6 +55,10 @@ def engine(tmp_path_factory):
         ("_models.py:3", "Response.raised"),
         ("_models.py:6", "Response.closed"),
         ("context_test.go:4", "TestCopy"),
+        ("my tools/count files.py:6", "other"),
+        ("count files.py line 6", "other"),
+        (r"C:\old tree\my tools\count files.py:6", "other"),
+        ("/srv/old tree/my tools/count files.py:6:3: error: no such name", "other"),
     ],
 )
 def test_what_is_at_a_line_is_first(engine, question, name):

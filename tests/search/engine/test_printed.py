@@ -51,6 +51,26 @@ def test_a_question_that_nothing_printed_is_left_as_it_is(question):
     assert message_in(question) == question
 
 
+@pytest.mark.parametrize(
+    ("around", "place"),
+    [
+        *(
+            ("ERROR: ", "src/pond.ts:12:5 - "),
+            ("[error] ", "src/pond.ts: "),
+            ("ERROR: NoPond - ", "src/pond.php:12:5 - "),
+        ),
+        *(("error: ", "src/pond.ts[12, 5]: "), ("WARN ", "pond.go:12 - "), ("ERROR ", "src/pond.c:12:5 ")),
+        *(("2024-01-02T10:11:12.345Z ", "src/pond.c:12:5: error: "), ("10:11:12 ", "src/pond.ts(12,5): error: ")),
+    ],
+)
+def test_a_place_that_a_compiler_prints_behind_a_severity_stays(around, place):
+    assert message_in(f"{around}{place}{MESSAGE}") == f"{place}{MESSAGE}"
+
+
+def test_a_place_in_brackets_stays_with_them():
+    assert message_in(f"[src/pond.c:12]: (error) {MESSAGE}") == f"[src/pond.c:12]: (error) {MESSAGE}"
+
+
 def test_a_line_of_a_log_is_asked_for_by_its_message(tmp_path):
     files = {
         "pond.py": 'def fill(n):\n    raise OSError(f"cannot fill pond {n}")\n',

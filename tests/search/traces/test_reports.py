@@ -306,6 +306,45 @@ OUTPUTS = {
         "R/cart.R",
         "R/cart.R:12:3: warning: [object_usage_linter] no visible global function definition for 'foo'\n",
     ),
+    "tslint": ("src/cart.ts", "ERROR: src/cart.ts:12:5 - Missing semicolon\n"),
+    "webpack": (
+        "src/cart.ts",
+        "ERROR in ./src/cart.ts:12:5\nTS2551: Property 'foo' does not exist.\n  > 12 |   return x;\n",
+    ),
+    "pyre": ("src/cart.py", "Found 1 type error!\nsrc/cart.py:12:11 Undefined attribute [16]: no attribute `foo`.\n"),
+    "biome": ("src/cart.js", "src/cart.js:12:9 lint/suspicious/noDoubleEquals ━━━━━━━\n\n  × Use === instead of ==.\n"),
+    "psalm": (
+        "tests/CartTest.php",
+        "ERROR: UndefinedVariable - tests/CartTest.php:12:9 - Cannot find $foo\n  foo();\n",
+    ),
+    "bandit": (
+        "src/cart.py",
+        ">> Issue: [B101:assert_used] Use of assert detected.\n   Severity: Low\n   Location: ./src/cart.py:12:4\n",
+    ),
+    "xunit": (
+        "src/Cart.cs",
+        "[xUnit.net 00:00:00.52]     Shop.CartTest.Total [FAIL]\n[xUnit.net 00:00:00.52]       Stack Trace:\n"
+        "[xUnit.net 00:00:00.52]         /_/src/Cart.cs(12,0): at Shop.Cart.Total(Int32 rates)\n",
+    ),
+    "eslint in a log": (
+        "src/cart.js",
+        "2026-03-01T10:00:02.1234567Z \n2026-03-01T10:00:02.2234567Z /home/a/src/cart.js\n"
+        "2026-03-01T10:00:02.3234567Z   12:5  error  'x' is assigned a value but never used  no-unused-vars\n"
+        "2026-03-01T10:00:02.4234567Z \n2026-03-01T10:00:02.5234567Z ✖ 1 problem (1 error, 0 warnings)\n",
+    ),
+    "eslint of a package": (
+        "src/cart.js",
+        "@shop/web:lint: /home/a/src/cart.js\n@shop/web:lint:   12:5  warning  'x' is never used  no-unused-vars\n",
+    ),
+    "docker build": (
+        "src/cart.c",
+        "#12 0.345 cc -c src/cart.c\n#12 0.402 src/cart.c: In function 'total':\n"
+        "#12 1.011 src/cart.c:12:5: error: 'x' undeclared\n#12 ERROR: process did not complete: exit code: 1\n",
+    ),
+    "cpplint": (
+        "tests/cart_test.cpp",
+        "tests/cart_test.cpp:12:  Missing space before {  [whitespace/braces] [5]\nTotal errors found: 1\n",
+    ),
     "github actions": (
         "src/cart.ts",
         "2026-03-01T10:00:02.1234567Z ##[error]src/cart.ts(12,5): error TS2322: Type 'string' is not assignable.\n"
@@ -327,7 +366,7 @@ def project(tmp_path_factory):
     return root
 
 
-SEVERAL_LINES = ("gcc include", "ld without lines")
+SEVERAL_LINES = ("gcc include", "ld without lines", "eslint in a log", "eslint of a package", "docker build")
 """What leads elsewhere without its line breaks: to the place that is first in it, or has no line at all."""
 
 
@@ -390,6 +429,12 @@ def test_an_output_leads_to_the_place_that_it_names(project, name, way, monkeypa
         "def total(rates):\n    error = rates[1:12]\n    return cart.py(12), error\n",
         "const a = b ? c.ts(12) : error;\nreturn d.js(3)\n",
         "switch (x) {\n  case cart.h: error(12);\n}\n",
+        "src/cart.py:12:5 is where it is read\nand summed\n",
+        "Warning: src/cart.py:12 may be slow\nuse another\n",
+        "error in src/cart.py:12 is what I saw\nplease help\n",
+        "INFO: src/cart.py:12 rate loaded\nINFO: src/cart.py:13 done\n",
+        "http://localhost:8080/app.js:12:5 Loaded\nhttp://localhost:8080/b.js:1:2 Loaded\n",
+        "12:30  error rate went up\n12:45  warning lights\n",
         "src/cart.py | 12 ++++----\n 1 file changed\n",
         "diff --git a/src/cart.py b/src/cart.py\n@@ -12,5 +12,6 @@ def total\n",
     ],
