@@ -14,6 +14,8 @@ from data_prep.traces.trace import Frame, Reading, TracedError, number, plain_pa
 
 _ENDS: Final = "|".join(re.escape(end) for each in languages() for end in (*each.suffixes, *each.other_suffixes))
 _PATH: Final = rf"(?<![\w./\\@~$-])(?:file://)?(?:/?[A-Za-z]:)?(?!//)[\w./\\@~$][^\s:]{{0,300}}(?:{_ENDS})"
+_ABOVE: Final = r"\s*(?:[A-Za-z]:)?[/\\][^\s:][^:]{0,200} (?=[^\s:]*[/\\])"
+"""What is before the last blank of an absolute path at the start of a line; what follows it is enough."""
 _LINE: Final = r":\d+(?::\d+)?|:\(\.\w[^()\s]{0,80}\)"
 """Also the part of an object file that linkers print in place of a line."""
 _AT: Final = rf"(?:{_LINE}|: ?[\[(]\d+, ?\d+[\])]|\(\d+(?:,\d+){{0,3}}\)|::[\w:]+| line \d+(?=:$))"
@@ -38,7 +40,7 @@ _BEHIND: Final = re.compile(rf"(?::| -)? ?(?P<error>{_SEVERITY})[:\]]* ?(?P<mess
 _HEAD: Final = re.compile(rf"\s*(?P<error>{_SEVERITY})?:? ?(?P<message>.*)")
 _LISTED: Final = re.compile(rf"\s*(?P<at>\d+):\d+\s+(?P<error>{_SEVERITY}):?\s+(?P<message>.*)")
 """A line of a list below the path of its file, as of ESLint."""
-_FILE: Final = re.compile(rf"\s*(?P<path>{_PATH})")
+_FILE: Final = re.compile(rf"(?:\s*|{_ABOVE})(?P<path>{_PATH})")
 _FUNCTION: Final = re.compile(
     r".*\b[Ii]n (?:[a-z]+ ){0,2}(?:function|constructor) [`'‘\"](?P<name>[^'’\"]+).*|.*\bAt (?:top level|global scope):"
 )
@@ -50,7 +52,8 @@ class Reports:
     looks: Final = rf"{_MARK}{_PATH}{_AT}|(?<![:\d])\d{{1,7}}:\d{{1,7}} {{2,80}}(?i:error|warning)\b"
     at_path: Final = rf"(?:{_ENDS})(?:{_AT}{_STATED}(?: \w+)?(?::|$)|:\d+:\d+(?:: \S| {_TITLE}))"
     near: Final = (
-        rf"^\s*{_PATH}(?:{_AT}{_STATED}|(?:{_LINE}): {{1,2}}\S|:\d+:\d+ {_TITLE})|^\s*\d+:\d+\s+(?:{_SEVERITY})"
+        rf"^(?:\s*|{_ABOVE}){_PATH}(?:{_AT}{_STATED}|(?:{_LINE}): {{1,2}}\S|:\d+:\d+ {_TITLE})"
+        rf"|^\s*\d+:\d+\s+(?:{_SEVERITY})"
     )
 
     def read(self, lines: Sequence[str]) -> Reading | None:
@@ -109,6 +112,8 @@ class _Reader:
 
 def _is_report(found: re.Match[str], before: str) -> bool:
     """Whether a place has a mark, a message behind it at the start of its line, or a severity."""
+    if (above := re.match(_ABOVE, found.string)) and above.end() == found.start():
+        before = ""
     stated = _BEHIND.fullmatch(found["behind"]) and re.fullmatch(r"\s*|.*[:\]>]\s?", before)
     is_told = not before.strip() and re.match(rf":\d+:\d+ {_TITLE}|:.*?: {{1,2}}\S", found["at"] + found["behind"][:80])
     return bool(found["mark"] or stated or is_told)

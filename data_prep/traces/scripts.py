@@ -92,7 +92,7 @@ def _ruby(groups: Groups) -> Frame:
 RUBY: Final = HeadedForm(
     frames=(
         re.compile(rf"\W*(?:\d+: )?from {_RUBY_PLACE}(?::in [`'](?P<name>.*)')?"),
-        re.compile(rf"\W*?(?!from ){_RUBY_PLACE}:in [`'](?P<name>[^`]*)'(?:\s.*)?[\s\"',]*"),
+        re.compile(rf"\W*?(?!from ){_RUBY_PLACE}:in [`'](?P<name>[^`']*)'(?:\s.*)?[\s\"',]*"),
         re.compile(r"\s*# (?P<path>[^\s:]+\.\w+):(?P<line>\d+)"),
     ),
     frame=_ruby,
@@ -101,7 +101,7 @@ RUBY: Final = HeadedForm(
         r"(?P<message>.*?)(?:\):)?"
     ),
     places=(
-        re.compile(rf"{_RUBY_PLACE}:in [`'](?P<name>[^`]*?)': (?P<message>.*) \((?P<error>[A-Z][\w:]*)\)"),
+        re.compile(rf"{_RUBY_PLACE}:in [`'](?P<name>[^`']*)': (?P<message>.*) \((?P<error>[A-Z][\w:]*)\)"),
         re.compile(rf"{_RUBY_PLACE}: (?P<message>.*) \((?P<error>[A-Z]\w*(?:::\w+)*)\)"),
     ),
     follows="caused by",

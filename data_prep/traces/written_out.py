@@ -51,8 +51,8 @@ def without_colours(text: str) -> str:
     return _BARE_COLOURS.sub("", text) if "m" in text and "[" in text else text
 
 
-_OF_BUILD: Final = re.compile(r"^#\d{1,4} \d{1,6}\.\d{1,3}(?: |$)", re.MULTILINE)
-"""What Docker's builds print before a line, which else may be the number of a frame."""
+_OF_BUILD: Final = re.compile(r"^#\d{1,4} (?:\d{1,6}\.\d{1,3}(?: |$)|(?:ERROR|CANCELED)\b.*)", re.MULTILINE)
+"""What Docker's builds print before a line, which else may be the number of a frame, and below the last one."""
 
 
 def plain_lines(text: str, looks: Callable[[str], bool]) -> Iterator[str]:

@@ -203,3 +203,22 @@ def test_a_log_of_a_megabyte_and_many_frames_take_little_time():
     for bomb in ("[" * 500_000, '{"a":' * 100_000, '"\\n at ' * 50_000, '{"a":"\\n' * 50_000):
         assert read_trace(bomb) is None
     assert time.process_time() - started < 20
+
+
+def test_a_message_of_ruby_has_the_quotes_of_its_frames():
+    found = read_trace(
+        "lib/cart.rb:8:in 'block in Cart#total': undefined method 'wieght' for an instance of Row (NoMethodError)\n"
+        "\tfrom lib/cart.rb:7:in 'Cart#total'\n"
+    )
+    (error,) = found.errors
+    assert (error.error, error.message) == ("NoMethodError", "undefined method 'wieght' for an instance of Row")
+    assert [(frame.line, frame.name) for frame in error.frames] == [(8, "Cart.total"), (7, "Cart.total")]
+
+
+def test_a_trace_in_a_build_of_docker_ends_where_the_build_does():
+    found = read_trace(
+        '#14 3.201 Traceback (most recent call last):\n#14 3.201   File "/app/cart.py", line 8, in total\n'
+        "#14 3.201     rates[country]\n#14 3.202 KeyError: 'fr'\n#14 ERROR: process \"python app.py\" failed\n"
+    )
+    (error,) = found.errors
+    assert (error.error, error.message, error.frames[0].path) == ("KeyError", "'fr'", "/app/cart.py")

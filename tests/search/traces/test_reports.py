@@ -345,6 +345,15 @@ OUTPUTS = {
         "tests/cart_test.cpp",
         "tests/cart_test.cpp:12:  Missing space before {  [whitespace/braces] [5]\nTotal errors found: 1\n",
     ),
+    "blanks in paths": (
+        "src/cart.ts",
+        "/Users/a/My Projects/old shop/src/cart.ts(12,5): error TS2322: no\n"
+        "/Users/a/My Projects/old shop/src/cart.js(1,2): error TS2322: no\n",
+    ),
+    "blanks in paths of a list": (
+        "src/cart.js",
+        "C:\\My Projects\\shop\\src\\cart.js\r\n  12:5  error  'x' is never used  no-unused-vars\r\n",
+    ),
     "github actions": (
         "src/cart.ts",
         "2026-03-01T10:00:02.1234567Z ##[error]src/cart.ts(12,5): error TS2322: Type 'string' is not assignable.\n"
