@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data_prep.languages.identifiers import query_words
-from search.engine import file_ranking
+from search.engine import evidence
 from search.engine.question import RankingSettings
 from search.files.words import terms_of
 from search.index.build import refresh
@@ -94,7 +94,7 @@ def test_names_are_asked_that_lead_to_one_row(index):
 
 
 def test_a_row_that_is_named_is_looked_at_however_short_the_list(index, monkeypatch):
-    monkeypatch.setattr(file_ranking, "FILES", 1)  # the best rows of files are looked at too, as those with passages
+    monkeypatch.setattr(evidence, "FILES", 1)  # the best rows of files are looked at too, as those with passages
     few = RankingSettings(shortlist=1, phrases=0.0, phrases_of_file=0.0)
     named, asked = (
         measure_quality(index, {}, few, questions(index, 60, 0))[0].listed for questions in (of_names, of_comments)
