@@ -15,11 +15,15 @@ CODE_WORDS: Final = ("name", "tokens", "api")
 
 
 def text_read(split: Split, row: int) -> PairText:
-    """The text of a pair as a model reads it; an empty side has no words either.
+    """The text of a pair as a model reads it; an empty side has no words either."""
+    return with_words(split.text(row), split, row)
+
+
+def with_words(text: PairText, split: Split, row: int) -> PairText:
+    """The text ``text`` of a pair, with its words for a side that is empty.
 
     Words are taken as they are stored, without ``UNKNOWN``, which stands for different words.
     """
-    text = split.text(row)
     source = text.source if text.source.strip() else _words(split, CODE_WORDS, row)
     query = text.query_text if text.query_text.strip() else _words(split, ("query",), row)
     return text if (source, query) == (text.source, text.query_text) else replace(text, source=source, query_text=query)

@@ -11,7 +11,7 @@ from typing import Final
 from data_prep.errors import UserError
 from data_prep.store.split import PairText, Split
 from experiments.terminal.console import say
-from modeling.read_texts import text_read
+from modeling.read_texts import with_words
 
 _READ: Final = "text models read the words of"
 _FIELDS: Final = "name, tokens and API fields"
@@ -30,7 +30,8 @@ def say_texts(read: Iterable[tuple[str, Split, bool]]) -> None:
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for dataset, split, is_asked in read:
         for row in range(len(split)):
-            found[dataset].update(_kinds(split.text(row), text_read(split, row), is_asked=is_asked))
+            stored = split.text(row)
+            found[dataset].update(_kinds(stored, with_words(stored, split, row), is_asked=is_asked))
     for dataset, counts in found.items():
         _say_of(dataset, counts)
 
