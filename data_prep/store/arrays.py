@@ -273,7 +273,7 @@ def z_scores(scores: Float[np.ndarray, "*some candidates"]) -> Float[np.ndarray,
 
 
 def _centred(scores: Float[np.ndarray, "*some candidates"]) -> Float[np.ndarray, "*some candidates"]:
-    """The scores less their mean, in half the time of ``mean``: a question's few scores take less than that call."""
+    """The scores less their mean, without the overhead of ``mean``: a question has few scores."""
     return np.asarray(scores - np.add.reduce(scores, axis=-1, keepdims=True) / scores.shape[-1])
 
 

@@ -180,7 +180,7 @@ static void left_by_one(shared_work *work) {
     if (__atomic_sub_fetch(&work->threads, 1, __ATOMIC_ACQ_REL) == 0) free(work);
 }
 
-/* The thread that helps waits for the next work: to start one for each would take a tenth of the time of scoring. */
+/* The thread that helps waits for the next work, so that none is started for each. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t given;
