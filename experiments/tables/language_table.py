@@ -2,8 +2,8 @@
 
 ``bash run.sh benchmark languages`` runs the missing cells: every model is trained on each language alone and on all
 together, and tested on whole repositories of each language that training has not seen, alone and fused with BM25. PHP
-and Ruby of ``seven_languages`` have a model each. ``bash run.sh table`` writes ``experiments/results/languages.md``
-from the saved results.
+and Ruby of ``seven_languages`` have a model each. A pretrained encoder is tested as it comes, and fine-tuned on a
+sample of all languages. ``bash run.sh table`` writes ``experiments/results/languages.md`` from the saved results.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +35,22 @@ _ADDED: Final = {"php": "seven_languages", "ruby": "seven_languages"}
 """Languages that this corpus lacks, and the one that has them beside the same pairs of the others."""
 _SEEDS: Final = {"galm_plus": 1, "unif": 3, "scotch_light_no_context": 3}
 """Models and their numbers of seeds."""
+_ENCODER: Final = {
+    "data.train_limit": "60000",
+    "model.query_length": "32",
+    "model.code_length": "128",
+    "train.epochs": "1",
+    "train.batch_size": "128",
+    "train.encode_at_once": "32",
+    "train.learning_rate": "0.0002",
+    "train.warmup_steps": "0",
+    "train.warmup_share": "0.1",
+    "train.precision": "bfloat16",
+}
+"""Of the pretrained encoder: a sample of the pairs of all languages, with a rate that the JDK's validation prefers."""
+_ENCODER_SEEDS: Final = 3
+_AGAINST: Final = {"minilm": ("minilm as it comes", "galm_plus")}
+"""Model -> those that it is also compared with, where they did not learn from the one language alone."""
 
 
 _CONVENTIONS: Final = (
@@ -76,6 +92,7 @@ def _placed() -> Iterator[tuple[Row, str, int, Cell]]:
     for seed in range(max(_SEEDS.values())):
         for model in (name for name, seeds in _SEEDS.items() if seed < seeds):
             yield from _of_model(model, seed)
+    yield from _of_encoder()
 
 
 def _of_model(model: str, seed: int) -> Iterator[tuple[Row, str, int, Cell]]:
@@ -101,6 +118,20 @@ def _of_model(model: str, seed: int) -> Iterator[tuple[Row, str, int, Cell]]:
                 pool,
                 replace(base, label=f"{row.label}, {language}, {pool}", settings=settings, weights_of=base),
             )
+
+
+def _of_encoder() -> Iterator[tuple[Row, str, int, Cell]]:
+    """A pretrained encoder on the largest pool, as it comes and fine-tuned on all languages, alone and with BM25."""
+    rows: list[tuple[Row, str, int, dict[str, str]]] = [(Row("minilm as it comes", ""), "sentence_encoder", 0, {})]
+    rows += [(Row("minilm", ALL), "minilm", seed, _ENCODER) for seed in range(_ENCODER_SEEDS)]
+    for (alone, model, seed, settings), language, fused in product(rows, corpus_languages(), (False, True)):
+        whole = {**settings, "data.language": ALL, "evaluate.pool": str(POOLS[0])}
+        over_all = Cell(_CORPUS, model, seed, f"{alone.model} of all languages, mixed, {POOLS[0]}", whole)
+        tested = {**settings, "data.language": language, "evaluate.pool": str(POOLS[-1])}
+        row = replace(alone, fused=fused)
+        again = {**tested, "evaluate.fuse_with": CONTROL} if fused else tested
+        label = f"{row.label}, {language}, {POOLS[-1]}"
+        yield row, language, POOLS[-1], replace(over_all, label=label, settings=again, weights_of=over_all)
 
 
 def _languages() -> tuple[str, ...]:
@@ -195,6 +226,9 @@ def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Se
             alone = replace(row, trained_on=OWN)
             title = f"{row.model}{f' with {CONTROL}' if row.fused else ''}: of all languages - of the language"
             others.append((title, rows.get(alone, {})))
+        for other in _AGAINST.get(row.model, ()):
+            bases = [base for base in rows if (base.model, base.fused) == (other, row.fused) and base.trained_on != OWN]
+            others += [(f"{row.label} - {base.label}", rows[base]) for base in bases]
         for title, base in others:
             if set(by) & set(base):
                 lines.append((title, *(_difference(by.get(n), base.get(n), trees.get(n)) for n in names)))

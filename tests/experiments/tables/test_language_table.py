@@ -49,6 +49,20 @@ def test_every_cell_is_another_run_of_known_options():
     assert {base.settings["data.language"] for base in trained if base} == {"all"}
 
 
+def test_an_encoder_is_compared_with_galm_plus_and_with_itself_untrained(saved, monkeypatch):
+    found = [
+        (Row("galm_plus", "own"), "python", 1000, of_rank(1)),
+        *((Row("galm_plus", "all", fused=True), "python", 1000, of_rank(4, seed)) for seed in range(3)),
+        (Row("minilm as it comes", "", fused=True), "python", 1000, of_rank(2, parameters=0)),
+        *((Row("minilm", "all", fused=True), "python", 1000, of_rank(1, seed)) for seed in range(3)),
+    ]
+    monkeypatch.setattr(language_table, "_results", lambda _folder, **_: iter(found))
+    page, of = language_page(saved), f"minilm, of all languages, with {CONTROL}"
+    assert f"| {of} - minilm as it comes, with {CONTROL} | +0.500 (+0.500 to +0.500) |" in page
+    assert f"| {of} - galm_plus, of all languages, with {CONTROL} | +0.750 (+0.750 to +0.750) |" in page
+    assert f"{of} - galm_plus, of the language" not in page
+
+
 def test_the_page_compares_all_languages_with_one_and_models_with_bm25(saved):
     page = language_page(saved)
     assert f"Queries and their repositories: python {SIZE} of 3." in page
