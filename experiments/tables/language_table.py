@@ -42,12 +42,12 @@ _ENCODER: Final = {
     "train.epochs": "1",
     "train.batch_size": "128",
     "train.encode_at_once": "32",
-    "train.learning_rate": "0.0002",
+    "train.learning_rate": "0.0001",
     "train.warmup_steps": "0",
     "train.warmup_share": "0.1",
     "train.precision": "bfloat16",
 }
-"""Of the pretrained encoder: a sample of the pairs of all languages, with a rate that the JDK's validation prefers."""
+"""Of the pretrained encoder: one epoch over a sample of the pairs of all languages."""
 _ENCODER_SEEDS: Final = 3
 _AGAINST: Final = {"minilm": ("minilm as it comes", "galm_plus")}
 """Model -> those that it is also compared with, where they did not learn from the one language alone."""

@@ -18,7 +18,8 @@ from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from evaluation.speed import Row
 from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
-from experiments.gencodesearchnet.report import benchmark_page, difference_picture, kept_benchmarks, merged
+from experiments.gencodesearchnet.report import benchmark_page, difference_picture, kept_benchmarks
+from experiments.gencodesearchnet.rows import merged
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS
 from experiments.speed.report import newest_rows

@@ -9,16 +9,8 @@ from data_prep.installation import machine
 from evaluation.benchmark import BenchmarkResult, MatchingResult, RankingResult, SubsetResult, matching
 from evaluation.comparison import adjusted
 from evaluation.significance import Runs, compare_runs
-from experiments.gencodesearchnet.report import (
-    answer,
-    benchmark_page,
-    columns,
-    difference_picture,
-    difference_table,
-    merged,
-    one_seed,
-    paired,
-)
+from experiments.gencodesearchnet.report import answer, benchmark_page, difference_picture, difference_table
+from experiments.gencodesearchnet.rows import columns, merged, one_seed, paired
 
 DRAWS = np.random.default_rng(0)
 BASE = DRAWS.integers(0, 6, 200)
@@ -125,3 +117,22 @@ def test_the_page_begins_with_its_question_and_an_answer_with_intervals():
 
 def test_the_picture_has_a_panel_a_column():
     assert difference_picture(ROWS).startswith(b"\x89PNG")
+
+
+def test_the_seeds_of_a_model_are_one_row_with_an_interval_over_them():
+    seeds = [
+        row(f"runs/tuned-seed{seed}", subset(R, np.maximum(BASE - 2, 0) + (BASE > 4) * seed), trained=True)
+        for seed in range(3)
+    ]
+    rows = [ROWS[0], *seeds, row("runs/alone-seed0", subset(R, BASE + 3), trained=True)]
+    (of_r,) = (leads for column, leads in paired(rows, "bm25").items() if column.name == R)
+    values = 1 / np.array([each.subsets[0].ranking.ranks for each in seeds])
+    groups = [place // 4 for place in range(200)]
+    expected = compare_runs(Runs(values), Runs(1 / np.array([BASE + 1.0]), trained=False), groups)
+    found = of_r["runs/tuned (3 seeds)"].difference
+    assert found == expected
+    assert {*of_r} == {"runs/tuned (3 seeds)", "runs/alone-seed0"}
+    page = benchmark_page(rows)
+    deviation = values.mean(axis=1).std(ddof=1)
+    assert f"| runs/tuned (3 seeds) | - | {values.mean():.3f} ± {deviation:.3f} |" in page
+    assert f"{found.mean:+.3f} ({found.low:+.3f} to {found.high:+.3f}), p " in page
