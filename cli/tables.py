@@ -32,6 +32,10 @@ _MEASUREMENTS: Final[dict[str, tuple[str, str]]] = {
     "training": ("experiments.speed.jdk:measure_training", "a training step of GALM's fast and plain form"),
     "rows": ("experiments.speed.jdk:measure_rows", "training with rows of word tables that wait, or all move"),
     "selected": ("experiments.speed.jdk:measure_selected", "training with gradients of few scores, or of all"),
+    "encoder": (
+        "experiments.speed.jdk:measure_encoder",
+        "training a pretrained encoder, by precision and lengths of a batch",
+    ),
     "extraction": ("experiments.speed.jdk:measure_extraction", "methods by tree-sitter and by javalang"),
     "search": (
         "search.quality.index_speed:measure_index",

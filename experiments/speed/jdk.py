@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import javalang
 import numpy as np
@@ -165,6 +165,8 @@ class TrainingSteps:
         kind: type[NeuralRanker] | None = None,
         lazy: bool | None = None,
         selects: bool | None = None,
+        precision: Literal["float32", "bfloat16"] | None = None,
+        mixed_lengths: bool = False,
     ) -> None:
         """Build the model and the optimiser.
 
@@ -175,11 +177,14 @@ class TrainingSteps:
             kind: class of the model; None: the recipe's.
             lazy: whether rows of word tables wait; None: as in the recipe.
             selects: after the loss's warm-up, whether only scores that it reads have a gradient; None: at its start.
+            precision: of the forward pass; None: as in the recipe.
+            mixed_lengths: draw each batch from all pairs of the steps, not from pairs of similar lengths.
         """
         data, kind = training_data(plan, data, ""), kind or class_of(plan.model_name)
         tokenizer = kind.tokenizer(data.splits["train"], plan.words, plan.model)
         ids = tokenizer.encode(data.splits["train"])
         config = plan.train if lazy is None else replace(plan.train, lazy_embedding_updates=lazy)
+        config = replace(config, precision=precision or config.precision)
         seed_everything(config.seed, config.threads)
         self.config, self.model = config, kind(plan.model, tokenizer.vocabulary)
         self.model.start_from(ids)
@@ -189,6 +194,9 @@ class TrainingSteps:
         self.task = replace(task, selects=loss.selects) if selects else task
         self.optimiser = RunState(self.task, config).optimiser
         self.batches = self.task.batches(0)[:steps]
+        if mixed_lengths:
+            drawn = np.random.default_rng(config.seed).permutation(np.concatenate(self.batches))
+            self.batches = np.array_split(drawn, len(self.batches))
 
     def run(self) -> Seconds:
         """Train on the first batches of an epoch; the seconds of a step and of its parts."""
@@ -233,6 +241,17 @@ def measure_selected(options: SpeedOptions) -> Measured:
         "all scores": {"selects": False},
     }
     return _measured(options, options.steps, cases, **ways)
+
+
+def measure_encoder(options: SpeedOptions) -> Measured:
+    """A pretrained encoder in bfloat16 and in float32, with texts of similar lengths in a batch and of mixed ones."""
+    cases = [("minilm, 32 and 128 subwords", "minilm", {"model.query_length": "32", "model.code_length": "128"})]
+    ways: dict[str, dict[str, Any]] = {
+        f"{precision}, {lengths} lengths": {"precision": precision, "mixed_lengths": lengths == "mixed"}
+        for precision in ("bfloat16", "float32")
+        for lengths in ("similar", "mixed")
+    }
+    return _measured(options, max(1, options.steps // 10), cases, **ways)
 
 
 def _measured(

@@ -12,6 +12,7 @@ from evaluation.speed import Measured, SpeedOptions, Spread
 from experiments.speed import jdk, scoring
 from experiments.speed.report import Record, digits, page, save, saved_records, shown
 from galm.config import GalmConfig
+from tests.tiny_models import smaller
 
 JAVA = """class %s {
     %s() { }
@@ -102,6 +103,29 @@ def test_training_steps_are_measured_in_both_ways(monkeypatch, measure, what, fe
     assert {(row.first, row.second) for row in found.rows} == {forms}
     *parts, whole = found.rows[:4]
     assert whole.first_seconds.median == pytest.approx(sum(part.first_seconds.median for part in parts))
+
+
+@pytest.mark.usefixtures("little")
+def test_an_encoder_is_trained_in_both_precisions_and_with_both_kinds_of_batches(monkeypatch, tmp_path_factory):
+    tiny, plan_of = smaller("minilm", tmp_path_factory), jdk.plan_of
+    small = {**tiny, "train.batch_size": "8"}
+    monkeypatch.setattr(
+        jdk, "plan_of", lambda options, model="galm", typed=None: plan_of(options, model, typed and typed | small)
+    )
+    found = jdk.measure_encoder(dataclasses.replace(OPTIONS, steps=20))
+    ways = [
+        f"{precision}, {lengths} lengths" for precision in ("bfloat16", "float32") for lengths in ("similar", "mixed")
+    ]
+    assert {row.first for row in found.rows} == {ways[0]}
+    assert {row.second for row in found.rows} == {*ways[1:]}
+
+
+def test_lengths_are_mixed_among_the_pairs_of_the_same_steps(little):
+    plan = jdk.plan_of(OPTIONS, "galm", {"model.dim": "16", "train.batch_size": "8"})
+    similar, mixed = (jdk.TrainingSteps(plan, little, 3, mixed_lengths=mix).batches for mix in (False, True))
+    assert [len(rows) for rows in mixed] == [len(rows) for rows in similar] == [8, 8, 8]
+    assert sorted(np.concatenate(mixed)) == sorted(np.concatenate(similar))
+    assert [set(rows) for rows in mixed] != [set(rows) for rows in similar]
 
 
 def test_pools_are_ranked_and_come_from_the_split_that_holds_them(little, monkeypatch):
