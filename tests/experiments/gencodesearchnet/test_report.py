@@ -5,12 +5,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from data_prep.files.json_text import to_json
 from data_prep.installation import machine
 from evaluation.benchmark import BenchmarkResult, MatchingResult, RankingResult, SubsetResult, matching
 from evaluation.comparison import adjusted
+from evaluation.result_store import ResultStore
 from evaluation.significance import Runs, compare_runs
-from experiments.gencodesearchnet.report import answer, benchmark_page, difference_picture, difference_table
-from experiments.gencodesearchnet.rows import columns, merged, one_seed, paired
+from experiments.gencodesearchnet.report import (
+    FOLDER,
+    NONE,
+    answer,
+    benchmark_page,
+    difference_picture,
+    difference_table,
+    kept_benchmarks,
+    pages,
+)
+from experiments.gencodesearchnet.rows import columns, merged, one_seed, paired, rows_of
+from tests.conftest import REPOSITORY
 
 DRAWS = np.random.default_rng(0)
 BASE = DRAWS.integers(0, 6, 200)
@@ -129,10 +141,50 @@ def test_the_seeds_of_a_model_are_one_row_with_an_interval_over_them():
     values = 1 / np.array([each.subsets[0].ranking.ranks for each in seeds])
     groups = [place // 4 for place in range(200)]
     expected = compare_runs(Runs(values), Runs(1 / np.array([BASE + 1.0]), trained=False), groups)
-    found = of_r["runs/tuned (3 seeds)"].difference
+    found = of_r["runs/tuned, 3 seeds"].difference
     assert found == expected
-    assert {*of_r} == {"runs/tuned (3 seeds)", "runs/alone-seed0"}
+    assert {*of_r} == {"runs/tuned, 3 seeds", "runs/alone-seed0"}
     page = benchmark_page(rows)
     deviation = values.mean(axis=1).std(ddof=1)
-    assert f"| runs/tuned (3 seeds) | - | {values.mean():.3f} ± {deviation:.3f} |" in page
+    assert f"| runs/tuned, 3 seeds | - | {values.mean():.3f} ± {deviation:.3f} |" in page
     assert f"{found.mean:+.3f} ({found.low:+.3f} to {found.high:+.3f}), p " in page
+
+
+def test_saved_rows_have_names_and_not_folders_and_the_best_on_r_is_first():
+    found = kept_benchmarks(REPOSITORY / "experiments" / "results")
+    labels = [*rows_of(merged(found))]
+    assert [label for label in labels if "/" in label or "seed0" in label or "gt_all" in label] == []
+    assert "minilm as it comes + bm25" in labels
+    of_r = {
+        label: max(each.ranking.mrr for seed in seeds for each in seed.subsets if (each.name, each.pairs) == (R, 749))
+        for label, seeds in rows_of(merged(found)).items()
+        if "D-5" not in label
+    }
+    assert [*of_r] == sorted(of_r, key=of_r.__getitem__, reverse=True)
+    assert "D-5" in labels[-1]
+
+
+def test_a_saved_row_of_one_seed_stays_one_when_its_name_is_no_folder(tmp_path):
+    store = ResultStore(tmp_path / FOLDER)
+    for seed in (None, "0", "1"):
+        model = "runs/jdk-minilm-seed0" if seed is None else f"runs/five-languages-half-seed{seed}"
+        store.save(model.replace("/", "_"), to_json(replace(row(model, subset(R, BASE)), trained=None)))
+    found = {label: [one_seed(each) for each in seeds] for label, seeds in rows_of(kept_benchmarks(tmp_path)).items()}
+    assert found == {"minilm (JDK)": [True], "minilm, mean of weights (five languages), 2 seeds": [True, True]}
+
+
+def test_rows_and_columns_without_a_number_are_left_out():
+    unranked = replace(subset("ruby", BASE), ranking=None)
+    page = pages([row("bm25", subset(R, BASE), unranked), row("nothing", unranked)])
+    table = page.split("## Ranking: MRR, ties")[1].split("##")[0]
+    assert "ruby" not in table
+    assert "nothing" not in table
+    assert f"| {NONE} |" not in table
+
+
+def test_the_page_says_what_each_command_made_and_its_time():
+    page = benchmark_page(ROWS)
+    assert "- better: `run better`, code 1, 2026-01-01: 2 s of ranking" in page
+    assert "Cost: 6 s of ranking" in page
+    twice = benchmark_page([*ROWS, row("better", subset(R, BASE[:150], pairs=150))])
+    assert twice.count("\n- better: `run better`") == 2
