@@ -92,7 +92,8 @@ def ablate(arguments: Sequence[str]) -> None:
         UserError: there is no such ablation or option, or the data are not available.
     """
     from experiments.posts.results import ABLATIONS as OF_POSTS
-    from experiments.tables.ablations import ABLATIONS, GRID, grid_cells
+    from experiments.tables.ablations import ABLATIONS, GRID, ablation_text
+    from experiments.tables.graph_grid import grid_cells, grid_text
 
     names = (GRID, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
     name, typed, out = _named(arguments, names, "an ablation: bash run.sh ablate")
@@ -105,8 +106,6 @@ def ablate(arguments: Sequence[str]) -> None:
     elif name == CALIBRATION:
         _calibrate(typed, out)
     else:
-        from experiments.tables.pages import ablation_text, grid_text
-
         cells = grid_cells() if name == GRID else ABLATIONS[name].cells
         results = _trained(cells, "ablations", typed, out)
         console.show(grid_text(results, typed) if name == GRID else ablation_text(name, results, typed))

@@ -1,30 +1,20 @@
-"""The pages of saved results on posts, ``bash run.sh posts table``: what is better than BM25, tables, ablations.
+"""The pages of saved results on posts: what is better than BM25, tables, ablations.
 
-And the sizes of posts, with the paper's numbers beside: ``bash run.sh posts statistics``.
+``bash run.sh table`` writes them with all others; ``posts table`` writes them alone.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, get_args
 
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.access import check_folder_place
 from data_prep.files.writing import write_atomically
-from data_prep.installation import default_or_named
-from data_prep.posts.sets import Post, PostSets
-from data_prep.posts.store import prepare_posts
 from evaluation.comparison import MARGIN, Lead, Side
 from evaluation.metrics import mrr, recall_at
 from evaluation.result_store import ResultStore, SavedRun
-from evaluation.tables import SNIPPER_COUNTS as COUNTS
-from evaluation.tables import SNIPPER_ERRORS as ERRORS
-from evaluation.tables import SNIPPER_PERCENTAGES as PERCENTAGES
-from evaluation.tables import SNIPPER_SIZES as SIZES
-from experiments.posts.config import PostsPlan
 from experiments.posts.results import (
     ABLATIONS,
     BASE,
@@ -40,9 +30,7 @@ from experiments.posts.results import (
     times,
 )
 from experiments.recipes import results_folder
-from experiments.tables.comparison_pictures import as_png
 from experiments.tables.comparison_tables import table_lines, with_interval
-from training.drawing import Figure
 
 RESULTS: Final = results_folder.RESULTS / "posts"
 """Results that are published; its name for the corpus is the folder below."""
@@ -57,27 +45,38 @@ ON_TEST: Final = f"{JUDGED} The queries are those of the main test: this is no s
 
 
 def write_summaries(folder: Path = RESULTS) -> list[Path]:
-    """Write ``NAME.md`` and ``NAME-ablations_on_test.md`` for every folder of results in ``folder``.
+    """Write the pages of every folder of results in ``folder``.
 
     Raises:
         UserError: there are no results, or one is damaged.
         OSError: a file cannot be written.
     """
-    found = [each for each in sorted(folder.glob("*")) if each.is_dir()]
-    if not found:
+    for each in folders_of(folder):
+        ResultStore(each).fold()
+    if not (pages := dict(summaries(folder))):
         raise UserError(f"expected folders of results in {folder}, there are none: --evaluate.save=FOLDER writes them")
-    pages = []
-    for each in found:
-        page, store = folder / f"{each.name}.md", ResultStore(each)
-        store.fold()
-        runs = store.load()
-        write_atomically(page, summary(each.name, grouped(runs)))
-        pages.append(page)
+    for name, page in pages.items():
+        write_atomically(folder / name, page)
+    return [folder / name for name in pages]
+
+
+def folders_of(folder: Path) -> list[Path]:
+    """The folders of results in ``folder``, one of each corpus."""
+    return [each for each in sorted(folder.glob("*")) if each.is_dir()]
+
+
+def summaries(folder: Path) -> Iterator[tuple[str, str]]:
+    """``NAME.md`` and ``NAME-ablations_on_test.md`` of every folder of results in ``folder``.
+
+    Raises:
+        UserError: a result is damaged.
+    """
+    for each in folders_of(folder):
+        runs = ResultStore(each).load()
+        yield f"{each.name}.md", summary(each.name, grouped(runs))
         if ablated := ablation_pages(runs):
-            pages.append(folder / f"{each.name}-ablations_on_test.md")
             title = f"# {each.name}: what do parts of the loop do on the test?"
-            write_atomically(pages[-1], f"{title}\n\n{ON_TEST}\n\n{ablated}")
-    return pages
+            yield f"{each.name}-ablations_on_test.md", f"{title}\n\n{ON_TEST}\n\n{ablated}"
 
 
 def ablation_pages(runs: Mapping[str, SavedRun]) -> str:
@@ -188,107 +187,3 @@ def ablation_page(question: str, found: Mapping[str, Sequence[PostsResult]]) -> 
         cells[label] = (str(len(results[0].ranks)), f"{np.mean(recalls):.3f}{spread}", *compared_with)
     answer = [*_answer(leads), ""] if leads else []
     return "\n".join([question, "", *answer, *table_lines(heads, cells)]) + "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow:
-    """Mean sizes in characters of a subset."""
-
-    subset: str
-    posts: int
-    total: float
-    field: float
-
-    @property
-    def percent(self) -> float:
-        """Size of the fields in percent of the total."""
-        return 100 * self.field / self.total if self.total else 0.0
-
-
-_SUBSETS: Final[dict[str, Callable[[Post], int]]] = {
-    "all posts": lambda post: len(post.text),
-    "with code": lambda post: len(post.code),
-    "with error": lambda post: len(post.error),
-    "with code and error": lambda post: (len(post.code) + len(post.error)) * bool(post.code and post.error),
-    "with best_answer": lambda post: len(post.best_answer),
-}
-"""Subset -> size of its fields in a post, 0 if the post is not part of it."""
-
-
-def size_rows(posts: Sequence[Post]) -> list[SizeRow]:
-    """Sizes of the fields of posts, as in the paper's table of statistics.
-
-    For a subset of the questions: the mean number of characters of a question's text, and of the fields in question.
-    The percentage is the second over the first. The paper does not say what the total of a question is; its numbers
-    exclude that the answer is part of it (questions with an answer have a smaller total than all), so here it is the
-    question's text.
-    """
-    rows = []
-    for subset, size in _SUBSETS.items():
-        found = [(len(post.text), size(post)) for post in posts if size(post) or subset == "all posts"]
-        count = max(1, len(found))
-        total, field = (sum(column) / count for column in zip(*found, strict=True)) if found else (0.0, 0.0)
-        rows.append(SizeRow(subset, len(found), total, field))
-    return rows
-
-
-def write_statistics(plan: PostsPlan, command: str, say: Callable[[str], None]) -> str:
-    """Write statistics.md and statistics.png to the folder of the plan, and return the page.
-
-    Raises:
-        ValueError: the dump is not available.
-        OSError: the files cannot be written.
-    """
-    out = default_or_named(plan.loop.out)
-    check_folder_place(out, "--loop.out")
-    posts = prepare_posts(plan.data, command=command, say=say)
-    rows = size_rows(posts.posts)
-    page = statistics_page(PostSets(posts.posts, plan.data).counts(), rows)
-    out.mkdir(parents=True, exist_ok=True)
-    write_atomically(out / "statistics.md", page)
-    write_atomically(out / "statistics.png", picture(rows))
-    return f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}"
-
-
-def statistics_page(counts: dict[str, int], rows: Sequence[SizeRow]) -> str:
-    """Counts, sizes, and what the paper prints."""
-    total = max(1, counts["questions"])
-    lines = ["| | here | % | paper | % |", "|---|---:|---:|---:|---:|"]
-    for name, count in counts.items():
-        share = f"{100 * count / total:.2f}" if name in PERCENTAGES else ""
-        lines.append(f"| {name} | {count:,} | {share} | {_number(COUNTS.get(name))} | {PERCENTAGES.get(name, '')} |")
-    lines += ["", "Mean sizes in characters; percent: of the fields in the total.", ""]
-    lines += ["| subset | posts | total | fields | % | paper: total | fields | % |", "|---|" + "---:|" * 7]
-    for row in rows:
-        printed = " | ".join(f"{value:,.2f}" for value in SIZES[row.subset])
-        here = f"{row.posts:,} | {row.total:,.2f} | {row.field:,.2f} | {row.percent:.2f}"
-        lines.append(f"| {row.subset} | {here} | {printed} |")
-    lines += [
-        "",
-        "Printed in the paper, and what its own numbers give:",
-        "",
-        "| | printed | computed |",
-        "|---|---:|---:|",
-    ]
-    lines += [f"| {name} | {printed} | {computed} |" for name, (printed, computed) in ERRORS.items()]
-    return "\n".join(lines) + "\n"
-
-
-def picture(rows: Sequence[SizeRow]) -> bytes:
-    """Bars of total and field sizes, as PNG."""
-    figure = Figure(figsize=(8, 3.2), dpi=110, layout="constrained")
-    axes = figure.subplots()
-    places = range(len(rows))
-    axes.barh(
-        [place - 0.2 for place in places], [row.total for row in rows], 0.4, label="question's text", color="#9ab"
-    )
-    axes.barh([place + 0.2 for place in places], [row.field for row in rows], 0.4, label="fields", color="#357")
-    axes.set_yticks([*places], [f"{row.subset} ({row.posts:,})" for row in rows])
-    axes.invert_yaxis()
-    axes.set_xlabel("mean size in characters")
-    axes.legend()
-    return as_png(figure)
-
-
-def _number(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"

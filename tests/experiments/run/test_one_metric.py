@@ -10,7 +10,8 @@ from evaluation.metrics import METRICS, Metric
 from evaluation.results import load_result, save_result
 from evaluation.tables import PUBLISHED, render_table
 from experiments.run import training
-from experiments.tables.comparison_tables import published_table, tables
+from experiments.tables.comparison_tables import tables
+from experiments.tables.published import published_table
 from tests.evaluation.test_results import SIZE, result
 
 WORST = Metric("worst", "Worst", lambda ranks: float(1 / ranks.max()), lambda _: 0.125, shown="always")

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from evaluation.results import Validation
-from experiments.tables.ablations import EDGES, FORMS, STARTS, TABLES, grid_cells, grid_of, grid_page
+from experiments.tables.graph_grid import EDGES, FORMS, STARTS, TABLES, grid_cells, grid_of, grid_page
 from tests.evaluation.test_results import SIZE, result
 
 PLAIN = result(model="galm", also={})

@@ -286,3 +286,10 @@ def test_an_encoders_trials_have_a_row_each_and_a_column_for_each_data_set():
     page = tuning_page([(cells[0].label, replace(found, exact={**found.exact, "mrr": 0.5}))])
     (row,) = [line for line in page.splitlines() if line.startswith(f"| {first} |")]
     assert [cell.strip() for cell in row.split("|")[1:-1]] == [first, "0.500", ""]
+
+
+def test_one_command_writes_the_pages_of_contexts_and_of_posts_too():
+    names = {name for name, _ in pages(SAVED)}
+    corpora = {each.name for each in (RESULTS / "posts").iterdir() if each.is_dir()}
+    assert names >= {"scotch.md", *(f"posts/{each}.md" for each in corpora)}
+    assert names >= {f"posts/{page.name}" for page in (RESULTS / "posts").glob("*.md")}
