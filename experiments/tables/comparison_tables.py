@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from data_prep.errors import one_line
-from evaluation.comparison import Entry, Lead, Pool, Side, by_pool, largest_pools, leads
+from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side, by_pool, largest_pools, leads
 from evaluation.metrics import further_columns, published_columns, short_columns
 from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference
@@ -33,6 +33,22 @@ SAID: Final[Mapping[Side, str]] = {
     "level": "is level with",
     "not shown": "is not shown to differ from",
     "one seed": "gets no verdict, with one seed, against",
+}
+
+WORDS: Final[Mapping[Side, str]] = {
+    "better": "ahead",
+    "worse": "behind",
+    "level": "level",
+    "not shown": "not shown",
+    "one seed": "one seed",
+}
+"""How a comparison came out, in a cell of a table."""
+_GROUPS: Final[Mapping[Side, str]] = {
+    "better": "Ahead",
+    "worse": "Behind",
+    "level": f"Level, within {MARGIN:g}",
+    "not shown": "Not shown to differ",
+    "one seed": "No verdict, with one seed",
 }
 
 Row = Sequence[str]
@@ -108,14 +124,29 @@ def said(pair: tuple[str, str], lead: Lead) -> str:
     return f"`{pair[0]}` {SAID[lead.side]} `{pair[1]}`, {with_interval(lead.difference)}."
 
 
+def by_side(found: Mapping[str, Lead]) -> list[str]:
+    """A line of a list for each way in which comparisons came out, with their names and intervals."""
+    lines = []
+    for side, word in _GROUPS.items():
+        rows = [f"`{name}` {with_interval(lead.difference)}" for name, lead in found.items() if lead.side == side]
+        lines += [f"- {word}: {'; '.join(rows)}."] if rows else []
+    return lines
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, such as ``1 run``, ``2 runs``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def cost(results: Iterable[Result]) -> str:
     """The hours of all runs, in a sentence; training counts once for weights that were tested again."""
     runs = {(each.dataset, each.command): each for each in results}.values()
     train = sum(each.seconds.train for each in runs if each.train_pairs_per_second)
     test = sum(each.seconds.evaluate + sum(map(_test_seconds, each.also.values())) for each in runs)
     return (
-        f"Cost: {len(runs)} runs, {train / _HOUR:.1f} hours of training and {test / _HOUR:.1f} of ranking, added up as "
-        "if one came after the other; two at a time, a thread each, they take about half of that on 2 cores."
+        f"Cost: {counted(len(runs), 'run')}, {train / _HOUR:.1f} hours of training and {test / _HOUR:.1f} of ranking, "
+        "added up as if one came after the other; two at a time, a thread each, they take about half of that on 2 "
+        "cores."
     )
 
 
