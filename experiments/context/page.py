@@ -65,7 +65,8 @@ _CONVENTIONS: Final = (
     "last is padded with functions of others. Means over seeds. Intervals are 95 %, over seeds of training and over "
     "whole repositories; with one seed there is none. BM25 reads the query, or with it the rarest words of its "
     "context; tuned: with settings chosen on validation pairs of the JDK. The weight of a fusion is chosen on "
-    "validation pairs. A language with fewer test pairs than a pool has is one pool of all."
+    "validation pairs. A language with fewer test pairs than a pool has is one pool of all. Intervals of the tables "
+    "are not adjusted for their number. The results have no times, so no cost is stated."
 )
 _MEANS: Final[Mapping[str, System]] = {
     "without context": WITHOUT_CONTEXT,
@@ -83,9 +84,12 @@ _MEANS: Final[Mapping[str, System]] = {
 }
 _DIFFERENCES: Final[Mapping[str, tuple[System, System]]] = {
     **GAINS,
+    "other contexts - without": ((0, OTHERS), WITHOUT_CONTEXT),
+    "same repository's - without": ((0, NEIGHBOURS), WITHOUT_CONTEXT),
     "own - other contexts": (WITH, (0, OTHERS)),
     "own - same repository's": (WITH, (0, NEIGHBOURS)),
     "context left out - without": ((0, NONE), WITHOUT_CONTEXT),
+    "BM25 + own - BM25": ((0, BM25_OWN), (0, BM25)),
     "with context - BM25": (WITH, (0, BM25)),
     "with context - tuned BM25": (WITH, (0, BM25_TUNED)),
     "fused - BM25": ((0, FUSED), (0, BM25)),
@@ -146,6 +150,7 @@ def _section(key: Key, pairs: Pairs) -> Iterator[list[str]]:
     ):
         if all(names[1] in with_context[0].systems for with_context, _ in pairs.values()):
             yield _by_system(pairs, title, names)
+            yield _minus_none(pairs, title, [name for name in names if name != NONE])
     yield _by_overlap(pairs)
 
 
@@ -200,11 +205,26 @@ def _differences(pairs: Pairs) -> list[str]:
 
 def _by_system(pairs: Pairs, title: str, names: Sequence[str], means: Sequence[float] = ()) -> list[str]:
     """The MRR of the model with context by system; ``means``: over languages, for a last row."""
-    heads = [name.removeprefix("model, ").removeprefix("model") or "all" for name in names]
+    heads = [*map(_short, names)]
     rows = {language: mrr_cells([mean_mrr(seeds, name) for name in names]) for language, (seeds, _) in pairs.items()}
     if means:
         rows["mean of languages"] = mrr_cells(means)
     return table_lines([f"MRR by {title}", *heads], rows)
+
+
+def _minus_none(pairs: Pairs, title: str, names: Sequence[str]) -> list[str]:
+    """The MRR of the model with context by system, minus that where contexts are left out."""
+    rows = {
+        language: [difference_cell([both], (0, name), (0, NONE)) for name in names]
+        for language, both in pairs.items()
+        if len(both[0][0].repositories) > 1 and all(have_both([both], ((0, name), (0, NONE))) for name in names)
+    }
+    return table_lines([f"MRR by {title}, minus that of contexts left out", *map(_short, names)], rows)
+
+
+def _short(name: str) -> str:
+    """The name of a system of the model, without the model."""
+    return name.removeprefix("model, ").removeprefix("model") or "all"
 
 
 def _by_overlap(pairs: Pairs) -> list[str]:
