@@ -234,12 +234,15 @@ def table(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, TableOptions)
     if words:
         raise UserError("bash run.sh table takes no word, only --results=DIR")
+    from experiments.recipes.results_folder import RESULTS
+    from experiments.speed.report import write_page
     from experiments.tables.pages import write_own_tables, write_tables
 
     if options.results:
         write_own_tables(named_path(options.results))
     else:
         write_tables()
+    write_page(named_path(options.results) if options.results else RESULTS, ABOUT)
 
 
 def speed(arguments: Sequence[str]) -> None:

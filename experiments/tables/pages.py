@@ -53,7 +53,7 @@ from experiments.tables.main_table import (
     best_trials_section,
     shown,
 )
-from experiments.tables.published import published_table
+from experiments.tables.published import published_page
 from experiments.tables.query_kinds import (
     QUERIES,
     KnownPool,
@@ -240,7 +240,7 @@ def _write_pages(saved: Saved) -> list[str]:
 def pages(saved: Saved) -> Iterator[tuple[str, str]]:
     """The Markdown files of those pages that have results, by their names in the folder."""
     found = {
-        "published": "" if saved.own else f"# Printed numbers and what they can mean\n\n{published_table()}\n",
+        "published": "" if saved.own else published_page(),
         "main": answers_page(saved.answers, "" if saved.own else BUDGET, saved.times),
         "main-all": saved.all_page(),
         "main-where": saved.where_page(),

@@ -1,6 +1,6 @@
 """The page of printed numbers: what they can mean, by arithmetic alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from evaluation.tables import PUBLISHED, Published, exact_mrr_bounds, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
@@ -8,6 +8,28 @@ from experiments.tables.comparison_tables import Row, markdown_table
 
 _ROUNDING: Final = 0.0015
 """Tolerance for four numbers printed with three digits."""
+TITLE: Final = "What can the numbers that papers print mean?"
+
+
+_EITHER: Final = "exact"
+_LEGEND: Final = (
+    "Exact: Top@K counts ranks up to K, and MRR is over all ranks. Shifted: Top@K counts ranks up to K + 1, and MRR is "
+    "cut at 10; MRR whole: it is not cut. Possible: what Top@1, 5 and 10 allow for MRR. Exact Top@1 and MRR: what the "
+    "printed numbers allow for them. No test was run for this page, so it has no cost."
+)
+
+
+def published_page() -> str:
+    """The question, how many printed rows can be exact, and the table."""
+    found = [_possible(row.measures) for row in PUBLISHED]
+    alone, never = sum(each == [_EITHER] for each in found), sum(_EITHER not in each for each in found)
+    either = [row for row, each in zip(PUBLISHED, found, strict=True) if _EITHER in each and len(each) > 1]
+    answer = (
+        f"Of {len(found)} printed rows, {never} cannot be exact: they count ranks up to K + 1. {alone} can only be "
+        f"exact, and {len(either)} may be either."
+    )
+    bounds = [f"Then `{row.model}` on {row.data} has an exact Top@1 of {_published_row(row)[-2]}." for row in either]
+    return "\n\n".join((f"# {TITLE}", " ".join((answer, *bounds)), _LEGEND, published_table())) + "\n"
 
 
 def published_table() -> str:
@@ -19,14 +41,24 @@ def published_table() -> str:
     return markdown_table(header, [_published_row(row) for row in PUBLISHED])
 
 
-def _published_row(row: Published) -> Row:
-    measures, mrr = row.measures, row.measures["mrr"]
-    possible = {
-        "exact": mrr_bounds(measures),
+def _bounds_of(measures: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Convention -> what Top@K allow for MRR."""
+    return {
+        _EITHER: mrr_bounds(measures),
         "shifted": shifted_mrr_bounds(measures),
         "shifted, MRR whole": shifted_mrr_bounds(measures, truncated=False),
     }
-    found = [name for name, (low, high) in possible.items() if low - _ROUNDING <= mrr <= high + _ROUNDING]
+
+
+def _possible(measures: Mapping[str, float]) -> list[str]:
+    """The conventions for which the printed MRR is possible."""
+    bounds, mrr = _bounds_of(measures), measures["mrr"]
+    return [name for name, (low, high) in bounds.items() if low - _ROUNDING <= mrr <= high + _ROUNDING]
+
+
+def _published_row(row: Published) -> Row:
+    measures, mrr = row.measures, row.measures["mrr"]
+    possible, found = _bounds_of(measures), _possible(measures)
     assert found, row
     top1 = {
         "exact": (measures["top1"],) * 2,
