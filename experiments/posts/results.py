@@ -106,10 +106,13 @@ class PostsResult:
 
     def on(self, places: Sequence[int]) -> "PostsResult":
         """The result on some of the queries alone, without kinds."""
-        queries, ranks, threads = (
-            tuple(values[place] for place in places) for values in (self.queries, self.ranks, self.threads)
+        return replace(
+            self,
+            queries=tuple(self.queries[place] for place in places),
+            ranks=tuple(self.ranks[place] for place in places),
+            threads=tuple(self.threads[place] for place in places),
+            kinds={},
         )
-        return replace(self, queries=queries, ranks=ranks, threads=threads, kinds={})
 
     def row(self, kind: str = "") -> str:
         """A row of a table: recalls with intervals, and MRR, of all queries or of one kind."""
