@@ -155,7 +155,7 @@ COMMANDS: Final[dict[str, Command]] = {
             "turns": Command(
                 "DATASET MODEL [--section.field=value ...]",
                 "train and test with each source tree left out in turn",
-                "experiments.context.page:turns",
+                "experiments.context.turns:turns",
             ),
         },
     ),

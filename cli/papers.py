@@ -197,7 +197,7 @@ def sizes_of_posts(arguments: Sequence[str]) -> None:
     if words:
         raise UserError(f"bash run.sh posts statistics takes options only, not {' '.join(words)}")
     plan = resolve_plan("bm25", typed)
-    from experiments.posts.pages import write_statistics
+    from experiments.posts.sizes import write_statistics
 
     show(write_statistics(plan, _command("posts statistics", arguments), say))
 

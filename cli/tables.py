@@ -96,7 +96,8 @@ def ablate(arguments: Sequence[str]) -> None:
         UserError: there is no such ablation or option, or the data are not available.
     """
     from experiments.posts.results import ABLATIONS as OF_POSTS
-    from experiments.tables.ablations import ABLATIONS, GRID, grid_cells
+    from experiments.tables.ablations import ABLATIONS, GRID, ablation_text
+    from experiments.tables.graph_grid import grid_cells, grid_text
 
     names = (GRID, *ABLATIONS, CONTROL, CALIBRATION, *OF_POSTS)
     name, typed, out = _named(arguments, names, "an ablation: bash run.sh ablate")
@@ -109,8 +110,6 @@ def ablate(arguments: Sequence[str]) -> None:
     elif name == CALIBRATION:
         _calibrate(typed, out)
     else:
-        from experiments.tables.pages import ablation_text, grid_text
-
         cells = grid_cells() if name == GRID else ABLATIONS[name].cells
         results = _trained(cells, "ablations", typed, out)
         console.show(grid_text(results, typed) if name == GRID else ablation_text(name, results, typed))
@@ -239,12 +238,15 @@ def table(arguments: Sequence[str]) -> None:
     words, options = parsed(arguments, TableOptions)
     if words:
         raise UserError("bash run.sh table takes no word, only --results=DIR")
+    from experiments.recipes.results_folder import RESULTS
+    from experiments.speed.report import write_page
     from experiments.tables.pages import write_own_tables, write_tables
 
     if options.results:
         write_own_tables(named_path(options.results))
     else:
         write_tables()
+    write_page(named_path(options.results) if options.results else RESULTS, ABOUT)
 
 
 def speed(arguments: Sequence[str]) -> None:

@@ -18,6 +18,13 @@ PAGES = [
     *DOCS,
     *sorted((REPOSITORY / "experiments" / "results").glob("*.md")),
 ]
+RESULTS = REPOSITORY / "experiments" / "results"
+WRITTEN = [
+    *(RESULTS / f"{name}.md" for name in ("ablations", "languages", "published", "scotch", "speed")),
+    *sorted((RESULTS / "ablations").glob("*.md")),
+    *sorted((RESULTS / "posts").glob("*.md")),
+]
+"""Pages that commands write, whose prose is held to the same length of sentences."""
 ROOMS = {each.parent.name for each in REPOSITORY.glob("*/__init__.py")} | {
     "tests",
     "docs",
@@ -98,10 +105,17 @@ def test_a_page_is_short(page: Path) -> None:
     assert len(page.read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
-@pytest.mark.parametrize("page", [*PAGES[:2], *DOCS], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES[:2], *DOCS, *WRITTEN], ids=lambda page: page.name)
 def test_sentences_are_short(page: Path) -> None:
     found = long_sentences(page.read_text(encoding="utf-8"))
     assert found == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_a_page_begins_with_its_question_and_an_answer(page: Path) -> None:
+    title, answer, *_ = page.read_text(encoding="utf-8").split("\n\n")
+    assert re.fullmatch(r"# .+\?", title), title
+    assert not answer.startswith(("|", "#", "!", "`")), answer
 
 
 def test_the_index_has_every_page() -> None:

@@ -9,6 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from evaluation.comparison import judged
+from evaluation.significance import RunDifference
 from experiments.context.measure import BM25, FUSED, FUSED_TUNED, LENGTHS, NONE, OWN, shortened
 from experiments.context.results import (
     ALL,
@@ -23,7 +25,7 @@ from experiments.context.results import (
     paired,
 )
 from experiments.tables.comparison_pictures import as_png
-from experiments.tables.comparison_tables import table_lines
+from experiments.tables.comparison_tables import SAID, counted, table_lines, with_interval
 from training.drawing import Figure
 
 SPLITS: Final = {"repo": "repository", "random": "chance"}
@@ -49,9 +51,14 @@ def have_both(languages: Collection[tuple[Seeds, Seeds]], sides: tuple[System, S
 
 def difference_cell(languages: Sequence[tuple[Seeds, Seeds]], first: System, second: System) -> str:
     """A difference with its interval, if there is one."""
-    one, other = ([both[side] for both in languages] for side, _ in (first, second))
-    found = difference(one, first[1], other, second[1])
+    found = difference_of(languages, first, second)
     return _interval(found.mean, found.low, found.high)
+
+
+def difference_of(languages: Sequence[tuple[Seeds, Seeds]], first: System, second: System) -> RunDifference:
+    """The difference of two systems, in the mean of the languages."""
+    one, other = ([both[side] for both in languages] for side, _ in (first, second))
+    return difference(one, first[1], other, second[1])
 
 
 def _interval(mean: float, low: float, high: float) -> str:
@@ -60,13 +67,33 @@ def _interval(mean: float, low: float, high: float) -> str:
 
 def gains(whole: Mapping[Key, Pairs]) -> list[str]:
     """The head of the page: the gain alone and fused, in the mean of the languages of each key."""
-    head = ["# Scotch: what does the text above a function bring?", "", "An interval above 0 shows a gain.", ""]
-    rows = {}
+    found: dict[Key, tuple[int, list[RunDifference]]] = {}
     for key, pairs in whole.items():
         apart = [both for language, both in pairs.items() if language != ALL and len(both[0][0].repositories) > 1]
         if apart and all(have_both(apart, sides) for sides in GAINS.values()):
-            rows[title_of(key)] = [f"{len(apart)}", *(difference_cell(apart, *sides) for sides in GAINS.values())]
+            found[key] = len(apart), [difference_of(apart, *sides) for sides in GAINS.values()]
+    rows = {
+        title_of(key): [f"{languages}", *(_interval(each.mean, each.low, each.high) for each in of)]
+        for key, (languages, of) in found.items()
+    }
+    head = ["# Scotch: does the text above a function help to find it?", "", _answer(found), ""]
     return [*head, *table_lines(["difference of MRR, mean of languages", "languages", *GAINS], rows)]
+
+
+def _answer(found: Mapping[Key, tuple[int, list[RunDifference]]]) -> str:
+    """The gains alone and fused of the pair with most languages, in sentences."""
+    if not found:
+        return "No pair of models was tested beside tuned BM25, so there is no answer."
+    leads = iter(judged([each for _, of in found.values() for each in of]))
+    of_key = {key: [next(leads) for _ in of] for key, (_, of) in found.items()}
+    asked = max(found, key=lambda key: (key[1] == "repo", not key[3], found[key][0], -key[5]))
+    (alone, fused), (languages, _), (_, split, model, *_, pool) = of_key[asked], found[asked], asked
+    apart = "repositories that training has not seen" if split == "repo" else f"functions split by {SPLITS[split]}"
+    return (
+        f"With the text above, `{model}` {SAID[alone.side]} the same model without: {with_interval(alone.difference)} "
+        f"of MRR. Both fused with tuned BM25, it {SAID[fused.side]} that: {with_interval(fused.difference)}. Means of "
+        f"{counted(languages, 'language')} on {apart}, in pools of {pool:,}; p is adjusted by Holm over this table."
+    )
 
 
 def title_of(key: Key) -> str:

@@ -1,22 +1,16 @@
-"""Tests with contexts of each source tree in turn, and the page of all saved results.
+"""The page of all saved tests with contexts, ``scotch.md``, and its pictures.
 
-``context turns DATASET MODEL`` leaves out each source tree of a data set, with and without context. ``context table``
-writes ``experiments/results/scotch.md`` and pictures.
+``bash run.sh table`` writes them with all others; ``context table`` writes them alone.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from data_prep.config import DATASETS, data_set
-from data_prep.errors import UserError, unexpected
+from data_prep.errors import UserError
 from data_prep.files.writing import write_atomically
 from data_prep.pipeline.contexts import PARTS
-from data_prep.pipeline.corpus import Corpus
-from data_prep.store.prepared_data import tree_of
 from evaluation.result_store import ResultStore
 from evaluation.tables import SCOTCH
 from experiments.context.gains import (
@@ -46,44 +40,33 @@ from experiments.context.measure import (
     NONE,
     OTHERS,
     OWN,
-    measured,
     part_name,
     shortened,
 )
-from experiments.context.options import ContextOptions
 from experiments.context.results import (
     ALL,
     OVERLAPS,
-    WITHOUT,
     ContextResult,
     Key,
     Pairs,
     load_results,
     mean_mrr,
     paired,
-    save_result,
 )
-from experiments.recipes.config import REPOSITORY, Configuration, resolve, split_run_arguments
-from experiments.recipes.models import MODELS
-from experiments.recipes.results_folder import RESULTS, results_folder
-from experiments.recipes.run_folder import RunFolder
-from experiments.run.data import prepare_stage
-from experiments.run.run import command_line, run
-from experiments.tables.cells import set_aside
+from experiments.recipes.results_folder import RESULTS
 from experiments.tables.comparison_tables import table_lines
 from experiments.terminal.console import say
-from experiments.terminal.options import unknown
 
 FOLDER: Final = "context"
-LEAST: Final = 200
-"""Pairs from which a source tree is left out: fewer say little."""
-_NAMED: Final = ("data.language", "train.seed")  # options that the names of results contain
+NAME: Final = "scotch"
+"""Of the page."""
 _CONVENTIONS: Final = (
     "Each test query is ranked over the functions of its pool, ties against it; pools are drawn at random, and the "
     "last is padded with functions of others. Means over seeds. Intervals are 95 %, over seeds of training and over "
     "whole repositories; with one seed there is none. BM25 reads the query, or with it the rarest words of its "
     "context; tuned: with settings chosen on validation pairs of the JDK. The weight of a fusion is chosen on "
-    "validation pairs. A language with fewer test pairs than a pool has is one pool of all."
+    "validation pairs. A language with fewer test pairs than a pool has is one pool of all. Intervals of the tables "
+    "are not adjusted for their number. The results have no times, so no cost is stated."
 )
 _MEANS: Final[Mapping[str, System]] = {
     "without context": WITHOUT_CONTEXT,
@@ -101,9 +84,12 @@ _MEANS: Final[Mapping[str, System]] = {
 }
 _DIFFERENCES: Final[Mapping[str, tuple[System, System]]] = {
     **GAINS,
+    "other contexts - without": ((0, OTHERS), WITHOUT_CONTEXT),
+    "same repository's - without": ((0, NEIGHBOURS), WITHOUT_CONTEXT),
     "own - other contexts": (WITH, (0, OTHERS)),
     "own - same repository's": (WITH, (0, NEIGHBOURS)),
     "context left out - without": ((0, NONE), WITHOUT_CONTEXT),
+    "BM25 + own - BM25": ((0, BM25_OWN), (0, BM25)),
     "with context - BM25": (WITH, (0, BM25)),
     "with context - tuned BM25": (WITH, (0, BM25_TUNED)),
     "fused - BM25": ((0, FUSED), (0, BM25)),
@@ -123,14 +109,16 @@ def table(arguments: Sequence[str]) -> None:
     results = load_results(RESULTS / FOLDER)
     if not results:
         raise UserError(f"expected results in {RESULTS / FOLDER}: bash run.sh context RUN_DIR --save=DIR makes them")
-    written = {"scotch.md": page(results).encode(), **pictures(results)}
+    written = {f"{NAME}.md": page(results).encode(), **pictures(results)}
     for name, content in written.items():
         write_atomically(RESULTS / name, content)
     say(f"wrote {', '.join(written)}")
 
 
 def page(results: Sequence[ContextResult]) -> str:
-    """Tables of all results, with the published numbers beside."""
+    """Tables of all results, with the published numbers beside; "" without results."""
+    if not results:
+        return ""
     found = paired(results)
     whole, valid = (
         {key: pairs for key, pairs in sorted(each.items()) if key[1] in SPLITS}
@@ -162,6 +150,7 @@ def _section(key: Key, pairs: Pairs) -> Iterator[list[str]]:
     ):
         if all(names[1] in with_context[0].systems for with_context, _ in pairs.values()):
             yield _by_system(pairs, title, names)
+            yield _minus_none(pairs, title, [name for name in names if name != NONE])
     yield _by_overlap(pairs)
 
 
@@ -216,11 +205,26 @@ def _differences(pairs: Pairs) -> list[str]:
 
 def _by_system(pairs: Pairs, title: str, names: Sequence[str], means: Sequence[float] = ()) -> list[str]:
     """The MRR of the model with context by system; ``means``: over languages, for a last row."""
-    heads = [name.removeprefix("model, ").removeprefix("model") or "all" for name in names]
+    heads = [*map(_short, names)]
     rows = {language: mrr_cells([mean_mrr(seeds, name) for name in names]) for language, (seeds, _) in pairs.items()}
     if means:
         rows["mean of languages"] = mrr_cells(means)
     return table_lines([f"MRR by {title}", *heads], rows)
+
+
+def _minus_none(pairs: Pairs, title: str, names: Sequence[str]) -> list[str]:
+    """The MRR of the model with context by system, minus that where contexts are left out."""
+    rows = {
+        language: [difference_cell([both], (0, name), (0, NONE)) for name in names]
+        for language, both in pairs.items()
+        if len(both[0][0].repositories) > 1 and all(have_both([both], ((0, name), (0, NONE))) for name in names)
+    }
+    return table_lines([f"MRR by {title}, minus that of contexts left out", *map(_short, names)], rows)
+
+
+def _short(name: str) -> str:
+    """The name of a system of the model, without the model."""
+    return name.removeprefix("model, ").removeprefix("model") or "all"
 
 
 def _by_overlap(pairs: Pairs) -> list[str]:
@@ -246,55 +250,3 @@ def _words_by_validation(found: Mapping[Key, Pairs]) -> list[str]:
             words = "all" if (best := names[int(np.argmax(means))]) == OWN else best.removeprefix("model, ")
             lines += ["", *_by_system(tested, f"words, {what}", names, means), "", f"Best in the mean: {words}."]
     return ["## Number of context words, on validation pairs", *lines] if lines else []
-
-
-def turns(arguments: Sequence[str]) -> None:
-    """Train and test a model with and without context for each source tree; finished ones are not trained again.
-
-    Raises:
-        UserError: there is no such data set, model or option, or fewer than two source trees can be left out.
-    """
-    words, typed = split_run_arguments(arguments)
-    if len(words) != 2:
-        raise unexpected("a data set and a model: bash run.sh context turns installed scotch_light", words)
-    dataset, model = words
-    if dataset not in DATASETS:
-        raise unknown("data set", dataset, list(DATASETS))
-    if model + WITHOUT not in MODELS:
-        raise unknown("model with a form without context", model, [each for each in MODELS if each + WITHOUT in MODELS])
-    if taken := sorted({"out", "data.hold_out"} & {*typed}):
-        raise UserError(f"bash run.sh context turns chooses --{taken[0]} itself: leave it out")
-    plan = resolve(dataset, model, typed)
-    named = resolve(dataset, model, {name: text for name, text in typed.items() if name in _NAMED})
-    results = results_folder([plan.sections], [named.sections])
-    trees = trees_of(plan, command_line("context turns", dataset, model, typed))
-    say(f"{len(trees)} source trees of {LEAST} pairs or more: {', '.join(trees)}")
-    for tree in trees:
-        for name in (model, model + WITHOUT):
-            folder = REPOSITORY / "runs" / "turns" / f"{dataset}-{plan.data.language}-{tree.replace('/', '+')}-{name}"
-            _turn(dataset, name, {**typed, "data.hold_out": tree}, folder / f"seed{plan.train.seed}", results)
-
-
-def trees_of(plan: Configuration, command: str) -> list[str]:
-    """The source trees that can be left out, largest first.
-
-    Raises:
-        UserError: the data set is no corpus, or there are fewer than two.
-    """
-    if not isinstance(data_set(plan.dataset, plan.data), Corpus):
-        raise UserError(f"{plan.dataset} is not made of source trees: take repositories, seven_languages or installed")
-    data = prepare_stage(plan.dataset, plan.data, command)
-    sizes = Counter(tree_of(split, row) for split in data.splits.values() for row in range(len(split)))
-    found = [tree for tree, size in sizes.most_common() if size >= LEAST]
-    if len(found) < 2:
-        raise UserError(f"{plan.dataset} has {len(found)} source trees of {LEAST} pairs or more: two are needed")
-    return found
-
-
-def _turn(dataset: str, model: str, typed: dict[str, str], folder: Path, results: Path) -> None:
-    plan = resolve(dataset, model, {**typed, "out": str(folder)})
-    set_aside(RunFolder(folder), plan)
-    if not RunFolder(folder).metrics.exists():
-        run(plan, typed)
-    for result in measured(folder, ContextOptions(pools="1000")):
-        say(f"wrote {save_result(result, results / FOLDER)}")

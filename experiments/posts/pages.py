@@ -1,35 +1,26 @@
-"""The pages of saved results on posts, ``bash run.sh posts table``: what is better than BM25, tables, ablations.
+"""The pages of saved results on posts: what is better than BM25, tables, ablations.
 
-And the sizes of posts, with the paper's numbers beside: ``bash run.sh posts statistics``.
+``bash run.sh table`` writes them with all others; ``posts table`` writes them alone.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 
 import numpy as np
 
 from data_prep.errors import UserError
-from data_prep.files.access import check_folder_place
 from data_prep.files.writing import write_atomically
-from data_prep.installation import default_or_named
-from data_prep.posts.sets import Post, PostSets
-from data_prep.posts.store import prepare_posts
-from evaluation.comparison import MARGIN, Lead, Side
+from evaluation.comparison import MARGIN, Lead, judged
 from evaluation.metrics import mrr, recall_at
 from evaluation.result_store import ResultStore, SavedRun
-from evaluation.tables import SNIPPER_COUNTS as COUNTS
-from evaluation.tables import SNIPPER_ERRORS as ERRORS
-from evaluation.tables import SNIPPER_PERCENTAGES as PERCENTAGES
-from evaluation.tables import SNIPPER_SIZES as SIZES
-from experiments.posts.config import PostsPlan
 from experiments.posts.results import (
     ABLATIONS,
     BASE,
     DEPTHS,
     KINDS,
+    TITLES,
     Grouped,
     PostsResult,
     Rows,
@@ -40,60 +31,98 @@ from experiments.posts.results import (
     times,
 )
 from experiments.recipes import results_folder
-from experiments.tables.comparison_pictures import as_png
-from experiments.tables.comparison_tables import table_lines, with_interval
-from training.drawing import Figure
+from experiments.tables.comparison_tables import WORDS, by_side, counted, table_lines, with_interval
 
 RESULTS: Final = results_folder.RESULTS / "posts"
 """Results that are published; its name for the corpus is the folder below."""
 CONTROL: Final = "bm25_tuned"
+INTERVALS: Final = "Intervals of differences (95 %) are over training seeds and threads of duplicates."
 JUDGED: Final = (
-    "Intervals of differences (95 %) are over training seeds and threads of duplicates; p is adjusted by Holm over the "
-    "rows of a table, which intervals are not. A trained model with one seed has neither. Level: the whole interval "
-    f"lies within {MARGIN:g} of 0; not shown: neither that nor a difference."
+    f"{INTERVALS} p is adjusted by Holm over a table, which intervals are not. A trained model with one seed has "
+    f"neither. Level: the whole interval lies within {MARGIN:g} of 0. Not shown: neither that nor a difference."
 )
-ON_TEST: Final = f"{JUDGED} The queries are those of the main test: this is no second test, and it chose no setting."
+ON_TEST: Final = (
+    "**Nothing is concluded here.** These tables read the queries of the main test, so they are no second test. They "
+    f"chose no setting, and give differences without verdicts. {INTERVALS}"
+)
 """What has to be known of ablations."""
 
 
 def write_summaries(folder: Path = RESULTS) -> list[Path]:
-    """Write ``NAME.md`` and ``NAME-ablations_on_test.md`` for every folder of results in ``folder``.
+    """Write the pages of every folder of results in ``folder``.
 
     Raises:
         UserError: there are no results, or one is damaged.
         OSError: a file cannot be written.
     """
-    found = [each for each in sorted(folder.glob("*")) if each.is_dir()]
-    if not found:
+    for each in folders_of(folder):
+        ResultStore(each).fold()
+    if not (pages := dict(summaries(folder))):
         raise UserError(f"expected folders of results in {folder}, there are none: --evaluate.save=FOLDER writes them")
-    pages = []
-    for each in found:
-        page, store = folder / f"{each.name}.md", ResultStore(each)
-        store.fold()
-        runs = store.load()
-        write_atomically(page, summary(each.name, grouped(runs)))
-        pages.append(page)
-        if ablated := ablation_pages(runs):
-            pages.append(folder / f"{each.name}-ablations_on_test.md")
-            title = f"# {each.name}: what do parts of the loop do on the test?"
-            write_atomically(pages[-1], f"{title}\n\n{ON_TEST}\n\n{ablated}")
-    return pages
+    for name, page in pages.items():
+        write_atomically(folder / name, page)
+    return [folder / name for name in pages]
 
 
-def ablation_pages(runs: Mapping[str, SavedRun]) -> str:
-    """The tables of the ablations among saved runs, one after the other; "" if there are none.
+def folders_of(folder: Path) -> list[Path]:
+    """The folders of results in ``folder``, one of each corpus."""
+    return [each for each in sorted(folder.glob("*")) if each.is_dir()]
+
+
+def summaries(folder: Path) -> Iterator[tuple[str, str]]:
+    """``NAME.md`` and ``NAME-ablations_on_test.md`` of every folder of results in ``folder``.
+
+    Raises:
+        UserError: a result is damaged.
+    """
+    for each in folders_of(folder):
+        runs = ResultStore(each).load()
+        own, ablated = ({name: run for name, run in runs.items() if ("/" in name) == apart} for apart in (False, True))
+        yield f"{each.name}.md", summary(each.name, grouped(own), cost(own.values()))
+        if found := ablation_results(ablated):
+            title = f"# {each.name}: what do parts of the loop change, on the queries of the main test?"
+            tables = (f"## {name}\n\n{ablation_page(ABLATIONS[name].question, of)}" for name, of in found.items())
+            parts = (title, f"{ON_TEST} {_largest(found)}", cost(ablated.values()), "\n".join(tables))
+            yield f"{each.name}-ablations_on_test.md", "\n\n".join(parts)
+
+
+def cost(runs: Iterable[SavedRun]) -> str:
+    """The hours of training of all runs, in a sentence; a stage that runs share counts once."""
+    stages = {(stage["key"], stage["seconds"]) for run in runs for stage in run.content.get("stages", ())}
+    hours = sum(seconds for _, seconds in stages) / 3600
+    return f"Cost: {counted(len(stages), 'trained stage')}, {hours:.1f} hours in all; times of ranking are not saved."
+
+
+def ablation_results(runs: Mapping[str, SavedRun]) -> dict[str, Rows]:
+    """The ablations among saved runs: name -> variant -> its results; those without the base are left out.
 
     Raises:
         UserError: one is damaged.
     """
-    pages = []
+    found_of = {}
     for name, ablation in ABLATIONS.items():
         labels = (BASE, *ablation.variants)
         found = {label: list(_of_full(runs, f"ablations/{name}/{folder_name(label)}/")) for label in labels}
         found = {label: results for label, results in found.items() if results}
         if BASE in found and len(found) > 1:
-            pages.append(f"## {name}\n\n{ablation_page(ablation.question, found)}")
-    return "\n".join(pages)
+            found_of[name] = found
+    return found_of
+
+
+def _largest(found: Mapping[str, Rows]) -> str:
+    """The variant that differs most from the base, in a sentence; "" where none is compared."""
+    leads = {label: lead for rows in found.values() for label, lead in _against_first(rows).items()}
+    if not leads:
+        return ""
+    label = max(leads, key=lambda each: abs(leads[each].difference.mean))
+    return f"The largest difference in Recall@10: `{label}`, {with_interval(leads[label].difference)}."
+
+
+def _against_first(found: Mapping[str, Sequence[PostsResult]]) -> dict[str, Lead]:
+    """Each variant of the first one's queries, compared with that."""
+    base, *others = found
+    same = {label: found[label] for label in others if found[label][0].queries == found[base][0].queries}
+    return compared(same, found[base])
 
 
 def _of_full(runs: Mapping[str, SavedRun], folder: str) -> Iterator[PostsResult]:
@@ -103,27 +132,44 @@ def _of_full(runs: Mapping[str, SavedRun], folder: str) -> Iterator[PostsResult]
             yield [each for each in results_of(run) if each.pool == "full"][-1]
 
 
-def summary(name: str, results: Grouped) -> str:
+def summary(name: str, results: Grouped, spent: str = "") -> str:
     """Tables of both corpora by ranker, of the kinds of query, and the differences to tuned BM25."""
     lines = [f"# {name}: does an encoder find posts by code and an error better than BM25 does?", ""]
-    lines += [*_differences(results["full"])]
+    lines += [*_differences(results["full"], spent)]
     for pool in ("full", "closed"):
         lines += [*(_table(pool, results[pool]) if pool in results else ()), ""]
-    return "\n".join([*lines, *_kinds(results["full"])]) + "\n"
+    return "\n".join([*lines, *_kinds(results["full"]), *_titles(results["full"])]) + "\n"
 
 
-def _differences(rows: Rows) -> Iterator[str]:
+def _differences(rows: Rows, spent: str) -> Iterator[str]:
     if CONTROL not in rows:
         return
-    others = [ranker for ranker in rows if ranker != CONTROL and "," not in ranker]
-    leads = compared({ranker: rows[ranker] for ranker in others}, rows[CONTROL])
+    leads = compared(_others(rows), rows[CONTROL])
     what = f"Recall@10 minus that of {CONTROL}, full corpus"
-    yield from (f"{what}:", "", *_answer(leads), "", JUDGED, "", f"## {what}", "")
+    ahead, known = ([*filter(of, leads.values())] for of in (_is_ahead, _has_verdict))
+    if known:
+        are = "is" if len(ahead) == 1 else "are"
+        yield from (f"Of {counted(len(known), 'ranker')} with a verdict, {len(ahead)} {are} ahead of `{CONTROL}`.", "")
+    yield from (f"{what}:", "", *by_side(leads), "", JUDGED, "", *([spent, ""] if spent else ()), f"## {what}", "")
     cells = {}
     for ranker, lead in leads.items():
-        difference, *judgement = _cells(lead)
-        cells[ranker] = (str(len(rows[ranker])), difference, times(rows[ranker], rows[CONTROL]), *judgement)
+        p = "" if math.isnan(lead.adjusted_p) else f"{lead.adjusted_p:.3f}"
+        ratio = times(rows[ranker], rows[CONTROL])
+        cells[ranker] = (str(len(rows[ranker])), with_interval(lead.difference), ratio, p, WORDS[lead.side])
     yield from (*table_lines(("ranker", "seeds", "difference", "times", "p", "it is"), cells), "")
+
+
+def _others(rows: Rows) -> Rows:
+    """The rankers that are compared with tuned BM25: not those of other queries or answers."""
+    return {ranker: found for ranker, found in rows.items() if ranker != CONTROL and "," not in ranker}
+
+
+def _is_ahead(lead: Lead) -> bool:
+    return lead.side == "better"
+
+
+def _has_verdict(lead: Lead) -> bool:
+    return lead.side != "one seed"
 
 
 def _table(pool: str, rows: Rows) -> Iterator[str]:
@@ -158,137 +204,45 @@ def _kinds(rows: Rows) -> Iterator[str]:
         ranker: [f"{np.mean([each.hits(10)[list(kinds[kind])].mean() for each in found]):.3f}" for kind in shown]
         for ranker, found in rows.items()
     }
-    yield from table_lines(("ranker", *(f"{kind} ({len(kinds[kind])})" for kind in shown)), cells)
+    heads = [f"{kind} ({len(kinds[kind])})" for kind in shown]
+    yield from table_lines(("ranker", *heads), cells)
+    if CONTROL in rows and shown:
+        others = _others(rows)
+        found = [compared(_of_kind(others, kind), _of_kind(rows, kind)[CONTROL]) for kind in shown]
+        leads = iter(judged([each[ranker].difference for ranker in others for each in found]))
+        cells = {ranker: [_judged_cell(next(leads)) for _ in shown] for ranker in others}
+        yield from ("", f"The same minus that of {CONTROL}:", "")
+        yield from table_lines((f"minus {CONTROL}", *heads), cells)
 
 
-def _answer(leads: Mapping[str, Lead]) -> Iterator[str]:
-    """Which rows are better, which worse, and of which neither is shown, as a list."""
-    for side in get_args(Side):
-        rows = [f"{name} {with_interval(each.difference)}" for name, each in leads.items() if each.side == side]
-        if rows:
-            yield f"- {side.capitalize()}: {'; '.join(rows)}."
+def _of_kind(rows: Rows, kind: str) -> Rows:
+    """The results on the queries of a kind alone."""
+    return {ranker: [each.on(each.kinds[kind]) for each in found] for ranker, found in rows.items()}
 
 
-def _cells(lead: Lead) -> tuple[str, str, str]:
-    """A difference, its adjusted p-value and what it is."""
-    return with_interval(lead.difference), "" if math.isnan(lead.adjusted_p) else f"{lead.adjusted_p:.3f}", lead.side
+def _judged_cell(lead: Lead) -> str:
+    return f"{with_interval(lead.difference)}, {WORDS[lead.side]}"
+
+
+def _titles(rows: Rows) -> Iterator[str]:
+    """Recall@10 of the rankers that were asked by titles too, against their own by code and errors."""
+    asked = {name.removesuffix(TITLES): found for name, found in rows.items() if name.endswith(TITLES)}
+    known = {name: found for name, found in asked.items() if name in rows and not found[0].trained}
+    if known:
+        differences = [compared({name: found}, rows[name])[name].difference for name, found in known.items()]
+        leads = dict(zip(known, judged(differences), strict=True))
+        yield from ("", "## Recall@10 by titles minus that by code and errors, full corpus", "")
+        yield from table_lines(("ranker", "difference"), {name: [_judged_cell(each)] for name, each in leads.items()})
 
 
 def ablation_page(question: str, found: Mapping[str, Sequence[PostsResult]]) -> str:
-    """A table of all variants, and which differ from the first; those of other queries are not compared."""
-    base, *others = found
-    same = {label: found[label] for label in others if found[label][0].queries == found[base][0].queries}
-    leads = compared(same, found[base])
-    heads = ("variant", "queries", f"Recall@10, mean of {len(found[base])} seeds", "difference", "p", "it is")
+    """A table of all variants, and their differences from the first; those of other queries are not compared."""
+    leads, base = _against_first(found), next(iter(found.values()))
+    heads = ("variant", "queries", f"Recall@10, mean of {counted(len(base), 'seed')}", "difference")
     cells = {}
     for label, results in found.items():
         recalls = [float(result.hits(10).mean()) for result in results]
         spread = f" ± {np.std(recalls, ddof=1):.3f}" if len(recalls) > 1 else ""
-        compared_with = _cells(leads[label]) if label in leads else ("", "", "")
-        cells[label] = (str(len(results[0].ranks)), f"{np.mean(recalls):.3f}{spread}", *compared_with)
-    answer = [*_answer(leads), ""] if leads else []
-    return "\n".join([question, "", *answer, *table_lines(heads, cells)]) + "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow:
-    """Mean sizes in characters of a subset."""
-
-    subset: str
-    posts: int
-    total: float
-    field: float
-
-    @property
-    def percent(self) -> float:
-        """Size of the fields in percent of the total."""
-        return 100 * self.field / self.total if self.total else 0.0
-
-
-_SUBSETS: Final[dict[str, Callable[[Post], int]]] = {
-    "all posts": lambda post: len(post.text),
-    "with code": lambda post: len(post.code),
-    "with error": lambda post: len(post.error),
-    "with code and error": lambda post: (len(post.code) + len(post.error)) * bool(post.code and post.error),
-    "with best_answer": lambda post: len(post.best_answer),
-}
-"""Subset -> size of its fields in a post, 0 if the post is not part of it."""
-
-
-def size_rows(posts: Sequence[Post]) -> list[SizeRow]:
-    """Sizes of the fields of posts, as in the paper's table of statistics.
-
-    For a subset of the questions: the mean number of characters of a question's text, and of the fields in question.
-    The percentage is the second over the first. The paper does not say what the total of a question is; its numbers
-    exclude that the answer is part of it (questions with an answer have a smaller total than all), so here it is the
-    question's text.
-    """
-    rows = []
-    for subset, size in _SUBSETS.items():
-        found = [(len(post.text), size(post)) for post in posts if size(post) or subset == "all posts"]
-        count = max(1, len(found))
-        total, field = (sum(column) / count for column in zip(*found, strict=True)) if found else (0.0, 0.0)
-        rows.append(SizeRow(subset, len(found), total, field))
-    return rows
-
-
-def write_statistics(plan: PostsPlan, command: str, say: Callable[[str], None]) -> str:
-    """Write statistics.md and statistics.png to the folder of the plan, and return the page.
-
-    Raises:
-        ValueError: the dump is not available.
-        OSError: the files cannot be written.
-    """
-    out = default_or_named(plan.loop.out)
-    check_folder_place(out, "--loop.out")
-    posts = prepare_posts(plan.data, command=command, say=say)
-    rows = size_rows(posts.posts)
-    page = statistics_page(PostSets(posts.posts, plan.data).counts(), rows)
-    out.mkdir(parents=True, exist_ok=True)
-    write_atomically(out / "statistics.md", page)
-    write_atomically(out / "statistics.png", picture(rows))
-    return f"{page}\n{out / 'statistics.md'}, {out / 'statistics.png'}"
-
-
-def statistics_page(counts: dict[str, int], rows: Sequence[SizeRow]) -> str:
-    """Counts, sizes, and what the paper prints."""
-    total = max(1, counts["questions"])
-    lines = ["| | here | % | paper | % |", "|---|---:|---:|---:|---:|"]
-    for name, count in counts.items():
-        share = f"{100 * count / total:.2f}" if name in PERCENTAGES else ""
-        lines.append(f"| {name} | {count:,} | {share} | {_number(COUNTS.get(name))} | {PERCENTAGES.get(name, '')} |")
-    lines += ["", "Mean sizes in characters; percent: of the fields in the total.", ""]
-    lines += ["| subset | posts | total | fields | % | paper: total | fields | % |", "|---|" + "---:|" * 7]
-    for row in rows:
-        printed = " | ".join(f"{value:,.2f}" for value in SIZES[row.subset])
-        here = f"{row.posts:,} | {row.total:,.2f} | {row.field:,.2f} | {row.percent:.2f}"
-        lines.append(f"| {row.subset} | {here} | {printed} |")
-    lines += [
-        "",
-        "Printed in the paper, and what its own numbers give:",
-        "",
-        "| | printed | computed |",
-        "|---|---:|---:|",
-    ]
-    lines += [f"| {name} | {printed} | {computed} |" for name, (printed, computed) in ERRORS.items()]
-    return "\n".join(lines) + "\n"
-
-
-def picture(rows: Sequence[SizeRow]) -> bytes:
-    """Bars of total and field sizes, as PNG."""
-    figure = Figure(figsize=(8, 3.2), dpi=110, layout="constrained")
-    axes = figure.subplots()
-    places = range(len(rows))
-    axes.barh(
-        [place - 0.2 for place in places], [row.total for row in rows], 0.4, label="question's text", color="#9ab"
-    )
-    axes.barh([place + 0.2 for place in places], [row.field for row in rows], 0.4, label="fields", color="#357")
-    axes.set_yticks([*places], [f"{row.subset} ({row.posts:,})" for row in rows])
-    axes.invert_yaxis()
-    axes.set_xlabel("mean size in characters")
-    axes.legend()
-    return as_png(figure)
-
-
-def _number(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"
+        difference = with_interval(leads[label].difference) if label in leads else ""
+        cells[label] = (str(len(results[0].ranks)), f"{np.mean(recalls):.3f}{spread}", difference)
+    return "\n".join([question, "", *table_lines(heads, cells)]) + "\n"

@@ -9,7 +9,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,6 +66,8 @@ DEPTHS: Final = (5, 10, 20, 50)
 _OUTSIDE: Final = re.compile(r"[^\w.+-]+")
 _WEIGHT: Final = re.compile(r" \(weight [\d.]+\)$")
 _TUPLES: Final = ("queries", "ranks", "threads")
+TITLES: Final = ", titles as queries"
+"""End of the name of a ranker that was asked by titles."""
 KINDS: Final = ("code", "error", "both", "other_text")
 """Kinds of queries that have rows of their own."""
 
@@ -101,6 +103,16 @@ class PostsResult:
     def hits(self, k: int) -> np.ndarray:
         """1 for each query with a relevant document in the top ``k``, else 0."""
         return (np.array(self.ranks) <= k).astype(np.float64)
+
+    def on(self, places: Sequence[int]) -> "PostsResult":
+        """The result on some of the queries alone, without kinds."""
+        return replace(
+            self,
+            queries=tuple(self.queries[place] for place in places),
+            ranks=tuple(self.ranks[place] for place in places),
+            threads=tuple(self.threads[place] for place in places),
+            kinds={},
+        )
 
     def row(self, kind: str = "") -> str:
         """A row of a table: recalls with intervals, and MRR, of all queries or of one kind."""

@@ -28,6 +28,7 @@ from experiments.posts.results import (
     KINDS,
     LAST_ROUND,
     SEEDS,
+    TITLES,
     PostsResult,
     difference_line,
     folder_name,
@@ -116,7 +117,7 @@ class PostsTest:
             closed.append(self._result(name, self.closed, ranker.over(self.closed)))
         if self.plan.evaluate.titles:
             titles = self._pool("full", titles=True)
-            full.append(self._result(f"{name}, titles as queries", titles, ranker.over(titles)))
+            full.append(self._result(f"{name}{TITLES}", titles, ranker.over(titles)))
         if self.plan.kind != "bm25" and self.plan.evaluate.fusion:
             full += self._fused(name, ranker)
         return full, closed
@@ -220,7 +221,7 @@ def run_ablation(name: str, typed: Mapping[str, str], command: str, say: Callabl
             say(f"{name}: {label}, seed {seed}")
             results = [each for each in run_posts(plan, command, say).results if each.pool == "full"]
             found.setdefault(label, []).append(results[-1])
-    page = f"{ablation_page(ablation.question, found)}\n{ON_TEST}\n"
+    page = f"{ON_TEST}\n\n{ablation_page(ablation.question, found)}"
     write_atomically(out / f"{name}.md", page)
     return f"{page}\n{out / f'{name}.md'}"
 

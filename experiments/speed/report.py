@@ -18,13 +18,32 @@ from experiments.tables.comparison_tables import markdown_table
 
 LINES: Final = "speed.jsonl"
 PAGE: Final = "speed.md"
-_HEAD: Final = """# Speed
-
-Made by `bash run.sh speed NAME` from `speed.jsonl`. Forms that are compared ran in turn: medians over the rounds, with
-the least and the most in parentheses where there were several, and ratios of the second form's time to the first's in
-the same round (without these bounds, of the medians). All that was measured is kept, with its machine and code; the
-newest is first.
-"""
+MODELS: Final = "models"
+"""The measurement of all models that could be built."""
+_TITLE: Final = "# How fast is each part?"
+_HEAD: Final = (
+    "Made by `bash run.sh speed NAME` from `speed.jsonl`. Forms that are compared ran in turn. Times are medians over "
+    "the rounds; in parentheses are the least and the most, where there were several. Ratios are of the second form's "
+    "time to the first's in the same round; without parentheses, of the medians. Load: how many processes wanted a "
+    "processor in the last minute, the measurement's own among them. All that was measured is kept, with its machine "
+    "and code; the newest is first."
+)
+_ANSWERS: Final = (
+    (
+        ("search", "a question, median", "with model and vectors"),
+        "With an index open, a question takes {second} s with the model and vectors. "
+        "BM25 and whole files alone take {first} s.",
+    ),
+    (
+        ("first", "clock", "search, with an index"),
+        "The first question about a folder takes {first} s, as its index is made; with the index {second} s.",
+    ),
+    (
+        ("scoring", "width 32", "plain, the ranker's padding"),
+        "At width 32, padded as the ranker's batches: GALM's plain form takes {ratio} times as long as its fast one.",
+    ),
+)
+"""Measurement, name of a row and its second form -> a sentence, of the newest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,18 +100,40 @@ def save(records: Iterable[Record], folder: Path, about: Mapping[str, str]) -> N
     folder.mkdir(parents=True, exist_ok=True)
     lines = (json.dumps(to_json(each), allow_nan=False, ensure_ascii=False) for each in records)
     write_atomically(folder / LINES, "".join(f"{line}\n" for line in lines))
-    write_atomically(folder / PAGE, page(records, about))
+    write_page(folder, about)
 
 
 def page(records: Iterable[Record], about: Mapping[str, str]) -> str:
     """The page of ``records``."""
     newest = sorted(records, key=lambda each: each.date, reverse=True)
+    answers = " ".join(filter(None, (_answer(newest, *asked, text) for asked, text in _ANSWERS)))
+    head = "\n\n".join(filter(None, (_TITLE, answers, _HEAD))) + "\n"
     sections = [
         "\n".join([f"\n## {name}\n\n{what[0].upper()}{what[1:]}.\n", *found])
         for name, what in about.items()
         if (found := [section(each) for each in newest if each.measurement == name])
     ]
-    return _HEAD + "".join(sections)
+    return head + "".join(sections)
+
+
+def _answer(newest: Sequence[Record], measurement: str, name: str, second: str, text: str) -> str:
+    """A sentence of the newest measurement's row; "" without it."""
+    records = [each.measured.rows for each in newest if each.measurement == measurement][:1]
+    for row in (row for rows in records for row in rows if (row.name, row.second) == (name, second)):
+        times = {"first": row.first_seconds, "second": row.second_seconds, "ratio": row.ratio}
+        return text.format_map({key: shown(spread) for key, spread in times.items()})
+    return ""
+
+
+def write_page(folder: Path, about: Mapping[str, str]) -> None:
+    """Write the page of what is saved in ``folder``; nothing without any.
+
+    Raises:
+        UserError: a line is damaged.
+        OSError: a file cannot be read or written.
+    """
+    if records := saved_records(folder):
+        write_atomically(folder / PAGE, page(records, about))
 
 
 def section(record: Record) -> str:
@@ -103,6 +144,9 @@ def section(record: Record) -> str:
         f"{measured.about} `{record.command}` on {on.cpu}, {on.cores} cores{load} ({on.platform}, Python {on.python}, "
         f"torch {on.torch}); {record.date[:10]}, code {record.code_version}."
     ]
+    if record.measurement == MODELS and measured.rows:
+        names = dict.fromkeys(name for row in measured.rows for name in (row.first, row.second))
+        parts.append(f"Timed were: {'; '.join(f'`{name}`' for name in names)}. Pictures of times have no other model.")
     if measured.rows:
         header = ("", "first", f"seconds of {measured.unit}", "second", "seconds", "ratio")
         parts.append(markdown_table(header, [*map(_cells, measured.rows)]))

@@ -173,7 +173,7 @@ def measure_scoring(options: SpeedOptions) -> Measured:
     about = (
         f"{data.manifest['origin']}: {len(block.query_rows)} queries and their methods of the test split, sorted by "
         f"length, {torch.get_num_threads()} threads. The plain form scores {len(block.sample)} of the queries: in "
-        "small batches of like length on both sides, and padded to the longest query of all, as the ranker's batches. "
+        "small batches of like length on both sides; and padded to the longest query of all, as the ranker's batches. "
         "Operations are of a pair."
     )
     return Measured(about=about, unit="a million pairs", rows=rows, facts=facts)

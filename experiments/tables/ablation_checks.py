@@ -139,8 +139,9 @@ def control_section(results: Path) -> str:
     return (
         "## Positive control\n\nA planted task that only edges can solve: two graphs of the same nodes that differ in "
         "which nodes are joined. Share of 1,000 unseen pairs in which the right graph has the higher score, equal "
-        "scores counted half; chance is .5. Where the graph is trained on edges that carry the answer it finds it, so "
-        "that its absence from an ablation's gains is not a fault of its code.\n\n" + markdown_table(header, rows)
+        "scores counted half; chance is .5. Where the graph is trained on edges that carry the answer, it finds it. So "
+        "where an ablation shows no gain of the graph, that is not a fault of its code.\n\n"
+        + markdown_table(header, rows)
     )
 
 
@@ -245,10 +246,10 @@ def calibration_section(results: Path) -> str:
     ]
     header = ("model", "seeds", "MRR", "comparisons", "seeds and queries", "queries alone")
     return (
-        f"## Calibration of the test\n\nAll disjoint groups of {GROUP} seeds of one model against {GROUP} others, on "
-        f"{found.queries:,} validation queries after training on 12,000 pairs: how often a test at {100 * LEVEL:.0f} % "
-        "sees a difference, of which there is none. The tables use the test over seeds and queries, those of a file "
-        "together. Below its level it overlooks differences rather than inventing them; above it, differences between "
-        "trainings pass for differences between models.\n\n"
+        f"## Calibration of the test\n\nHow often does a test at {100 * LEVEL:.0f} % see a difference, where there is "
+        f"none? All disjoint groups of {GROUP} seeds of one model are compared with {GROUP} others. They were trained "
+        f"on 12,000 pairs, and rank {found.queries:,} validation queries. The tables use the test over seeds and "
+        "queries, those of a file together. Below its level it overlooks differences rather than inventing them; above "
+        "it, differences between trainings pass for differences between models.\n\n"
         f"{markdown_table(header, rows)}"
     )

@@ -4,31 +4,34 @@
 validation or test pair (two to five minutes a run on one thread, more at width 256), ranks the validation split and
 prints whether the claim holds; finished runs are not repeated. ``bash run.sh table`` writes
 ``experiments/results/ablations.md`` and, with a figure, ``experiments/results/ablations/NAME.md``. A page has a table,
-a verdict on the claim and a figure; another is an overview of all.
-
-Of the graph itself there is a grid, ``bash run.sh ablate graph``, with its page ``graph.md``. With small initial
-vectors the attention of eq. 7 and the edges of eqs. 10 and 11 stay nearly uniform, so that all nodes of a graph become
-alike, and nothing can be said of the graph. So it is compared with its absence where it is not degenerate: from larger
-starts, with edges of cosines times a temperature, with and without an edge of a node to itself, with each node's block
-cosines beside its last state, and with the settings of GSMN, whose graph GALM's is.
+a verdict on the claim and a figure; another is an overview of all. The grid of graphs: ``graph_grid.py``.
 """
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from evaluation.comparison import MARGIN, Entry, Lead, Pool, largest_pools, leads
 from evaluation.results import Result
-from experiments.tables.cells import Cell
+from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_pictures import forest_picture
-from experiments.tables.comparison_tables import Clusters, cost, markdown_table, tables, with_interval
-from galm.alignment_graph import degenerate_parts
+from experiments.tables.comparison_tables import (
+    WORDS,
+    Clusters,
+    by_side,
+    cost,
+    counted,
+    markdown_table,
+    tables,
+    with_interval,
+)
+from experiments.tables.query_kinds import clusters
 
 SEEDS: Final = 3
-_COMMON: Final = {"data.train_limit": "12000", "evaluate.split": "valid"}
+COMMON: Final = {"data.train_limit": "12000", "evaluate.split": "valid"}
 """The same budget for all: the recipe's epochs on a part of the JDK's training pairs, ranked on validation."""
 
 
@@ -36,10 +39,16 @@ _COMMON: Final = {"data.train_limit": "12000", "evaluate.split": "valid"}
 class Ablation:
     """Variants of a model that test one claim, as ``ablations.toml`` says."""
 
+    question: str
     claim: str
     variants: Mapping[str, Mapping[str, str]]  # label -> settings
     base: str = "galm"
     level: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)  # label of saved results -> as pages name it
+
+    def name(self, label: str) -> str:
+        """A variant as pages name it."""
+        return self.names.get(label, label)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -51,30 +60,19 @@ class Ablation:
         """Every variant with every seed."""
         rows = {self.base: {}, **self.variants}
         return tuple(
-            Cell("jdk", self.base, seed, label, {**_COMMON, **settings})
+            Cell("jdk", self.base, seed, label, {**COMMON, **settings})
             for seed in range(SEEDS)
             for label, settings in rows.items()
         )
 
 
-_WRITTEN: Final = tomllib.loads(Path(__file__).with_name("ablations.toml").read_text(encoding="utf-8"))
+WRITTEN: Final = tomllib.loads(Path(__file__).with_name("ablations.toml").read_text(encoding="utf-8"))
 GRID: Final = "graph"
 """The name of the grid of graphs."""
-FORMS, STARTS, EDGES, TABLES = (_WRITTEN[GRID][part] for part in ("forms", "starts", "edges", "tables"))
-"""Of the grid: layers and heads, and the rows. Label -> settings."""
 ABLATIONS: Final = {
-    name: Ablation(**{**each, "level": tuple(each.get("level", ()))}) for name, each in _WRITTEN.items() if name != GRID
+    name: Ablation(**{**each, "level": tuple(each.get("level", ()))}) for name, each in WRITTEN.items() if name != GRID
 }
 """Name -> ablation. A new one is an entry of ``ablations.toml``."""
-
-
-_SIDES: Final = {
-    "worse": "Worse",
-    "level": f"Level, within {MARGIN:g} of MRR",
-    "not shown": "Not shown to differ",
-    "better": "Better",
-    "one seed": "No verdict, with one seed",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,62 +98,87 @@ def found_by(name: str, kept: Sequence[tuple[str, Result]], clusters: Clusters) 
     A variant counts once it has as many seeds as the base.
     """
     ablation = ABLATIONS[name]
+    kept = [(ablation.name(label), result) for label, result in kept]
     for pool, entries in largest_pools(kept).values():
         base = next((entry for entry in entries if entry.label == ablation.base), None)
         whole = [entry for entry in entries if base and entry.seeds >= base.seeds]
         by_label = leads(whole, ablation.base, clusters.get(pool.fingerprint))
         if base and by_label:
-            listed = {each: by_label[each] for each in ablation.variants if each in by_label}
+            listed = {each: by_label[each] for each in map(ablation.name, ablation.variants) if each in by_label}
             return Found(name, kept, pool, base, listed, clusters)
     return None
 
 
 def ablation_page(found: Found) -> str:
-    """The claim, whether it holds, and the table."""
+    """The question, whether the claim holds, and the table."""
     shown = [(label, result) for label, result in found.results if label in (found.ablation.base, *found.leads)]
     table = tables(shown, (found.ablation.base,), found.clusters, whole=False)
-    return f"# Ablation: {found.name}\n\n{_answered(found)}\n\n![{found.name}]({found.name}.png)\n\n{table}\n"
+    spent = cost(result for _, result in shown)
+    picture = f"![{found.name}]({found.name}.png)"
+    return "\n\n".join((f"# {found.ablation.question}", verdict(found), picture, table, spent)) + "\n"
+
+
+_CONVENTIONS: Final = (
+    "A variant differs from its model in what its label says, with the same pairs, epochs and seeds. Its difference is "
+    "that of the mean MRR over seeds, with a 95 % interval over training seeds and queries. Ahead and behind: p < 0.05 "
+    "after Holm's correction within the ablation, which intervals do not have. Level: the whole interval lies within "
+    f"{MARGIN:g}. No training pair copies a validation or test pair. The epoch of each run was chosen on the same "
+    "validation queries. Of the graph: [graph](ablations/graph.md)."
+)
 
 
 def overview(found: Sequence[Found], sections: Sequence[str] = ()) -> str:
     """A page with every ablation's claim, verdict and differences, and further ``sections``; "" without ablations."""
     if not found:
         return ""
-    text = (
-        f"# Ablations\n\nWhich part of a model does what? On {found[0].pool.title}. A variant differs from its model "
-        "in what its label says, with the same pairs, epochs and seeds. Its difference is that of the mean MRR over "
-        "seeds, with a 95 % interval over training seeds and queries; it is better or worse at p < 0.05 after Holm's "
-        "correction within the ablation, which intervals do not have, and level if the whole interval lies within "
-        f"{MARGIN:g}. No training pair copies a validation or test pair; the epoch of each run was chosen on the same "
-        "validation queries. Of the graph: [graph](ablations/graph.md)."
-    )
+    text = f"On {found[0].pool.title}. {_CONVENTIONS}"
     spent = cost(result for each in found for _, result in each.results)
-    return "\n\n".join((text, spent, *map(_section, found), *sections)) + "\n"
+    title = "# Which parts of GALM and of galm_plus help?"
+    return "\n\n".join((title, _counts(found), text, spent, *map(_section, found), *sections)) + "\n"
+
+
+def _counts(found: Sequence[Found]) -> str:
+    """How many variants are behind their models and how many ahead, and the furthest of these, in sentences."""
+    of = {(each.name, label): lead for each in found for label, lead in each.leads.items()}
+    said = []
+    for side, furthest in (("worse", min), ("better", max)):
+        names = [name for name, lead in of.items() if lead.side == side]
+        if names:
+            first = furthest(names, key=lambda name: of[name].difference.mean)
+            number = f"{len(names)} {'is' if len(names) == 1 else 'are'} {WORDS[of[first].side]}"
+            said.append(f"{number}: furthest `{first[1]}`, {with_interval(of[first].difference)}.")
+    rest = Counter(WORDS[lead.side] for lead in of.values() if lead.side not in ("worse", "better"))
+    left = [f"Of the others: {', '.join(f'{number} {word}' for word, number in rest.items())}."] if rest else []
+    return " ".join((f"{counted(len(of), 'variant')}, each compared with its model.", *said, *left))
 
 
 def _section(found: Found) -> str:
-    rows = [(label, with_interval(lead.difference), lead.side) for label, lead in found.leads.items()]
+    rows = [(label, with_interval(lead.difference), WORDS[lead.side]) for label, lead in found.leads.items()]
     table = markdown_table(("variant", f"MRR - {found.base.label}", "it is"), rows)
-    return f"## [{found.name}](ablations/{found.name}.md)\n\n{_answered(found)}\n\n{table}"
+    return f"## [{found.name}](ablations/{found.name}.md)\n\n{verdict(found)}\n\n{table}"
 
 
 def verdict(found: Found) -> str:
-    """Whether the claim of an ablation holds, in a sentence or two."""
-    base, level = found.ablation.base, found.ablation.level
-    sides = {label: found.leads[label].side for label in found.leads}
+    """Whether the claim of an ablation holds, in a sentence or two, and how each comparison came out, as a list."""
+    ablation, base = found.ablation, found.base
+    sides = {label: lead.side for label, lead in found.leads.items()}
+    level = {*map(ablation.name, ablation.level)}
     met = sum(side == ("level" if label in level else "worse") for label, side in sides.items())
     is_open = all(side in ("not shown", "one seed") for side in sides.values())
-    answer = "yes" if met == len(sides) else "in part" if met else "not shown" if is_open else "no"
-    seeds = "one seed" if found.base.seeds == 1 else f"{found.base.seeds} seeds"
-    model = f"{base} (MRR {found.base.mrr:.3f}, {seeds})"
-    missing = [label for label in found.ablation.variants if label not in sides]
-    groups = {text: [label for label in sides if sides[label] == side] for side, text in _SIDES.items()}
-    groups["Not measured"] = missing
-    listed = [f"{text}: {'; '.join(labels)}." for text, labels in groups.items() if labels]
-    answer = f"so far {answer}" if missing else answer
-    return " ".join(
-        (f"{answer.capitalize()}: {met} of its {len(sides)} comparisons with {model} come out as it expects.", *listed)
-    )
+    answer = "Yes" if met == len(sides) else "In part" if met else "That is not shown" if is_open else "No"
+    missing = [f"`{name}`" for name in map(ablation.name, ablation.variants) if name not in sides]
+    known = ", as far as it is measured" if missing else ""
+    lines = [*by_side(found.leads), *([f"- Not measured: {'; '.join(missing)}."] if missing else [])]
+    model = f"`{base.label}` (MRR {base.mrr:.3f}, {counted(base.seeds, 'seed')})"
+    met_of = f"{_met(met, len(sides))} Variants beside {model}:"
+    return f"**{answer}{known}.** The claim: {ablation.claim} {met_of}\n\n" + "\n".join(lines)
+
+
+def _met(met: int, of: int) -> str:
+    """How many comparisons come out as a claim expects, in a sentence."""
+    if of == 1:
+        return f"The one comparison {'comes' if met else 'does not come'} out so."
+    return f"{met or 'None'} of {of} comparisons {'comes' if met == 1 else 'come'} out so."
 
 
 def ablation_picture(found: Found) -> bytes:
@@ -163,133 +186,7 @@ def ablation_picture(found: Found) -> bytes:
     return forest_picture(found.leads, found.ablation.base, f"Ablation {found.name}: {found.pool.title}")
 
 
-def _answered(found: Found) -> str:
-    return f"The claim: {found.ablation.claim}\n\n**Does it hold?** {verdict(found)}"
-
-
-_START: Final = EDGES["as GSMN"]["model.init_range"]
-_OF_GRID: Final = {**_COMMON, "model.gcn_dim": "32"}
-"""With GSMN's graph width."""
-
-
-def grid_cells() -> tuple[Cell, ...]:
-    """All cells of the grid: of the first seed the starts, the forms of edges, the tables; then of the others."""
-    without = [form for form, settings in FORMS.items() if settings.get("model.layers") == "0"]
-    wanted = [
-        *((row, form, STARTS[row]) for form, row in product(FORMS, STARTS)),
-        *((row, form, EDGES[row]) for form, row in product(FORMS, EDGES) if form not in without),
-        *(("as GSMN", form, EDGES["as GSMN"]) for form in without),
-        *((row, form, TABLES[row]) for form, row in product(FORMS, TABLES) if form.endswith("perceptron")),
-    ]
-    return tuple(
-        Cell("jdk", "galm", seed, f"graph {row}, {form}", {**_OF_GRID, **settings, **FORMS[form]})
-        for seed in range(SEEDS)
-        for row, form, settings in wanted
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The results of the grid, on the pool that most of them are of."""
-
-    pool: Pool
-    entries: Mapping[str, Entry]  # by label
-    results: Sequence[tuple[str, Result]]
-    clusters: Clusters
-
-    def entry(self, row: str, form: str) -> Entry | None:
-        """The cell's seeds that have a result."""
-        return self.entries.get(f"graph {row}, {form}")
-
-
-def grid_of(results: Sequence[tuple[str, Result]], clusters: Clusters) -> Grid | None:
-    """The saved results, with their labels; None if there are none."""
-    for pool, entries in largest_pools(results).values():
-        return Grid(pool, {entry.label: entry for entry in entries}, results, clusters)
-    return None
-
-
-def grid_page(grid: Grid) -> str:
-    """The page of the grid: MRR of all cells, the insides of graphs, the best with a graph against that without."""
-    forms = list(FORMS)
-    rows = [
-        (row, *(_mrr(grid.entry(row, form)) for form in forms))
-        for row in (*STARTS, *EDGES, *TABLES)
-        if any(grid.entry(row, form) for form in forms)
-    ]
-    answers = "\n\n".join(_answer_of(grid, head) for head in ("perceptron", "mean"))
-    return (
-        f"# Does the graph help?\n\n{grid.pool.title}. {cost(result for _, result in grid.results)}\n\n"
-        "MRR after training on 12,000 pairs, graph width 32: the mean over seeds ± their standard deviation, with the "
-        "number of seeds if it is not three. °: the graph is degenerate in a seed, its edges uniform or the nodes of a "
-        "graph all alike at the epoch that was tested, so that the cell says nothing of a graph. That epoch was chosen "
-        f"on the same queries. Forms of edges start from {_START}; code words have a table per field, unless said "
-        "otherwise.\n\n"
-        f"{markdown_table(('', *forms), rows)}\n\n{answers}\n\n{_of_tables(grid)}"
-        "## Inside the graphs\n\nAt the epoch that was tested, first seed: entropy of the attention and of each "
-        "layer's edges, relative to the uniform distribution's, and the share of the nodes' variance that lies inside "
-        f"graphs, of the block cosines (V) and after each layer.\n\n{_inside_table(grid)}\n"
-    )
-
-
-def _mrr(entry: Entry | None) -> str:
-    if entry is None:
-        return ""
-    seeds = "" if entry.seeds == SEEDS else f" ({entry.seeds})"
-    return f"{entry.mrr_text}{'°' if _degenerate(entry) else ''}{seeds}"
-
-
-def _degenerate(entry: Entry) -> bool:
-    return any(degenerate_parts(_inside_of(result)) for result in entry.results if result.history)
-
-
-def _inside_of(result: Result) -> Mapping[str, float]:
-    """The numbers of the epoch whose weights were tested: the first of the highest MRR on validation."""
-    return max(result.history, key=lambda each: each.mrr).inside
-
-
-def _answer_of(grid: Grid, head: str) -> str:
-    """With a head, the best cell with a graph that is not degenerate, against the best without a graph."""
-    whole = [entry for entry in grid.entries.values() if entry.seeds >= 2 and entry.label.endswith(f", {head}")]
-    plain = [entry for entry in whole if ", no graph" in entry.label]
-    graphs = [entry for entry in whole if ", no graph" not in entry.label and not _degenerate(entry)]
-    if not plain or not graphs:
-        return f"With the {head}, no graph that is not degenerate has two seeds yet, so there is no answer."
-    best, base = (max(each, key=lambda entry: entry.mrr) for each in (graphs, plain))
-    lead = leads([best, base], base.label, grid.clusters.get(grid.pool.fingerprint))[best.label]
-    return (
-        f"With the {head}, the best graph that is not degenerate is *{best.label.removeprefix('graph ')}*, the best "
-        f"without a graph *{base.label.removeprefix('graph ')}*, both of two seeds or more: their difference is "
-        f"{with_interval(lead.difference)}, over seeds and the queries of each file. Both were chosen by these "
-        "numbers, among more cells with a graph than without."
-    )
-
-
-def _of_tables(grid: Grid) -> str:
-    """Fewer tables against a table per field from the same start, in galm's form; a paragraph, or nothing yet."""
-    form, said = "L = 1, perceptron", []
-    for row in TABLES:
-        one, apart = grid.entry(row, form), grid.entry(row.rpartition(", ")[2], form)
-        if one and apart and min(one.seeds, apart.seeds) >= 2:
-            lead = leads([one, apart], apart.label, grid.clusters.get(grid.pool.fingerprint))[one.label]
-            said.append(f"{row}, {with_interval(lead.difference)}")
-    return f"Minus a table per field from the same start, {form}: {'; '.join(said)}.\n\n" if said else ""
-
-
-def _inside_table(grid: Grid) -> str:
-    names = (
-        "graph/attention_entropy",
-        "graph/layer1_edge_entropy",
-        "graph/layer2_edge_entropy",
-        "graph/layer0_node_variance",
-        "graph/layer1_node_variance",
-        "graph/layer2_node_variance",
-    )
-    rows = []
-    for label, entry in grid.entries.items():
-        if entry.results[0].history:
-            inside = _inside_of(entry.results[0])
-            shown = [f"{inside[name]:.3f}" if name in inside else "" for name in names]
-            rows.append((label.removeprefix("graph "), *shown))
-    header = ("cell", "attention", "edges 1", "edges 2", "variance V", "variance 1", "variance 2")
-    return markdown_table(header, sorted(rows))
+def ablation_text(name: str, results: Path, typed: Mapping[str, str]) -> str:
+    """The page of an ablation with the options typed; "" without results."""
+    found = found_by(name, saved_results(ABLATIONS[name].cells, results / "ablations", typed), clusters(results))
+    return ablation_page(found) if found else ""

@@ -8,15 +8,12 @@ from itertools import chain
 from typing import Final
 
 from data_prep.errors import one_line
-from evaluation.comparison import Entry, Lead, Pool, Side, by_pool, largest_pools, leads
+from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side, by_pool, largest_pools, leads
 from evaluation.metrics import further_columns, published_columns, short_columns
 from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference
-from evaluation.tables import PUBLISHED, Published, exact_mrr_bounds, exact_top1_bounds, mrr_bounds, shifted_mrr_bounds
 
 _OF_RUNS: Final = ("weight of the model", "parameters")
-_ROUNDING: Final = 0.0015
-"""Tolerance for four numbers printed with three digits."""
 _HOUR: Final = 3600
 
 _LATEX: Final = {
@@ -36,6 +33,22 @@ SAID: Final[Mapping[Side, str]] = {
     "level": "is level with",
     "not shown": "is not shown to differ from",
     "one seed": "gets no verdict, with one seed, against",
+}
+
+WORDS: Final[Mapping[Side, str]] = {
+    "better": "ahead",
+    "worse": "behind",
+    "level": "level",
+    "not shown": "not shown",
+    "one seed": "one seed",
+}
+"""How a comparison came out, in a cell of a table."""
+_GROUPS: Final[Mapping[Side, str]] = {
+    "better": "Ahead",
+    "worse": "Behind",
+    "level": f"Level, within {MARGIN:g}",
+    "not shown": "Not shown to differ",
+    "one seed": "No verdict, with one seed",
 }
 
 Row = Sequence[str]
@@ -111,14 +124,29 @@ def said(pair: tuple[str, str], lead: Lead) -> str:
     return f"`{pair[0]}` {SAID[lead.side]} `{pair[1]}`, {with_interval(lead.difference)}."
 
 
+def by_side(found: Mapping[str, Lead]) -> list[str]:
+    """A line of a list for each way in which comparisons came out, with their names and intervals."""
+    lines = []
+    for side, word in _GROUPS.items():
+        rows = [f"`{name}` {with_interval(lead.difference)}" for name, lead in found.items() if lead.side == side]
+        lines += [f"- {word}: {'; '.join(rows)}."] if rows else []
+    return lines
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, such as ``1 run``, ``2 runs``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def cost(results: Iterable[Result]) -> str:
     """The hours of all runs, in a sentence; training counts once for weights that were tested again."""
     runs = {(each.dataset, each.command): each for each in results}.values()
     train = sum(each.seconds.train for each in runs if each.train_pairs_per_second)
     test = sum(each.seconds.evaluate + sum(map(_test_seconds, each.also.values())) for each in runs)
     return (
-        f"Cost: {len(runs)} runs, {train / _HOUR:.1f} hours of training and {test / _HOUR:.1f} of ranking, added up as "
-        "if one came after the other; two at a time, a thread each, they take about half of that on 2 cores."
+        f"Cost: {counted(len(runs), 'run')}, {train / _HOUR:.1f} hours of training and {test / _HOUR:.1f} of ranking, "
+        "added up as if one came after the other; two at a time, a thread each, they take about half of that on 2 "
+        "cores."
     )
 
 
@@ -244,46 +272,3 @@ def _trained_on(result: Result) -> str:
     """The data sets whose training pairs a model has seen."""
     extra = result.config["data"].get("extra_train_sets", "")
     return " with ".join((result.dataset, *filter(None, (extra.replace(",", " and "),))))
-
-
-def published_table() -> str:
-    """The numbers printed in papers, and the conventions that are arithmetically possible for them."""
-    header = (
-        *("test set", "model", "printed", "exact MRR possible", "shifted MRR@10 possible", "shifted MRR possible"),
-        *("so it is", "exact Top@1", "exact MRR"),
-    )
-    return markdown_table(header, [_published_row(row) for row in PUBLISHED])
-
-
-def _published_row(row: Published) -> Row:
-    measures, mrr = row.measures, row.measures["mrr"]
-    possible = {
-        "exact": mrr_bounds(measures),
-        "shifted": shifted_mrr_bounds(measures),
-        "shifted, MRR whole": shifted_mrr_bounds(measures, truncated=False),
-    }
-    found = [name for name, (low, high) in possible.items() if low - _ROUNDING <= mrr <= high + _ROUNDING]
-    assert found, row
-    top1 = {
-        "exact": (measures["top1"],) * 2,
-        "shifted": exact_top1_bounds(measures),
-        "shifted, MRR whole": exact_top1_bounds(measures, truncated=False),
-    }
-    whole = {"shifted": exact_mrr_bounds(measures)}
-    return (
-        row.data,
-        f"{row.model} ({row.source})",
-        " ".join(f"{value:.3f}" for value in measures.values()),
-        *map(_bounds, possible.values()),
-        " or ".join(found),
-        *(_bounds(_hull([of.get(name, (mrr, mrr)) for name in found])) for of in (top1, whole)),
-    )
-
-
-def _hull(bounds: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    return min(low for low, _ in bounds), max(high for _, high in bounds)
-
-
-def _bounds(bounds: tuple[float, float]) -> str:
-    low, high = (f"{bound:.3f}" for bound in bounds)
-    return low if low == high else f"{low} to {high}"

@@ -14,14 +14,14 @@ from typing import Final, Literal
 
 from data_prep.errors import UserError
 from data_prep.languages.registry import corpus_languages
-from evaluation.comparison import Entry
+from evaluation.comparison import MARGIN, Entry, adjusted
 from evaluation.queries import numbered
 from evaluation.reading import pool_rows
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from evaluation.significance import compare_runs
 from experiments.tables.cells import Cell, saved_results
-from experiments.tables.comparison_tables import cost, markdown_table, with_interval
+from experiments.tables.comparison_tables import by_side, cost, markdown_table, with_interval
 from experiments.tables.query_kinds import QUERIES, TREES
 
 NAME: Final = "languages"
@@ -54,13 +54,18 @@ _AGAINST: Final = {"minilm": ("minilm as it comes", "galm_plus")}
 
 
 _CONVENTIONS: Final = (
-    "Models trained on the pairs of one language of `repositories`, or of all five together, and tested on the "
-    "pairs of whole repositories that are in no training split; a repository is in the same split in all of its "
-    "languages. PHP and Ruby are those of `seven_languages`, whose pairs of the five are the same. Each test query is "
-    "ranked over the functions of a pool drawn from these with its query, or all of them if there are fewer; ties "
-    "count against the ranker. MRR: mean over seeds ± their standard deviation; one seed has neither deviation nor "
-    "intervals. Intervals: 95 %, over seeds and whole repositories, not corrected for their number. The weight of a "
-    "fusion is tuned on validation repositories of the language."
+    "Models are trained on the pairs of one language of `repositories`, or of all five together. They are tested on "
+    "whole repositories that are in no training split. A repository is in the same split in all of its languages. PHP "
+    "and Ruby are those of `seven_languages`, whose pairs of the five are the same. Each test query is ranked over a "
+    "pool of functions, drawn from these with its own; all if there are fewer. Ties count against the ranker. MRR: "
+    "mean over seeds ± their standard deviation; one seed has neither deviation nor intervals. Intervals: 95 %, over "
+    "seeds and whole repositories, not corrected for their number. The weight of a fusion is tuned on validation "
+    "repositories of the language."
+)
+TITLE: Final = "Is one model of all languages better than one for each?"
+_JUDGED: Final = (
+    f"Ahead and behind: p < 0.05 after Holm's correction for the languages of a comparison. Level: the whole interval "
+    f"lies within {MARGIN:g}."
 )
 
 
@@ -173,13 +178,32 @@ def language_page(results: Path, *, own: bool = False) -> str:
     found = _rows(saved)
     if not found:
         return ""
-    parts = [f"# Languages\n\n{_CONVENTIONS} {cost(result for _, _, _, result in saved)}"]
-    for pool in POOLS:
-        rows = {row: by for (row, size), by in found.items() if size == pool}
+    pools = {pool: {row: by for (row, size), by in found.items() if size == pool} for pool in POOLS}
+    parts, answers = [], ""
+    for pool, rows in pools.items():
         if rows:
             trees = {each: load_trees(results, each, pool) for each in {name for by in rows.values() for name in by}}
             parts += [f"## Pools of {pool:,}", _sizes(rows, trees), _means(rows), _differences(rows, trees)]
-    return "\n\n".join(filter(None, parts)) + "\n"
+            answers = _answers(rows, trees, pool) or answers
+    spent = cost(result for _, _, _, result in saved)
+    return "\n\n".join(filter(None, (f"# {TITLE}", answers, f"{_CONVENTIONS} {spent}", *parts))) + "\n"
+
+
+def _answers(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]], pool: int) -> str:
+    """All languages against one, and fusions against BM25, by language: of models with several seeds; "" without."""
+    said, alone = [], []
+    for title, by, base in _compared(rows):
+        common = [name for name in _tested(rows) if name in by and name in base]
+        if " - of the language" in title or title.endswith(f", with {CONTROL} - {CONTROL}"):
+            found = adjusted({name: compare_runs(by[name].runs, base[name].runs, trees[name]) for name in common})
+            if any(lead.side != "one seed" for lead in found.values()):
+                ahead = f"{sum(lead.side == 'better' for lead in found.values())} of {len(found)} languages"
+                said.append("\n".join((f"**{title}** is ahead in {ahead}, in pools of {pool:,}.\n", *by_side(found))))
+            elif found:
+                alone.append(title.partition(":")[0].partition(",")[0])
+    one_seed = ", ".join(f"`{name}`" for name in dict.fromkeys(alone))
+    told = f" With one seed, {one_seed} {'gets' if ',' not in one_seed else 'get'} no verdict." if alone else ""
+    return "\n\n".join((*said, f"{_JUDGED}{told}")) if said else ""
 
 
 def _rows(saved: Sequence[tuple[Row, str, int, Result]]) -> Mapping[tuple[Row, int], Mapping[str, Entry]]:
@@ -201,8 +225,8 @@ def _results(folder: Path, *, own: bool) -> Iterator[tuple[Row, str, int, Result
 def _sizes(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:
     tested = {name: entry.results[0] for by in rows.values() for name, entry in by.items()}
     known = [name for name in _languages() if name in tested]
-    sizes = [f"{name} {tested[name].queries:,} of {len(set(trees[name])):,}" for name in known]
-    return f"Queries and their repositories: {', '.join(sizes)}."
+    queries = ("queries", *(f"{tested[name].queries:,}" for name in known))
+    return markdown_table(("", *known), [queries, ("repositories", *(f"{len(set(trees[name])):,}" for name in known))])
 
 
 def _tested(rows: Mapping[Row, Mapping[str, Entry]]) -> list[str]:
@@ -217,9 +241,19 @@ def _means(rows: Mapping[Row, Mapping[str, Entry]]) -> str:
 
 
 def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequence[int]]) -> str:
-    """All languages against the language alone, and every model and fusion against BM25."""
-    control, lines = rows.get(Row(CONTROL, ""), {}), []
     names = _tested(rows)
+    lines = [
+        (title, *(_difference(by.get(name), base.get(name), trees.get(name)) for name in names))
+        for title, by, base in _compared(rows)
+    ]
+    return markdown_table(("difference of MRR", *names), lines) if lines else ""
+
+
+def _compared(
+    rows: Mapping[Row, Mapping[str, Entry]],
+) -> Iterator[tuple[str, Mapping[str, Entry], Mapping[str, Entry]]]:
+    """All languages against the language alone, and every model and fusion against BM25: title, first, second."""
+    control = rows.get(Row(CONTROL, ""), {})
     for row, by in rows.items():
         others = [(f"{row.label} - {CONTROL}", control)] if row.model != CONTROL else []
         if row.trained_on == ALL:
@@ -229,10 +263,7 @@ def _differences(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Se
         for other in _AGAINST.get(row.model, ()):
             bases = [base for base in rows if (base.model, base.fused) == (other, row.fused) and base.trained_on != OWN]
             others += [(f"{row.label} - {base.label}", rows[base]) for base in bases]
-        for title, base in others:
-            if set(by) & set(base):
-                lines.append((title, *(_difference(by.get(n), base.get(n), trees.get(n)) for n in names)))
-    return markdown_table(("difference of MRR", *names), lines) if lines else ""
+        yield from ((title, by, base) for title, base in others if set(by) & set(base))
 
 
 def _difference(first: Entry | None, second: Entry | None, trees: Sequence[int] | None) -> str:

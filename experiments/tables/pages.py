@@ -17,25 +17,20 @@ from evaluation.benchmark import BenchmarkResult
 from evaluation.result_store import ResultStore
 from evaluation.results import Result
 from evaluation.speed import Row
+from experiments.context.gains import pictures as context_pictures
+from experiments.context.page import FOLDER as CONTEXTS
+from experiments.context.page import NAME as SCOTCH
+from experiments.context.page import page as context_page
+from experiments.context.results import ContextResult, load_results
 from experiments.gencodesearchnet.report import FOLDER as GENCODESEARCHNET
 from experiments.gencodesearchnet.report import benchmark_page, difference_picture, kept_benchmarks
 from experiments.gencodesearchnet.rows import merged
+from experiments.posts.pages import folders_of, summaries
 from experiments.recipes.config import REPOSITORY
 from experiments.recipes.results_folder import RESULTS
 from experiments.speed.report import newest_rows
 from experiments.tables.ablation_checks import calibration_section, control_section
-from experiments.tables.ablations import (
-    ABLATIONS,
-    GRID,
-    Found,
-    ablation_page,
-    ablation_picture,
-    found_by,
-    grid_cells,
-    grid_of,
-    grid_page,
-    overview,
-)
+from experiments.tables.ablations import ABLATIONS, GRID, Found, ablation_page, ablation_picture, found_by, overview
 from experiments.tables.answers import BUDGET, WHERE, Answers, answers_of, answers_page, answers_pictures, where_section
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_pictures import (
@@ -45,7 +40,8 @@ from experiments.tables.comparison_pictures import (
     overview_picture,
     training_pictures,
 )
-from experiments.tables.comparison_tables import Clusters, Named, cost, named, published_table, summary, tables
+from experiments.tables.comparison_tables import Clusters, Named, cost, named, summary, tables
+from experiments.tables.graph_grid import grid_text
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.language_table import language_page
 from experiments.tables.main_table import (
@@ -57,6 +53,7 @@ from experiments.tables.main_table import (
     best_trials_section,
     shown,
 )
+from experiments.tables.published import published_page
 from experiments.tables.query_kinds import (
     QUERIES,
     KnownPool,
@@ -72,8 +69,9 @@ from experiments.terminal.console import say
 README: Final = REPOSITORY / "README.md"
 START: Final = "<!-- results:start -->"
 END: Final = "<!-- results:end -->"
-FOLDERS: Final = ("main", "ablations", "calibration", "tuning", LANGUAGES, GENCODESEARCHNET, QUERIES)
-"""Whose results are put into two files each; those of contexts and posts are by their own commands."""
+FOLDERS: Final = ("main", "ablations", "calibration", "tuning", LANGUAGES, GENCODESEARCHNET, QUERIES, CONTEXTS)
+"""Whose results are put into two files each, and those of each corpus of posts."""
+POSTS: Final = "posts"
 _LOADS: Final = "Times were taken under different loads and compare no models."
 
 _FINDING: Final = """\
@@ -128,6 +126,11 @@ class Saved:
     def benchmarks(self) -> list[BenchmarkResult]:
         """The results on GenCodeSearchNet."""
         return kept_benchmarks(self.folder)
+
+    @cached_property
+    def contexts(self) -> list[ContextResult]:
+        """The tests with contexts."""
+        return load_results(self.folder / CONTEXTS)
 
     @cached_property
     def answers(self) -> Mapping[str, Answers]:
@@ -190,18 +193,6 @@ class Saved:
         return [each for each in found if each]
 
 
-def ablation_text(name: str, results: Path, typed: Mapping[str, str]) -> str:
-    """The page of an ablation with the options typed; "" without results."""
-    found = found_by(name, saved_results(ABLATIONS[name].cells, results / "ablations", typed), clusters(results))
-    return ablation_page(found) if found else ""
-
-
-def grid_text(results: Path, typed: Mapping[str, str] | None) -> str:
-    """The page of the grid of graphs with the options typed, None: with any; "" without results."""
-    grid = grid_of(saved_results(grid_cells(), results / "ablations", typed), clusters(results))
-    return grid_page(grid) if grid else ""
-
-
 def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
     """Write all tables and figures from the saved results.
 
@@ -222,7 +213,7 @@ def write_own_tables(results: Path) -> None:
     Raises:
         UserError: the folder has no results, or one cannot be read.
     """
-    if not any((results / name).is_dir() for name in FOLDERS):
+    if not any((results / name).is_dir() for name in (*FOLDERS, POSTS)):
         raise UserError(
             f"{results} has no saved results: expected one of the folders {', '.join(FOLDERS)} in it, as `bash run.sh "
             "benchmark PART --out=DIR` writes them"
@@ -232,8 +223,8 @@ def write_own_tables(results: Path) -> None:
 
 
 def _folded(saved: Saved) -> Saved:
-    for name in FOLDERS:
-        ResultStore(saved.folder / name).fold()
+    for folder in (*map(saved.folder.joinpath, FOLDERS), *folders_of(saved.folder / POSTS)):
+        ResultStore(folder).fold()
     return saved
 
 
@@ -249,18 +240,20 @@ def _write_pages(saved: Saved) -> list[str]:
 def pages(saved: Saved) -> Iterator[tuple[str, str]]:
     """The Markdown files of those pages that have results, by their names in the folder."""
     found = {
-        "published": "" if saved.own else f"# Printed numbers and what they can mean\n\n{published_table()}\n",
+        "published": "" if saved.own else published_page(),
         "main": answers_page(saved.answers, "" if saved.own else BUDGET, saved.times),
         "main-all": saved.all_page(),
         "main-where": saved.where_page(),
         "tuning": saved.tuning_page(),
         LANGUAGES: language_page(saved.folder, own=saved.own),
         GENCODESEARCHNET: benchmark_page(saved.benchmarks),
+        SCOTCH: context_page(saved.contexts),
         "ablations": saved.overview(),
         **{f"ablations/{each.name}": ablation_page(each) for each in saved.ablations},
         f"ablations/{GRID}": saved.grid_page(),
     }
-    return ((f"{name}.md", text) for name, text in found.items() if text)
+    yield from ((f"{name}.md", text) for name, text in found.items() if text)
+    yield from ((f"{POSTS}/{name}", text) for name, text in summaries(saved.folder / POSTS))
 
 
 def pictures(saved: Saved) -> Iterator[tuple[str, bytes]]:
@@ -278,6 +271,7 @@ def pictures(saved: Saved) -> Iterator[tuple[str, bytes]]:
     if saved.benchmarks:
         yield f"{GENCODESEARCHNET}.png", difference_picture(merged(saved.benchmarks))
     yield from ((f"ablations/{each.name}.png", ablation_picture(each)) for each in saved.ablations)
+    yield from context_pictures(saved.contexts).items()
 
 
 def with_tables(text: str, saved: Saved) -> str:

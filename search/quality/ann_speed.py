@@ -100,7 +100,7 @@ def measure_ann(options: SpeedOptions) -> Measured:
     about = (
         f"{len(real):,} vectors of functions ({origin}; {real.shape[1]} dimensions, 16 bits), and beyond the same with "
         f"noise; {len(words)} questions, one thread. Memory: what the process holds beyond its start once it answers, "
-        "without mapped files, and at most, with libraries and mapped vectors."
+        "without mapped files; and at most, with libraries and mapped vectors."
     )
     return Measured(about=about, unit="each", rows=rows, facts=facts)
 

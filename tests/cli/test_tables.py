@@ -39,8 +39,9 @@ def written(tmp_path, monkeypatch):
     monkeypatch.setattr(query_kinds, "write_query_facts", facts)
     monkeypatch.setattr(language_table, "write_query_trees", trees)
     monkeypatch.setattr(cells, "saved_results", lambda *_: [])
-    monkeypatch.setattr("experiments.tables.pages.saved_results", lambda *_: [])
-    monkeypatch.setattr("experiments.tables.pages.clusters", lambda _: {})
+    for module in ("ablations", "graph_grid"):
+        monkeypatch.setattr(f"experiments.tables.{module}.saved_results", lambda *_: [])
+        monkeypatch.setattr(f"experiments.tables.{module}.clusters", lambda _: {})
     monkeypatch.setattr(checks, "save_calibration", lambda folder, _: _touch(folder / checks.CALIBRATION_FILE))
     monkeypatch.setattr(checks, "calibration_section", lambda _: "")
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from data_prep.pipeline.contexts import PARTS
+from evaluation.comparison import judged
 from evaluation.significance import Runs, compare_runs
 from experiments.context.measure import (
     BM25,
@@ -19,6 +21,7 @@ from experiments.context.measure import (
     NONE,
     OTHERS,
     OWN,
+    part_name,
     shortened,
 )
 from experiments.context.page import page
@@ -31,6 +34,7 @@ from experiments.context.results import (
     reached,
     save_result,
 )
+from experiments.tables.comparison_tables import SAID, with_interval
 
 QUERIES = 60
 REPOSITORIES = np.random.default_rng(0).integers(4, size=QUERIES)
@@ -154,9 +158,26 @@ def test_the_page_begins_with_the_gain_alone_and_fused():
     cells = [f"{each.mean:+.4f} ({each.low:+.4f} to {each.high:+.4f})" for each in expected]
     lines = page(made).splitlines()
     assert lines[0].endswith("?")
+    said = [f"{SAID[lead.side]} {{}}: {with_interval(lead.difference)}" for lead in judged(expected)]
+    alone, fused = said[0].format("the same model without"), said[1].format("that")
+    assert lines[2].startswith(f"With the text above, `m` {alone} of MRR. Both fused with tuned BM25, it {fused}. ")
+    assert "2 languages on repositories that training has not seen, in pools of 50;" in lines[2]
     assert lines[6] == f"| repositories, split by repository: m, pools of 50 | 2 | {cells[0]} | {cells[1]} |"
     assert cells[1] in next(line for line in lines if line.startswith("| mean of languages | +"))
     assert "both fused" not in page([result(model, 0) for model in ("m", "m_no_context")])
+
+
+def test_contexts_of_others_are_compared_with_none_and_parts_with_contexts_left_out():
+    systems = (*SYSTEMS, BM25_TUNED, *(part_name(part) for part in PARTS[1:]))
+    pair = [[result(model, seed, systems=systems) for seed in (0, 1)] for model in ("m", "m_no_context")]
+    text = page([*pair[0], *pair[1]])
+    heads, _, row = text.partition("| difference of MRR | with")[2].splitlines()[:3]
+    cells = dict(zip(heads.split(" | "), row.split(" | ")[1:], strict=False))
+    found = difference([pair[0]], OTHERS, [pair[1]], OWN)
+    assert cells["other contexts - without"] == f"{found.mean:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
+    part = difference([pair[0]], part_name(PARTS[1]), [pair[0]], NONE)
+    table = text.partition("| MRR by part of the context, minus that of contexts left out |")[2]
+    assert f" | {part.mean:+.4f} ({part.low:+.4f} to {part.high:+.4f}) | " in table.splitlines()[2]
 
 
 def test_trees_in_turn_have_their_gains_and_the_mean_of_these():

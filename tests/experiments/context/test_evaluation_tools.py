@@ -15,7 +15,7 @@ from cli.main import main
 from data_prep.pipeline.contexts import nearest_words, without_contexts
 from data_prep.records import CONTEXT_FIELD
 from data_prep.store.prepared_data import tree_of
-from experiments.context import page
+from experiments.context import turns
 from experiments.context.finished_run import (
     FinishedRun,
     Pool,
@@ -180,10 +180,10 @@ def test_ndcg_of_labels_by_its_definition(annotated, runs, loaded, tmp_path, cap
 
 
 def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(page, "LEAST", 40)
-    all_trees = page.trees_of
-    monkeypatch.setattr(page, "trees_of", lambda *arguments: all_trees(*arguments)[-2:])
-    monkeypatch.setattr("experiments.context.page.REPOSITORY", tmp_path)
+    monkeypatch.setattr(turns, "LEAST", 40)
+    all_trees = turns.trees_of
+    monkeypatch.setattr(turns, "trees_of", lambda *arguments: all_trees(*arguments)[-2:])
+    monkeypatch.setattr("experiments.context.turns.REPOSITORY", tmp_path)
     monkeypatch.setattr("experiments.recipes.results_folder.RESULTS", tmp_path / "tracked")
     monkeypatch.setattr("experiments.recipes.results_folder.APART", tmp_path / "results")
     asked = ["context", "turns", "repositories", "scotch_light", *corpus, *small]
@@ -202,7 +202,7 @@ def test_trees_are_left_out_in_turn(corpus, small, tmp_path, monkeypatch, capsys
     assert main(asked) == 0
     assert [path.stat().st_mtime_ns for path in weights] == before  # finished ones are not trained again
     assert not (tmp_path / "tracked").exists()  # small runs are not the default
-    monkeypatch.setattr("experiments.context.page._turn", lambda *arguments: taken.append(arguments[-1]))
+    monkeypatch.setattr("experiments.context.turns._turn", lambda *arguments: taken.append(arguments[-1]))
     taken: list[Path] = []
     assert main(["context", "turns", "repositories", "scotch_light", *corpus, "--train.seed=1"]) == 0
     assert {*taken} == {tmp_path / "tracked"}

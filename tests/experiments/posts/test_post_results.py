@@ -1,5 +1,6 @@
 """Tables of results and of ablations, whose every variant can be run; saved results become means over seeds."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from evaluation.result_store import ResultStore
 from experiments.posts.config import resolve_plan
-from experiments.posts.pages import ablation_page, summary, write_summaries
+from experiments.posts.pages import ablation_page, cost, summary, write_summaries
 from experiments.posts.results import (
     ABLATIONS,
     BASE,
@@ -46,8 +47,7 @@ def test_means_over_seeds_and_the_difference_with_its_interval():
     rows = [line for line in page.splitlines() if line.startswith("| ")]
     assert rows[1].startswith("| base | 40 | 0.250 ± 0.000 |")
     assert rows[2].startswith("| better | 40 | 0.750 ± 0.000 | +0.500 (+0.3")
-    assert rows[2].endswith(" | better |")
-    assert rows[3] == "| others | 1 | 1.000 ± 0.000 |  |  |  |"
+    assert rows[3] == "| others | 1 | 1.000 ± 0.000 |  |"
 
 
 def test_results_of_other_queries_are_not_compared():
@@ -68,7 +68,8 @@ def test_a_trained_model_with_one_seed_gets_no_verdict(ranker):
     assert "+0.500, 3.00 times, one seed or one thread of duplicates: no interval and no verdict" in line
     page = summary("site", {"full": {ranker: [one], "bm25_tuned": [control]}})
     assert f"| {ranker} | 1 | +0.500 | 3.00 times |  | one seed |" in page
-    assert f"- One seed: {ranker} +0.500.\n" in page
+    assert f"- No verdict, with one seed: `{ranker}` +0.500.\n" in page
+    assert "with a verdict," not in page
 
 
 def test_queries_of_one_thread_say_no_more_than_one_query():
@@ -128,9 +129,11 @@ def test_seeds_are_averaged_and_the_control_is_counted_once(tmp_path):
     assert f"| {TRAINED} + b | 2 | 0.750 ± 0.000 (" in page
     assert "| bm25_tuned | 1 | 0.250 (" in page
     assert f"| {TRAINED} + b | 2 | +0.500 (+0.3" in page
-    assert f"- Better: {TRAINED} + b +0.500 (+0.3" in page
+    assert f"- Ahead: `{TRAINED} + b` +0.500 (+0.3" in page
+    assert "\nOf 1 ranker with a verdict, 1 is ahead of `bm25_tuned`.\n" in page
     (written,) = write_summaries(tmp_path)
-    assert written.read_text() == page
+    spent = "Cost: 0 trained stages, 0.0 hours in all; times of ranking are not saved."
+    assert written.read_text() == summary("site", found, spent)
 
 
 def test_saved_ablations_have_a_page(tmp_path):
@@ -143,8 +146,10 @@ def test_saved_ablations_have_a_page(tmp_path):
     _, page = write_summaries(tmp_path)
     assert page.name == "site-ablations_on_test.md"
     lines = page.read_text().splitlines()
-    assert lines[0] == "# site: what do parts of the loop do on the test?"
-    assert "queries are those of the main test" in lines[2]
+    assert lines[0] == "# site: what do parts of the loop change, on the queries of the main test?"
+    assert lines[2].startswith("**Nothing is concluded here.** These tables read the queries of the main test")
+    assert "The largest difference in Recall@10: `3 rounds`, +0.500 (+0.3" in lines[2]
+    assert not any("better" in line or "ahead" in line for line in lines)
     assert [line for line in lines if line.startswith("## ")] == ["## snipper_rounds"]
     assert any(line.startswith("| 3 rounds | 40 | 0.750 ± 0.000 | +0.500 (+0.3") for line in lines)
     assert not any("1 round" in line for line in lines)  # not run
@@ -157,3 +162,31 @@ def test_damaged_and_missing_results(tmp_path):
     (tmp_path / "site" / "a.json").write_text('{"results": [{}]}')
     with pytest.raises(ValueError, match="is no result"):
         grouped(ResultStore(tmp_path / "site").load())
+
+
+def test_titles_are_compared_with_code_and_errors_of_the_same_ranker():
+    rows = {"bm25": BAD, "bm25, titles as queries": GOOD, "bm25_tuned": BAD}
+    page = summary("site", {"full": {name: [result(ranks, ranker=name)] for name, ranks in rows.items()}})
+    assert "## Recall@10 by titles minus that by code and errors, full corpus" in page
+    assert "\n| bm25 | +0.500 (+0.3" in page.partition("## Recall@10 by titles")[2]
+
+
+def test_kinds_of_query_have_differences_with_intervals():
+    rows = {"bm25": GOOD, "bm25_tuned": BAD}
+    full = {
+        name: [replace(result(ranks, ranker=name), kinds={"error": [*range(20)], "code": [*range(30)]})]
+        for name, ranks in rows.items()
+    }
+    page = summary("site", {"full": full})
+    line = next(each for each in page.splitlines()[::-1] if each.startswith("| bm25 |"))
+    assert line.startswith("| bm25 | +0.667 (")
+    assert " | +0.500 (" in line
+    assert line.count("ahead") == 2
+
+
+def test_a_stage_that_two_runs_share_costs_once(tmp_path):
+    stages = [{"key": "pretrain-1", "seconds": 1800.0}, {"key": "round-1", "seconds": 5400.0}]
+    for seed, own in enumerate((stages, stages[:1])):
+        save_results(tmp_path, f"a-seed{seed}", [result(BAD)], {"stages": own})
+    runs = ResultStore(tmp_path).load().values()
+    assert cost(runs) == "Cost: 2 trained stages, 2.0 hours in all; times of ranking are not saved."

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from experiments.posts.config import resolve_plan
-from experiments.posts.pages import size_rows, write_statistics
 from experiments.posts.run import tuned_page
+from experiments.posts.sizes import size_rows, write_statistics
 from tests.data_prep.posts.dumps import POST, small_dump
 
 

@@ -10,7 +10,8 @@ from evaluation.metrics import METRICS, Metric
 from evaluation.results import load_result, save_result
 from evaluation.tables import PUBLISHED, render_table
 from experiments.run import training
-from experiments.tables.comparison_tables import published_table, tables
+from experiments.tables.comparison_tables import tables
+from experiments.tables.published import published_page
 from tests.evaluation.test_results import SIZE, result
 
 WORST = Metric("worst", "Worst", lambda ranks: float(1 / ranks.max()), lambda _: 0.125, shown="always")
@@ -67,9 +68,9 @@ def test_the_terminal_and_the_file_have_it(monkeypatch, tmp_path):
 
 
 def test_numbers_of_papers_stay_in_their_columns(monkeypatch):
-    before = published_table()
+    before = published_page()
     with_metrics(monkeypatch, WORST, FURTHER)
-    assert published_table() == before
+    assert published_page() == before
     assert list(PUBLISHED[0].measures) == ["top1", "top5", "top10", "mrr"]
 
 

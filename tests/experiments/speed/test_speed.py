@@ -5,12 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
+from cli.tables import ABOUT
 from data_prep.installation import machine
 from data_prep.records import SourceFile
 from data_prep.store.tokenizing import WordTokenizer
-from evaluation.speed import Measured, SpeedOptions, Spread
+from evaluation.speed import Measured, Row, SpeedOptions, Spread
+from experiments.recipes.results_folder import RESULTS
 from experiments.speed import jdk, scoring
-from experiments.speed.report import Record, digits, page, save, saved_records, shown
+from experiments.speed.report import Record, digits, page, save, saved_records, section, shown
 from galm.config import GalmConfig
 from tests.tiny_models import smaller
 
@@ -172,6 +174,34 @@ def test_all_parsers_find_the_same_methods_and_broken_files_are_skipped(monkeypa
     assert [row.second for row in found.rows] == ["tree-sitter, declarations", "javalang, declarations"]
     assert jdk.drawn_files(files, 3) == jdk.drawn_files(reversed(files), 3)
     assert jdk.drawn_files(files, 3, seed=1) != jdk.drawn_files(files, 3)
+
+
+def row(name, second, *, ratio):
+    once, times = Spread(median=4.0), Spread(median=ratio, least=1.5, most=9.0)
+    return Row(name=name, first="one", first_seconds=once, second=second, second_seconds=once, ratio=times)
+
+
+def test_the_page_begins_with_its_question_and_the_newest_answers():
+    rows = [row("width 32", "plain, the ranker's padding", ratio=2.5)]
+    old = Record.now("scoring", "bash run.sh speed scoring", Measured(about="Few.", unit="a step", rows=rows))
+    slower = [dataclasses.replace(rows[0], ratio=Spread(median=3.0, least=2.0, most=4.0))]
+    new = dataclasses.replace(old, date="2999-01-01", measured=dataclasses.replace(old.measured, rows=slower))
+    head = page([old, new], ABOUT).split("\n\n")
+    assert head[0] == "# How fast is each part?"
+    assert " takes 3.00 (2.00 to 4.00) times as long as its fast one." in head[1]
+    assert page([dataclasses.replace(old, measurement="rows")], ABOUT).split("\n\n")[1].startswith("Made by ")
+
+
+def test_the_models_that_were_timed_are_named():
+    rows = [row("a question", model, ratio=2.5) for model in ("galm", "tabcs")]
+    models = Record.now("models", "bash run.sh speed models", Measured(about="Few.", unit="each", rows=rows))
+    assert "\n\nTimed were: `one`; `galm`; `tabcs`. Pictures of times have no other model.\n\n" in section(models)
+    assert "Timed were" not in section(dataclasses.replace(models, measurement="rows"))
+
+
+def test_the_saved_page_is_in_step_with_what_was_measured():
+    text = (RESULTS / "speed.md").read_text(encoding="utf-8")
+    assert text == page(saved_records(RESULTS), ABOUT), "run: bash run.sh table"
 
 
 def test_records_are_saved_read_again_and_shown_newest_first(tmp_path):

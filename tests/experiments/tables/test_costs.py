@@ -20,7 +20,7 @@ def test_hours_of_training_and_ranking_are_added():
 
 def test_a_run_that_stands_in_two_tables_counts_once():
     run = ran("a", train=2, evaluate=0.5)
-    assert cost([run, run]).startswith("Cost: 1 runs, 2.0 hours of training and 0.5 of ranking,")
+    assert cost([run, run]).startswith("Cost: 1 run, 2.0 hours of training and 0.5 of ranking,")
 
 
 def test_weights_that_are_tested_again_are_not_trained_again():

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from evaluation.results import Validation
-from experiments.tables.ablations import EDGES, FORMS, STARTS, TABLES, grid_cells, grid_of, grid_page
+from experiments.tables.graph_grid import EDGES, FORMS, STARTS, TABLES, grid_cells, grid_of, grid_page
 from tests.evaluation.test_results import SIZE, result
 
 PLAIN = result(model="galm", also={})
@@ -43,9 +43,11 @@ def test_a_degenerate_graph_is_marked_and_does_not_count_as_the_best():
         cell("start 0.3, L = 2, perceptron", 2),
     )
     assert "1.000 ± 0.000°" in text
-    assert "*start 0.3, L = 2, perceptron*, the best without a graph *start 0.1, no graph, perceptron*" in text
-    assert "With the mean, no graph that is not degenerate has two seeds yet" in text
-    assert "+0.250 (+0.250 to +0.250)" in text
+    assert text.startswith(
+        "# Does the graph help?\n\nWith the perceptron as head, the best graph minus the best without one: +0.250 "
+        "(+0.250 to +0.250) of MRR. They are *start 0.3, L = 2, perceptron* and *start 0.1, no graph, perceptron*."
+    )
+    assert "With the mean as head, no graph that is not degenerate has two seeds yet" in text
     assert "| start 0.3, L = 2, perceptron |  | 0.700 |" in text
 
 

@@ -65,7 +65,13 @@ def test_an_encoder_is_compared_with_galm_plus_and_with_itself_untrained(saved, 
 
 def test_the_page_compares_all_languages_with_one_and_models_with_bm25(saved):
     page = language_page(saved)
-    assert f"Queries and their repositories: python {SIZE} of 3." in page
+    assert f"| queries | {SIZE} |\n| repositories | 3 |" in page
+    head = page.split("\n\n")
+    assert head[0] == "# Is one model of all languages better than one for each?"
+    assert head[1:3] == [
+        "**unif: of all languages - of the language** is ahead in 1 of 1 languages, in pools of 1,000.",
+        "- Ahead: `python` +0.500 (+0.500 to +0.500).",
+    ]
     assert "| unif, of all languages | 1.000 ± 0.000 |" in page
     assert "| unif: of all languages - of the language | +0.500 (+0.500 to +0.500) |" in page
     assert f"| unif, of the language - {CONTROL} | +0.250 (+0.250 to +0.250) |" in page
@@ -80,3 +86,14 @@ def test_missing_trees_are_named(saved):
     (saved / "queries" / "trees-python-1000.json").unlink()
     with pytest.raises(ValueError, match=r"expected trees-python-1000, source trees of queries, in .*queries"):
         language_page(saved)
+
+
+def test_a_model_with_one_seed_gets_no_answer(saved, monkeypatch):
+    found = [(Row("galm_plus", of), "python", 1000, of_rank(rank)) for of, rank in (("own", 2), ("all", 1))]
+    found += [(Row("unif", of), "python", 1000, of_rank(2, seed)) for of in ("own", "all") for seed in range(3)]
+    monkeypatch.setattr(language_table, "_results", lambda _folder, **_: iter(found))
+    page = language_page(saved)
+    assert "- Level, within 0.01: `python` +0.000 (" in page
+    assert "With one seed, `galm_plus` gets no verdict." in page
+    monkeypatch.setattr(language_table, "_results", lambda _folder, **_: iter(found[:2]))
+    assert "Ahead and behind" not in language_page(saved)

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.result_store import ResultStore
+from experiments.context.results import save_result as save_context
 from experiments.recipes.config import resolve
 from experiments.tables.ablations import ABLATIONS
 from experiments.tables.cells import saved_results
@@ -35,6 +36,8 @@ from experiments.tables.tuning import (
     tuning_page,
 )
 from tests.evaluation.test_results import result
+from tests.experiments.context.test_context_results import result as context_result
+from tests.experiments.posts.test_post_results import write_results as write_posts
 from tests.experiments.tables.saved_runs import copied, has
 
 SAVED = Saved(RESULTS)
@@ -286,3 +289,17 @@ def test_an_encoders_trials_have_a_row_each_and_a_column_for_each_data_set():
     page = tuning_page([(cells[0].label, replace(found, exact={**found.exact, "mrr": 0.5}))])
     (row,) = [line for line in page.splitlines() if line.startswith(f"| {first} |")]
     assert [cell.strip() for cell in row.split("|")[1:-1]] == [first, "0.500", ""]
+
+
+def test_one_command_writes_the_pages_of_contexts_and_of_posts_too():
+    names = {name for name, _ in pages(SAVED)}
+    corpora = {each.name for each in (RESULTS / "posts").iterdir() if each.is_dir()}
+    assert names >= {"scotch.md", *(f"posts/{each}.md" for each in corpora)}
+    assert names >= {f"posts/{page.name}" for page in (RESULTS / "posts").glob("*.md")}
+
+
+def test_contexts_and_posts_of_ones_own_have_their_pages_too(tmp_path):
+    for model in ("m", "m_no_context"):
+        save_context(context_result(model, 0), tmp_path / "context")
+    write_posts(tmp_path / "posts" / "site")
+    assert {name for name, _ in pages(Saved(tmp_path, own=True))} == {"scotch.md", "posts/site.md"}
