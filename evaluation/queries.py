@@ -156,7 +156,7 @@ OVERLAP: Final = "overlap with its method"
 CODE: Final = "length of its method"
 TRAINED: Final = "nearest training method"
 READ: Final = "earlier ablations"
-ASKED: Final = "query in training"
+ASKED: Final = "same query in training"
 KINDS: Final = (LENGTH, OVERLAP, CODE, TRAINED, ASKED, READ)
 """The kinds of classes."""
 
@@ -201,7 +201,7 @@ def query_classes(facts: QueryFacts) -> list[QueryClass]:
         found += _between(TRAINED, (*_NEAREST, "4/5 or more"), edges, np.asarray(facts.nearest, dtype=np.float64))
     either = (-1.0, 0.0, 1.0)
     if facts.asked:
-        found += _between(ASKED, ("another", "the same"), either, np.asarray(facts.asked, dtype=np.float64))
+        found += _between(ASKED, ("no", "yes"), either, np.asarray(facts.asked, dtype=np.float64))
     if facts.read:
         labels = ("not judged on it", "judged on it")
         found += _between(READ, labels, either, np.asarray(facts.read, dtype=np.float64))

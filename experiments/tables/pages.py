@@ -63,7 +63,7 @@ from experiments.tables.query_kinds import (
     saved_facts,
 )
 from experiments.tables.readme_table import OVERVIEW, overview_leads, overview_picture, with_tables
-from experiments.tables.same_splits import WHY, are_joined, joined
+from experiments.tables.same_splits import WHY, are_joined, joined, joined_facts
 from experiments.tables.tuning import TRIED, cells_of, encoder_trials, tuning_page
 from experiments.terminal.console import say
 
@@ -119,7 +119,7 @@ class Saved:
     @cached_property
     def answers(self) -> Mapping[str, Answers]:
         """What answers the questions of the main page, by test set."""
-        return answers_of(self.main, saved_facts(self.folder).values(), self.clusters)
+        return answers_of(self.main, joined_facts(saved_facts(self.folder).values()), self.clusters)
 
     @cached_property
     def times(self) -> Sequence[Row]:

@@ -20,6 +20,7 @@ from evaluation.significance import PairedValues
 from experiments.recipes.config import Configuration, resolve
 from experiments.tables.cells import Cell, finished
 from experiments.tables.comparison_tables import Clusters, inline_text, markdown_table, with_interval
+from experiments.tables.same_splits import joined_facts
 from experiments.terminal.console import say
 
 QUERIES: Final = "queries"
@@ -74,7 +75,7 @@ def saved_facts(results: Path) -> dict[str, QueryFacts]:
 
 def clusters(results: Path) -> Clusters:
     """The files that queries are of, of those test splits of which facts are saved."""
-    return {facts.fingerprint: facts.files for facts in saved_facts(results).values()}
+    return {facts.fingerprint: facts.files for facts in joined_facts(saved_facts(results).values())}
 
 
 def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, str]) -> None:
@@ -230,5 +231,5 @@ def _of_training(facts: QueryFacts) -> str:
         " The nearest training method is that of whose distinct tokens the method shares most, as Jaccard similarity, "
         "among those that copies were removed from. Only the field of tokens counts there, not names, calls or trees."
     ) * bool(facts.nearest)
-    text += " The same query: a training pair has the words of this query too." * bool(facts.asked)
+    text += " Same query in training: a training pair has the words of this query too." * bool(facts.asked)
     return text + " Earlier ablations were judged on a part of these queries." * bool(facts.read)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from evaluation.queries import QueryFacts
 from evaluation.results import Result, Tested
 
 SAME_SPLITS: Final[Mapping[str, str]] = {
@@ -37,6 +38,11 @@ def joined(results: Iterable[tuple[str, Result]]) -> list[tuple[str, Result]]:
 def _joined(tested: _Tested) -> _Tested:
     known = tested.data.fingerprint
     return replace(tested, data=replace(tested.data, fingerprint=SAME_SPLITS.get(known, known)))
+
+
+def joined_facts(facts: Iterable[QueryFacts]) -> list[QueryFacts]:
+    """The same of the facts of queries, which do not look at calls alone: all of them are equal on both."""
+    return [replace(each, fingerprint=SAME_SPLITS.get(each.fingerprint, each.fingerprint)) for each in facts]
 
 
 def are_joined(results: Iterable[tuple[str, Result]]) -> bool:

@@ -29,6 +29,7 @@ from evaluation.results import DataSource, as_result, measure
 from evaluation.significance import RunDifference
 from experiments.recipes.results_folder import RESULTS
 from experiments.tables.query_kinds import saved_facts
+from experiments.tables.same_splits import joined_facts
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import SIZE, result
 
@@ -158,7 +159,7 @@ def test_kept_facts_are_of_the_kept_results():
     plain, kept = ResultStore(RESULTS / "main").get("jdk-bm25-seed0"), saved_facts(RESULTS)
     if plain is None or "jdk" not in kept:
         pytest.skip("needs the saved result of bm25 on the jdk, and the facts of its queries")
-    facts, result = kept["jdk"], as_result(plain.content, plain.where)
+    (facts,), result = joined_facts([kept["jdk"]]), as_result(plain.content, plain.where)
     assert facts.fingerprint == result.data.fingerprint
     assert [shared == 0 for shared in facts.shared] == [rank == result.pool_size for rank in result.ranks]
 

@@ -20,7 +20,8 @@ from experiments.tables.answers_pictures import answers_pictures as pictures_of
 from experiments.tables.comparison_tables import SAID, with_interval
 from experiments.tables.main_table import README_TESTS, TESTS, of_trials
 from experiments.tables.pages import RESULTS, Saved
-from experiments.tables.same_splits import SAME_SPLITS, WHY, are_joined
+from experiments.tables.query_kinds import saved_facts
+from experiments.tables.same_splits import SAME_SPLITS, WHY, are_joined, joined_facts
 from tests.evaluation.test_results import SIZE, result
 
 SAVED = Saved(RESULTS)
@@ -129,6 +130,9 @@ def test_splits_that_count_as_one_are_one_pool_and_the_page_says_so():
     assert WHY in PAGE
     assert "One of these methods has another list of calls" in WHY
     assert are_joined(SAVED.as_saved)
+    facts = next(each for each in saved_facts(RESULTS).values() if each.fingerprint in (kept, other))
+    assert [each.fingerprint for each in joined_facts([replace(facts, fingerprint=other)])] == [kept]
+    assert len(set(SAVED.clusters[kept])) > 1
     assert not are_joined([row for row in SAVED.as_saved if row[1].data.fingerprint == kept])
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from evaluation.comparison import by_pool, judged, largest_pools
-from evaluation.queries import gain, query_classes
+from evaluation.queries import ASKED, gain, query_classes
 from evaluation.result_store import ROWS
 from experiments.tables.comparison_pictures import band_shares, kind_pictures
 from experiments.tables.comparison_tables import with_interval
 from experiments.tables.pages import RESULTS, Saved, pages, pictures
-from experiments.tables.query_kinds import kind_table, nearest_table
+from experiments.tables.query_kinds import kind_table, nearest_table, saved_facts
 from tests.evaluation.test_queries import entry, facts
 from tests.evaluation.test_results import SIZE, result
 from tests.experiments.tables.saved_runs import copied
@@ -82,6 +82,14 @@ def test_the_page_of_kinds_has_the_models_of_the_main_page_and_says_nothing_of_a
         assert any(line.startswith("| all queries |") and text in line for line in of_kinds.splitlines())
 
 
+def test_the_saved_queries_of_the_jdk_have_a_class_that_training_has_too():
+    (facts,) = [each for each in saved_facts(RESULTS).values() if each.dataset == "jdk" and each.split == "test"]
+    (same,) = [each for each in query_classes(facts) if (each.kind, each.label) == (ASKED, "yes")]
+    assert same.size == sum(facts.asked) > 20
+    page = (RESULTS / "main-where.md").read_text(encoding="utf-8")
+    assert f"{ASKED}: yes ({same.size})" in page
+
+
 def test_overlap_with_training_stands_first(three):
     pool, entries, known_facts = three
     near = replace(
@@ -91,7 +99,7 @@ def test_overlap_with_training_stands_first(three):
     header, _, *rows = nearest_table((pool, entries, near)).splitlines()
     assert (
         header
-        == f"| **jdk** | nearest training method: 4/5 or more ({SHORT}) | query in training: the same ({SHORT}) |"
+        == f"| **jdk** | nearest training method: 4/5 or more ({SHORT}) | same query in training: yes ({SHORT}) |"
     )
     assert rows == ["| galm_plus - bm25_tuned | **+0.500 (+0.500 to +0.500)** | **+0.500 (+0.500 to +0.500)** |"]
 
