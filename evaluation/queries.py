@@ -205,7 +205,8 @@ def query_classes(facts: QueryFacts) -> list[QueryClass]:
     if facts.read:
         labels = ("not judged on it", "judged on it")
         found += _between(READ, labels, either, np.asarray(facts.read, dtype=np.float64))
-    return [everything, *(each for each in found if each.size >= LEAST and len(np.unique(files[each.rows])) > 1)]
+    sizes = range(LEAST, everything.size)
+    return [everything, *(each for each in found if each.size in sizes and len(np.unique(files[each.rows])) > 1)]
 
 
 def length_classes(lengths: Int[np.ndarray, " queries"]) -> list[QueryClass]:

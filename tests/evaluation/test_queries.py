@@ -15,6 +15,7 @@ from evaluation.comparison import Entry, by_pool
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.queries import (
+    ASKED,
     LEAST,
     QueryFacts,
     gain,
@@ -174,6 +175,15 @@ def entry(label: str, *seeds: list[int]) -> Entry:
 def facts(words: list[int], distinct: list[int], shared: list[int]) -> QueryFacts:
     place = {"dataset": "jdk", "origin": "jdk-25", "fingerprint": "0a1b", "split": "test"}
     return QueryFacts(**place, words=words, distinct=distinct, shared=shared, files=[*range(len(words))])
+
+
+def test_a_class_is_a_part_of_the_queries():
+    """One of all queries would say again what the first row says."""
+    some = facts([4] * 60, [4] * 60, [2] * 60)
+    assert [each.label for each in query_classes(some)] == ["all queries"]
+    asked = query_classes(replace(some, asked=[1] * 25 + [0] * 35))
+    assert [(each.kind, each.label, each.size) for each in asked[1:]] == [(ASKED, "no", 35), (ASKED, "yes", 25)]
+    assert len(query_classes(replace(some, asked=[0] * 60))) == 1
 
 
 def test_a_length_is_of_the_class_that_names_it():
