@@ -124,7 +124,8 @@ class Answers:
             return {}
         rows = np.asarray(self.facts.read) == 0
         known = [pair for pair in IN_SHORT.values() if pair in self.leads]
-        gains = [gain(*(self.rows[name] for name in pair), rows, self.facts.files) for pair in known]
+        files = self.facts.files
+        gains = [gain(self.rows[first], self.rows[second], rows, files) for first, second in known]
         return dict(zip(known, judged(gains), strict=True))
 
 

@@ -50,8 +50,7 @@ _TIMES: Final = (
 _CONVENTIONS: Final = f"""\
 - Differences are paired over queries, with 95 % intervals over training seeds and queries, those of one file together.
   On CSN and JCG files are not known: each query counts for itself.
-- Ahead and behind: p < 0.05 after Holm's correction for all comparisons of a test set on this page. Intervals are not
-  corrected, so that one may leave out 0 where nothing is shown.
+- Ahead and behind: p < 0.05 after Holm's correction for all comparisons of a test set on this page.
 - Level: the whole interval lies within {MARGIN:g} of 0. That is as if of a hundred queries two had their method first
   in place of second. Where neither holds, nothing is shown.
 - A trained row with one seed gets no verdict. With three, p-values are somewhat too small where trainings differ much
@@ -94,7 +93,8 @@ def answers_page(
     found: Mapping[str, Answers],
     chosen: str = "",
     times: Sequence[Row] = (),
-    notes: Sequence[str] = (),
+    caveat: str = "",
+    data: str = "",
     cost: str = "",
 ) -> str:
     """The page; "" without answers.
@@ -103,12 +103,13 @@ def answers_page(
         found: test set -> what was found on it.
         chosen: how the models' settings were chosen.
         times: of the models, compared with BM25's.
-        notes: further remarks on the first table, each a sentence or more.
+        caveat: what stands directly below the first table.
+        data: a remark on the test sets, after the other remarks on that table.
         cost: of all runs, in a sentence.
     """
     if not found:
         return ""
-    lines = [*_caveats(found), *notes]
+    lines = filter(None, (caveat, _corrected(found), *_caveats(found), data))
     parts = (
         _HEADING,
         f"{_TASK} {_first_sentence(found)}",
@@ -165,6 +166,14 @@ def in_short(found: Mapping[str, Answers]) -> str:
 
 def _word(lead: Lead) -> str:
     return f"{YES_OR_NO[lead.side]}, {with_interval(lead.difference)}"
+
+
+def _corrected(found: Mapping[str, Answers]) -> str:
+    sizes = (sum(lead.difference.has_verdict for lead in each.leads.values()) for each in found.values())
+    return (
+        f"Verdicts are corrected for all comparisons of a test set on this page ({_listed([*map(str, sizes)])}). The "
+        "intervals are not: one may leave out 0 where nothing is shown."
+    )
 
 
 def _caveats(found: Mapping[str, Answers]) -> Iterator[str]:

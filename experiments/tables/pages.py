@@ -134,8 +134,8 @@ class Saved:
     def main_page(self) -> str:
         """The answers; settings and notes are those of this repository's runs."""
         chosen = "" if self.own else budgets(*encoder_trials(dict(self.trials)))
-        notes = filter(None, (tree_note(self.main), WHY if are_joined(self.as_saved) else ""))
-        return answers_page(self.answers, chosen, self.times, [*notes], self._cost)
+        why = WHY if are_joined(self.as_saved) else ""
+        return answers_page(self.answers, chosen, self.times, tree_note(self.main), why, self._cost)
 
     @property
     def _cost(self) -> str:

@@ -27,7 +27,6 @@ from evaluation.queries import (
 )
 from evaluation.result_store import ResultStore
 from evaluation.results import DataSource, as_result, measure
-from evaluation.significance import RunDifference
 from experiments.recipes.results_folder import RESULTS
 from experiments.tables.query_kinds import saved_facts
 from experiments.tables.same_splits import joined_facts
@@ -238,8 +237,3 @@ def test_a_gain_is_the_mean_difference_of_the_chosen_queries_over_all_seeds():
     assert found.low < found.mean < found.high
     back = gain(second, first, rows, files)
     assert (back.mean, back.low, back.high) == pytest.approx((-found.mean, -found.high, -found.low), abs=1e-9)
-
-
-@pytest.mark.parametrize(("low", "high", "sign"), [(0.1, 0.3, 1), (-0.1, 0.3, 0), (-0.3, -0.1, -1), (0.0, 0.2, 0)])
-def test_the_sign_is_that_of_the_whole_interval(low, high, sign):
-    assert RunDifference((low + high) / 2, low, high, 1.0, 0.0, 1.0).sign == sign
