@@ -112,10 +112,10 @@ class Answers:
         """The same pairs by the ranks of ``copies``."""
         return _leads(self.copies, self.clusters)
 
-    @property
-    def with_earlier_settings(self) -> list[str]:
-        """The compared word models that have no row of equal trials here."""
-        return [name for name in _OF_TRIALS if name in self.labels and self.labels[name] != of_trials(name)]
+    def word_models(self, *, of_equal_trials: bool) -> list[str]:
+        """The compared word models whose rows here have the best of equal trials, or those that have not."""
+        known = [name for name in _OF_TRIALS if name in self.labels]
+        return [name for name in known if (self.labels[name] == of_trials(name)) == of_equal_trials]
 
     @property
     def unread(self) -> Mapping[Pair, Lead]:

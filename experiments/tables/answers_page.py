@@ -178,8 +178,8 @@ def _corrected(found: Mapping[str, Answers]) -> str:
 
 def _caveats(found: Mapping[str, Answers]) -> Iterator[str]:
     """What the first table does not show: rows of earlier settings, and queries that ablations have read."""
-    earlier = [title for title, each in found.items() if each.with_earlier_settings]
-    trials = [title for title in found if title not in earlier]
+    earlier = [title for title, each in found.items() if each.word_models(of_equal_trials=False)]
+    trials = [title for title, each in found.items() if each.word_models(of_equal_trials=True) and title not in earlier]
     if trials:
         yield (
             f"Each word model has the best of its {TRIALS} trials on {_listed(trials)}. GALM was trained without its "

@@ -234,6 +234,14 @@ def test_the_first_table_of_a_small_page_has_each_kind_of_answer(found):
     assert one == ["one seed, +0.000"]
 
 
+def test_only_pages_with_rows_of_trials_speak_of_them(found):
+    assert "of its 8 trials" not in page_of(found)
+    rows = [*runs(of_trials("galm"), [1] * SIZE, [1] * SIZE), *runs("bm25_tuned", [2] * SIZE, trained=False)]
+    assert "Each word model has the best of its 8 trials on JDK (seen project)." in page_of(answers_of(rows, [], {}))
+    rows = [*runs("minilm", [1] * SIZE, [1] * SIZE), *runs("bm25_tuned", [2] * SIZE, trained=False)]
+    assert "of its 8 trials" not in page_of(answers_of(rows, [], {}))
+
+
 def test_the_picture_has_the_pairs_of_several_test_sets(found):
     assert "galm - tabcs" in drawn_pairs(found)
     drawn = drawn_pairs(SAVED.answers)
