@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from evaluation.metrics import Measures, exact, published_convention
-from evaluation.results import Result, Tested, Validation
+from evaluation.results import Result, Tested
 from evaluation.significance import RunDifference, Runs, compare_runs, holm
 
 
@@ -50,12 +50,6 @@ class Entry:
         """The exact MRR, averaged over the seeds."""
         return statistics.fmean(tested.exact["mrr"] for tested in self.tested)
 
-    def validations(self) -> list[Validation]:
-        """The validations during training, averaged over the seeds; only epochs that all seeds have reached."""
-        seeds = [{each.epoch: each for each in result.history} for result in self.results if result.history]
-        epochs = sorted(set.intersection(*map(set, seeds))) if seeds else []
-        return [mean_validation([seed[epoch] for seed in seeds]) for epoch in epochs]
-
     @property
     def mrr_text(self) -> str:
         """The exact MRR, with its deviation over several seeds, as the text of a cell."""
@@ -66,22 +60,6 @@ class Entry:
     def mrr_deviation(self) -> float | None:
         """Standard deviation of the exact MRR over the seeds; None for a single seed."""
         return statistics.stdev(tested.exact["mrr"] for tested in self.tested) if self.seeds > 1 else None
-
-
-def mean_validation(runs: Sequence[Validation]) -> Validation:
-    """The mean validation of several seeds after the same epoch."""
-    return Validation(
-        epoch=runs[0].epoch,
-        pairs=runs[0].pairs,
-        seconds=statistics.fmean(run.seconds for run in runs),
-        top1=statistics.fmean(run.top1 for run in runs),
-        mrr=statistics.fmean(run.mrr for run in runs),
-        inside={
-            name: statistics.fmean(run.inside[name] for run in runs)
-            for name in runs[0].inside
-            if all(name in run.inside for run in runs)
-        },
-    )
 
 
 @dataclass(frozen=True, slots=True)

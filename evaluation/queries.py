@@ -41,11 +41,12 @@ class QueryFacts:
     texts: Sequence[int] = ()  # a number for its words, the same for queries of equal words; none: as above
     nearest: Sequence[float] = ()  # Jaccard similarity of its method's tokens with the nearest training method's
     read: Sequence[int] = ()  # 1: ablations before those of today were judged on it
+    asked: Sequence[int] = ()  # 1: a training pair has a query of the same words
 
     def __post_init__(self) -> None:
         if not len(self.words) == len(self.distinct) == len(self.shared) == len(self.files) > 0:
             raise UserError("the facts of queries are four lists of the same length, of one query or more")
-        for further in (self.code_words, self.texts, self.nearest, self.read):
+        for further in (self.code_words, self.texts, self.nearest, self.read, self.asked):
             if len(further) not in (0, len(self.words)):
                 raise UserError("the facts of queries have a further number for each query, or for none")
         rows = zip(self.shared, self.distinct, self.words, strict=True)
@@ -98,7 +99,14 @@ def query_facts(
         texts=numbered([tuple(split.words["query"][row].tolist()) for row in rows]),
         nearest=nearest_tokens(split, train) if train is not None and len(train) else [],
         read=[*read],
+        asked=asked_in(split, train) if train is not None and len(train) else [],
     )
+
+
+def asked_in(split: Split, train: Split) -> list[int]:
+    """For each query of ``split`` 1 if a query of ``train`` has the same words in the same order."""
+    known = {tuple(train.word_list("query", row)) for row in range(len(train))}
+    return [int(tuple(split.word_list("query", row)) in known) for row in range(len(split))]
 
 
 def nearest_tokens(split: Split, train: Split) -> list[float]:
@@ -148,7 +156,8 @@ OVERLAP: Final = "overlap with its method"
 CODE: Final = "length of its method"
 TRAINED: Final = "nearest training method"
 READ: Final = "earlier ablations"
-KINDS: Final = (LENGTH, OVERLAP, CODE, TRAINED, READ)
+ASKED: Final = "same query in training"
+KINDS: Final = (LENGTH, OVERLAP, CODE, TRAINED, ASKED, READ)
 """The kinds of classes."""
 
 _LENGTHS: Final = {"up to 3": 3, "4-5": 5, "6-8": 8, "9-12": 12, "13-18": 18}
@@ -190,11 +199,14 @@ def query_classes(facts: QueryFacts) -> list[QueryClass]:
     if facts.nearest:
         edges = (-1.0, *_NEAREST.values(), 1.0)
         found += _between(TRAINED, (*_NEAREST, "4/5 or more"), edges, np.asarray(facts.nearest, dtype=np.float64))
+    either = (-1.0, 0.0, 1.0)
+    if facts.asked:
+        found += _between(ASKED, ("no", "yes"), either, np.asarray(facts.asked, dtype=np.float64))
     if facts.read:
-        found += _between(
-            READ, ("not judged on it", "judged on it"), (-1.0, 0.0, 1.0), np.asarray(facts.read, dtype=np.float64)
-        )
-    return [everything, *(each for each in found if each.size >= LEAST and len(np.unique(files[each.rows])) > 1)]
+        labels = ("not judged on it", "judged on it")
+        found += _between(READ, labels, either, np.asarray(facts.read, dtype=np.float64))
+    sizes = range(LEAST, everything.size)
+    return [everything, *(each for each in found if each.size in sizes and len(np.unique(files[each.rows])) > 1)]
 
 
 def length_classes(lengths: Int[np.ndarray, " queries"]) -> list[QueryClass]:

@@ -27,8 +27,8 @@ from data_prep.files.writing import sole_holder, write_atomically
 ROWS: Final = "results.jsonl"
 LISTS: Final = "ranks.jsonl.gz"
 _LONG: Final = frozenset(
-    {"code_words", "distinct", "files", "groups", "history", "nearest", "queries", "ranks", "read", "right", "shared"}
-    | {"stages", "texts", "threads", "trees", "words"}
+    {"asked", "code_words", "distinct", "files", "groups", "history", "nearest", "queries", "ranks", "read", "right"}
+    | {"shared", "stages", "texts", "threads", "trees", "words"}
     | {"code", "error", "both", "other_text"}  # kinds of queries of posts
 )
 """Fields whose lists are kept in LISTS."""

@@ -120,11 +120,6 @@ class RunDifference:
         """Whether the variance over seeds is known."""
         return not math.isnan(self.p_value)
 
-    @property
-    def sign(self) -> int:
-        """1 or -1 if the interval is above or below 0, else 0."""
-        return int(self.low > 0) - int(self.high < 0)
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Runs:

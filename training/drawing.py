@@ -35,15 +35,12 @@ with mock.patch("os.path.exists", _exists_elsewhere):
     from matplotlib.font_manager import FontProperties, findfont, get_font
     from matplotlib.patches import Patch
     from matplotlib.patheffects import withStroke
-    from matplotlib.ticker import LogLocator, MaxNLocator
 
 __all__ = [
     "Axes",
     "Figure",
     "FigureCanvasAgg",
     "FontProperties",
-    "LogLocator",
-    "MaxNLocator",
     "Patch",
     "colormaps",
     "findfont",

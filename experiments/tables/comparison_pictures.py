@@ -1,4 +1,4 @@
-"""Figures of rankers: MRR with its interval, Top@K by K, training curves, and ranks by kind of query."""
+"""Figures of rankers: differences with their intervals, and ranks by kind of query."""
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,16 +8,11 @@ from typing import Final
 import numpy as np
 from jaxtyping import Bool, Float
 
-from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side, largest_pools
+from evaluation.comparison import MARGIN, Entry, Lead, Pool, Side
 from evaluation.queries import CODE, LENGTH, OVERLAP, TRAINED, QueryClass, QueryFacts, gain
-from evaluation.results import Validation
-from experiments.tables.comparison_tables import Named, Results
 from experiments.tables.query_kinds import KnownPool, classes_by_kind, compared
-from training.drawing import Axes, Figure, LogLocator, MaxNLocator, Patch, withStroke
+from training.drawing import Axes, Figure, Patch, withStroke
 
-_PLACES: Final = np.unique(np.geomspace(1, 100, 60).astype(int))
-"""The K of Top@K that are drawn."""
-_LINES: Final = ("-", "--", "-.", ":")
 _LETTERS: Final = 13
 """Of a text of 10 points, in an inch."""
 _FEW: Final = 2
@@ -82,8 +77,8 @@ def forest_panels(panels: Mapping[str, Mapping[str, Lead]], rows: Sequence[str],
         draw_leads(axes, leads, rows)
         axes.set_title(fill(title, _LETTERS * 6), fontsize=10)
     told = (
-        f"difference of {what}, 95 % interval over seeds and queries; red, blue: significant; hollow: one seed; "
-        f"band: within {MARGIN:g}"
+        f"difference of {what}, 95 % interval over seeds and queries; red: ahead, blue: behind, dark grey: level, "
+        f"light grey: not shown, hollow: one seed; band: within {MARGIN:g}"
     )
     figure.supxlabel(fill(told, int(_LETTERS * figure.get_figwidth())), fontsize=10)
     return as_png(figure)
@@ -96,127 +91,28 @@ def _draw_lead(axes: Axes, lead: Lead, place: int) -> None:
     axes.errorbar(mean, place, xerr=reach, fmt="o", capsize=4, color=SIDES[lead.side], markerfacecolor=face)
 
 
-def line_style(number: int) -> str:
-    """The line style of curve ``number``; colours repeat after ten."""
-    return _LINES[number // 10 % len(_LINES)]
-
-
-def comparison_pictures(results: Results) -> dict[str, bytes]:
-    """Each ranker's MRR with its interval, and its Top@K as a function of K: a PNG per test data set, by its name."""
-    found = {}
-    for name, (pool, entries) in largest_pools(results).items():
-        width = 10 + 0.16 * max(len(entry.label) for entry in entries)  # the labels appear twice
-        figure = Figure(figsize=(width, 1.8 + 0.32 * max(8, len(entries))), dpi=110, layout="constrained")
-        dots, curves = figure.subplots(1, 2, width_ratios=(1, 1.3))
-        _draw_dots(dots, entries)
-        _draw_curves(curves, entries)
-        figure.suptitle(pool.title)
-        found[name] = as_png(figure)
-    return found
-
-
-def _draw_dots(axes: Axes, entries: Sequence[Entry]) -> None:
-    """MRR with its 95 % interval over queries, mean ± 1.96 standard errors; above it, a cross for each seed."""
-    for place, entry in enumerate(reversed(entries)):
-        _draw_dot(axes, entry, place)
-        seeds = [tested.exact["mrr"] for tested in entry.tested] if entry.seeds > 1 else []
-        axes.plot(seeds, [place + 0.25] * len(seeds), "x", color="0.4", markersize=4)
-    axes.set_yticks(range(len(entries)), [entry.label for entry in reversed(entries)])
-    axes.grid(axis="x", color="0.9")
-    axes.set(xlabel="MRR, with 95 % interval over queries; crosses: seeds", title="Mean reciprocal rank")
-
-
-def _draw_dot(axes: Axes, entry: Entry, place: int) -> None:
-    values = entry.reciprocal_ranks
-    reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
-    axes.errorbar(float(values.mean()), place, xerr=reach, fmt="o", color="#1f77b4", capsize=4)
-
-
-def overview_picture(found: Named, names: Sequence[str], line: str) -> Figure:
-    """The table of README: a panel for each test, its rows ``names``, and a vertical line at the row ``line``."""
-    figure = Figure(figsize=(9, 3.8), dpi=100, layout="constrained")
-    panels = figure.subplots(1, len(found), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, (title, entries) in zip(panels, found.items(), strict=True):
-        for place, name in enumerate(reversed(names)):
-            if name in entries:
-                _draw_dot(axes, entries[name], place)
-            else:
-                axes.text(0.5, place, "not tested", transform=axes.get_yaxis_transform(), color="0.4", va="center")
-        if line in entries:
-            axes.axvline(entries[line].mrr, color="#d62728", linestyle="--", linewidth=1)
-        axes.grid(axis="x", color="0.9")
-        axes.set_title(title)
-    figure.supxlabel(f"MRR, with 95 % interval over queries; dashed line: {line}", fontsize=10)
-    panels[0].set_yticks(range(len(names)), names[::-1])
-    return figure
-
-
-def _draw_curves(axes: Axes, entries: Sequence[Entry]) -> None:
-    for number, entry in enumerate(entries):
-        ranks = np.concatenate([np.asarray(tested.ranks) for tested in entry.tested])
-        shares = [(ranks <= place).mean() for place in _PLACES]
-        axes.plot(_PLACES, shares, line_style(number), label=entry.label)
-    axes.set_xscale("log")
-    axes.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
-    axes.minorticks_off()
-    axes.grid(color="0.9")
-    axes.set(xlabel="K", ylabel="share of queries whose gold is among the first K", title="Top@K")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)  # beside the curves, which would cross it
-
-
-def training_pictures(results: Results) -> dict[str, bytes]:
-    """MRR on validation pairs by epoch and by time: a PNG per training data set, by its name."""
-    found = {}
-    for name, (pool, entries) in largest_pools(results).items():
-        trained = [entry for entry in entries if entry.validations() and entry.results[0].dataset == pool.dataset]
-        if trained:
-            found[name] = _training(f"Training on {pool.dataset} ({pool.origin})", trained)
-    return found
-
-
-def _training(title: str, entries: Sequence[Entry]) -> bytes:
-    figure = Figure(figsize=(14, max(5, 0.9 + 0.22 * len(entries))), dpi=110, layout="constrained")
-    by_epoch, by_time = figure.subplots(1, 2, sharey=True)
-    for number, entry in enumerate(entries):
-        _draw_run((by_epoch, by_time), entry.validations(), number, entry.label)
-        for result in entry.results if entry.seeds > 1 else ():
-            _draw_run((by_epoch, by_time), result.history, number)
-    by_epoch.set(xlabel="epochs", ylabel="MRR on validation pairs")
-    by_epoch.xaxis.set_major_locator(MaxNLocator(integer=True))
-    by_time.set(xlabel="minutes of training, without validation", xscale="log")
-    by_time.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    by_time.xaxis.set_major_formatter("{x:g}")
-    by_time.minorticks_off()
-    for axes in (by_epoch, by_time):
-        axes.grid(color="0.9")
-    figure.legend(*by_time.get_legend_handles_labels(), loc="outside right upper", fontsize=9, handlelength=4)
-    several = "; thick: the mean over seeds, thin: each seed" if any(entry.seeds > 1 for entry in entries) else ""
-    figure.suptitle(title + several, x=0.01, ha="left")  # not above the legend, which may be as high as the figure
-    return as_png(figure)
-
-
-def _draw_run(panels: tuple[Axes, Axes], run: Sequence[Validation], number: int, label: str | None = None) -> None:
-    """A run, or with a label the mean of several, by epochs and by minutes."""
-    epochs, minutes = [float(each.epoch) for each in run], [each.seconds / 60 for each in run]
-    scores, colour = [each.mrr for each in run], f"C{number % 10}"
-    width, marker = (2.0, ".") if label else (0.6, "")
-    for axes, places in zip(panels, (epochs, minutes), strict=True):
-        axes.plot(places, scores, line_style(number), color=colour, linewidth=width, marker=marker, label=label)
-
-
 def kind_pictures(known: Iterable[KnownPool]) -> dict[str, bytes]:
     """Ranks and differences from BM25 by kind of query: a PNG for each data set that has them, by its name."""
-    found = {}
-    for pool, entries, facts in sorted(known, key=lambda each: len(each[1])):  # the pool with most rankers last
-        rankers = compared(entries)
-        if rankers and (png := kind_picture(pool, *rankers, facts)):
-            found[pool.dataset.partition(":")[0]] = png
-    return found
+    return {name: kind_picture(pool, *rankers, facts) for name, (pool, rankers, facts) in drawn_kinds(known).items()}
+
+
+def drawn_kinds(known: Iterable[KnownPool]) -> dict[str, tuple[Pool, tuple[list[Entry], Entry], QueryFacts]]:
+    """What has such a picture, by the name of its data set: the pool, models with BM25, facts."""
+    found = ((pool, compared(entries), facts) for pool, entries, facts in known)
+    return {
+        pool.dataset.partition(":")[0]: (pool, rankers, facts)
+        for pool, rankers, facts in found
+        if rankers and _kinds_drawn(facts)
+    }
+
+
+def _kinds_drawn(facts: QueryFacts) -> dict[str, list[QueryClass]]:
+    return {kind: classes for kind, classes in classes_by_kind(facts).items() if kind in _AXES}
 
 
 def kind_picture(pool: Pool, models: Sequence[Entry], against: Entry, facts: QueryFacts) -> bytes:
     """A PNG of ranks, and of differences from a ranker, by kind of query; empty if there are too few queries."""
-    by_kind = {kind: classes for kind, classes in classes_by_kind(facts).items() if kind in _AXES}
+    by_kind = _kinds_drawn(facts)
     if not by_kind:
         return b""
     figure = Figure(figsize=(1 + 7 * len(by_kind), 9), dpi=110, layout="constrained")

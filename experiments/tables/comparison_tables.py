@@ -116,7 +116,13 @@ def _cell(text: str) -> str:
 def with_interval(found: RunDifference) -> str:
     """A difference with the ends of its interval, where that is known."""
     text = f"{found.mean:+.3f}"
-    return text if math.isnan(found.low) else f"{text} ({found.low:+.3f} to {found.high:+.3f})"
+    return text if math.isnan(found.low) else f"{text} ({_end(found.low)} to {_end(found.high)})"
+
+
+def _end(value: float) -> str:
+    """The end of an interval, with as many decimals as show on which side of 0 it lies, five at most."""
+    places = next((places for places in (3, 4, 5) if abs(value) >= 0.5 / 10**places), 3)
+    return f"{value:+.{places}f}"
 
 
 def said(pair: tuple[str, str], lead: Lead) -> str:
@@ -173,12 +179,12 @@ def summary(found: Named, names: Iterable[str]) -> str:
 def tables(results: Results, references: Sequence[str], clusters: Clusters, *, whole: bool) -> str:
     """A table for each pool that was tested on.
 
-    Rows are compared with each of ``references`` that is a row of the table.
+    Rows are compared with each of ``references`` that is a row of the table, if there are others.
     """
     parts = []
     for pool, entries in by_pool(results).items():
         labels = {entry.label for entry in entries}
-        compared = [each for each in references if each in labels] or references[:1]
+        compared = [each for each in references if each in labels and len(labels) > 1]
         parts.append(table_of(pool, entries, compared, clusters, whole=whole).markdown)
     return "\n\n".join(parts)
 
@@ -256,16 +262,18 @@ def _caption(pool: Pool, entries: Sequence[Entry], compared: Sequence[str], clus
     text = (
         f"**{inline_text(pool.dataset)}** ({inline_text(pool.origin)}), {pool.split} split: {pool.asked}, "
         f"trained on {' or '.join(trained) or 'nothing'}. Duplicates cap Top@1 at {pool.ceiling_top1:.3f}. "
-        "Means over seeds, ± their standard deviation; ties count against the ranker. "
-        f"{columns}: with the 95 % interval over training seeds and queries ({clustered}); significant at p < 0.05 "
+        "Means over seeds, ± their standard deviation; ties count against the ranker."
+    )
+    leads_text = (
+        f" {columns}: with the 95 % interval over training seeds and queries ({clustered}); significant at p < 0.05 "
         "after Holm's correction for all rows of the column, which intervals do not have. A trained model with one "
         "seed gets no verdict."
-    )
+    ) * bool(compared)
     also = (
         " *: as earlier papers count (rank <= K + 1, MRR@10). Weight of the model: of each seed in a fusion, and the "
         "data set on whose validation pairs it was tuned."
     )
-    return text + also * whole
+    return text + leads_text + also * whole
 
 
 def _trained_on(result: Result) -> str:

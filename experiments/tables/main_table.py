@@ -4,17 +4,22 @@
 ``bash run.sh table`` writes ``experiments/results/main.md`` and the README's table from the saved results.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from evaluation.comparison import Entry, largest_pools, paired_leads
 from evaluation.results import Result
 from experiments.tables.cells import Cell
-from experiments.tables.comparison_tables import markdown_table, said
+from experiments.tables.comparison_tables import named, summary
 from experiments.tables.tuning import BEST, CHOSEN, ENCODER, best_of_trials
 
-REFERENCES: Final = ("galm", "bm25_tuned")
+
+def of_trials(model: str) -> str:
+    """The label of a model with the setting of its best trial."""
+    return f"{model}, best of eight trials"
+
+
+REFERENCES: Final = (of_trials("galm"), "bm25_tuned")
 """All others on a pool are compared with each of these that was tested on it."""
 
 MIXED_WITH: Final = "bm25_tuned"
@@ -24,12 +29,12 @@ FUSED: Final = ("galm", "galm_plus", "tabcs")
 README_ROWS: Final[Mapping[str, str]] = {
     "bm25_tuned": "BM25, tuned",
     "minilm": "MiniLM, pretrained, then fine-tuned",
-    "galm_plus": "galm_plus",
-    "galm": "GALM, tuned reading",
-    "tabcs": "TabCS",
+    of_trials("galm_plus"): "galm_plus",
+    of_trials("galm"): "GALM, its open choices tuned",
+    of_trials("tabcs"): "TabCS",
     "galm_paper": "GALM, literal reading (one seed)",
     "minilm + BM25": "MiniLM, fine-tuned, + BM25",
-    "galm_plus + BM25": "galm_plus + BM25",
+    f"{of_trials('galm_plus')} + BM25": "galm_plus + BM25",
 }
 """Label, as shown -> its name in README, whose readers know no recipes: BM25, alone, fused, each best first."""
 README_ALSO: Final[Mapping[str, str]] = {
@@ -114,11 +119,6 @@ def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = 
 def _without_graph(dataset: str) -> tuple[Cell, ...]:
     """GALM without its graph convolutions: the same attention, block cosines and head, at the same settings."""
     return tuple(Cell(dataset, "galm", seed, "galm, L = 0", {"model.layers": "0"}) for seed in range(3))
-
-
-def of_trials(model: str) -> str:
-    """The label of a model with the setting of its best trial."""
-    return f"{model}, best of eight trials"
 
 
 def _equal_budgets(dataset: str) -> tuple[Cell, ...]:
@@ -254,45 +254,22 @@ def shown(label: str) -> str:
     return label.replace(f" + {MIXED_WITH}", " + BM25")
 
 
-_COMPARED: Final = (("galm", "tabcs"), ("galm_plus", "tabcs"), ("galm_plus", "galm"))
-"""Models that are compared, alone and fused."""
 _OF_TRIALS: Final = (
     "Each word model with the best setting of its trials, trained anew with up to three seeds. MRR: mean ± deviation "
-    "over seeds, of all test queries over as many methods. Differences are paired over queries, with 95 % intervals "
-    "over seeds and queries, those of one file together where files are known; verdicts by p < 0.05 after Holm's "
-    "correction for the comparisons of a test set here. A few lists of calls of the JDK differ from those of the main "
-    "table, so its rows are not compared with these."
+    "over seeds, of all test queries over as many methods. [main.md](main.md) compares them."
 )
 
 
-def best_trials_section(results: Iterable[tuple[str, Result]], files: Mapping[str, Sequence[int]]) -> str:
+def best_trials_section(results: Iterable[tuple[str, Result]]) -> str:
     """The section of the page of settings: the word models with the best of their trials; "" without results.
 
     Args:
         results: of the cells of ``benchmark tuned``, with their labels.
-        files: data set -> a number for the file of each test query, where they are known.
     """
-    pools = largest_pools(results)
-    found = {title: pools[name] for name, title in TESTS.items() if name in pools}
+    found = named(
+        results, {f"{of_trials(name)}{end}": f"{name}{end}" for name in BEST for end in ("", " + BM25")}, TESTS
+    )
     if not found:
         return ""
-    tests = {title: {_without_end(each.label): each for each in entries} for title, (_, entries) in found.items()}
-    names = dict.fromkeys(name for rows in tests.values() for name in rows)
-    cells = [(name, *(rows[name].mrr_text if name in rows else "-" for rows in tests.values())) for name in names]
-    told = [_compared(title, rows, files.get(found[title][0].dataset)) for title, rows in tests.items()]
-    return "\n\n".join(
-        (f"## The best of eight trials, on test splits\n\n{_OF_TRIALS}", markdown_table(("MRR", *tests), cells), *told)
-    )
-
-
-def _without_end(label: str) -> str:
-    """The label of a row without what all rows have."""
-    return shown(label).replace(of_trials(""), "")
-
-
-def _compared(title: str, rows: Mapping[str, Entry], files: Sequence[int] | None) -> str:
-    pairs = [(first + end, second + end) for end in ("", " + BM25") for first, second in _COMPARED]
-    known = [pair for pair in pairs if all(name in rows for name in pair)]
-    leads = paired_leads([(rows[first], rows[second]) for first, second in known], files)
-    lines = [f"- {said(pair, lead)}" for pair, lead in zip(known, leads, strict=True)]
-    return "\n".join((f"{title}:\n", *lines))
+    names = dict.fromkeys(name for rows in found.values() for name in rows)
+    return f"## The best of eight trials, on test splits\n\n{_OF_TRIALS}\n\n{summary(found, names)}"

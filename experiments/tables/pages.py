@@ -31,16 +31,12 @@ from experiments.recipes.results_folder import RESULTS
 from experiments.speed.report import newest_rows
 from experiments.tables.ablation_checks import calibration_section, control_section
 from experiments.tables.ablations import ABLATIONS, GRID, Found, ablation_page, ablation_picture, found_by, overview
-from experiments.tables.answers import BUDGET, WHERE, Answers, answers_of, answers_page, answers_pictures, where_section
+from experiments.tables.answers import Answers, answers_of
+from experiments.tables.answers_page import WHERE, answers_page, budgets, tree_note, where_section
+from experiments.tables.answers_pictures import answers_pictures
 from experiments.tables.cells import Cell, saved_results
-from experiments.tables.comparison_pictures import (
-    as_png,
-    comparison_pictures,
-    kind_pictures,
-    overview_picture,
-    training_pictures,
-)
-from experiments.tables.comparison_tables import Clusters, Named, cost, named, summary, tables
+from experiments.tables.comparison_pictures import drawn_kinds, kind_pictures
+from experiments.tables.comparison_tables import Clusters, Named, cost, named, tables
 from experiments.tables.graph_grid import grid_text
 from experiments.tables.language_table import NAME as LANGUAGES
 from experiments.tables.language_table import language_page
@@ -55,38 +51,24 @@ from experiments.tables.main_table import (
 )
 from experiments.tables.published import published_page
 from experiments.tables.query_kinds import (
+    BY_OVERLAP,
     QUERIES,
     KnownPool,
     clusters,
     kind_table,
-    known_pools,
-    nearest_answer,
+    nearest_table,
     saved_facts,
 )
-from experiments.tables.tuning import TRIED, cells_of, tuning_page
+from experiments.tables.readme_table import OVERVIEW, overview_leads, overview_picture, with_tables
+from experiments.tables.same_splits import WHY, are_joined, joined, joined_facts
+from experiments.tables.tuning import TRIED, cells_of, encoder_trials, tuning_page
 from experiments.terminal.console import say
 
 README: Final = REPOSITORY / "README.md"
-START: Final = "<!-- results:start -->"
-END: Final = "<!-- results:end -->"
 FOLDERS: Final = ("main", "ablations", "calibration", "tuning", LANGUAGES, GENCODESEARCHNET, QUERIES, CONTEXTS)
 """Whose results are put into two files each, and those of each corpus of posts."""
 POSTS: Final = "posts"
 _LOADS: Final = "Times were taken under different loads and compare no models."
-
-_FINDING: Final = """\
-On a project seen in training, galm_plus, the encoder and every fusion below are significantly ahead of tuned BM25. On
-unseen libraries, every fusion is, and of the models alone only the encoder. The others are significantly behind."""
-_LEGEND: Final = """\
-- MRR: mean of 1/rank among all methods of the test split ({sizes}), ties counted against the ranker.
-- Models are trained for each column anew. "+ BM25": both scores fused, with a weight tuned on validation.
-- GALM's paper leaves choices open: the tuned reading was chosen on validation, the literal one by its text.
-- galm_plus is our variant of GALM, tuned longer than the baselines; here it has no graph layer.
-- MiniLM is all-MiniLM-L6-v2: it learned from other text and code before ([pretrained.md](docs/pretrained.md)). It was
-  trained on the JDK for one epoch.
-- Is GALM ahead of TabCS? Of BM25? With intervals: [main.md](experiments/results/main.md), and all models from there.
-
-![MRR of each row with its 95 % interval, beside that of tuned BM25](experiments/results/overview.png)"""
 
 
 @dataclass(frozen=True)
@@ -98,7 +80,12 @@ class Saved:
 
     @cached_property
     def main(self) -> list[tuple[str, Result]]:
-        """The main table, with the labels of its rows."""
+        """The main table, with the labels of its rows; of splits that count as one."""
+        return joined(self.as_saved)
+
+    @cached_property
+    def as_saved(self) -> list[tuple[str, Result]]:
+        """The main table, with the fingerprints of the splits as they were saved."""
         cells = [cell for part in CELLS.values() for cell in part]
         return [(shown(label), result) for label, result in self._of(cells, "main")]
 
@@ -109,8 +96,8 @@ class Saved:
 
     @cached_property
     def known(self) -> list[KnownPool]:
-        """Its pools of whose queries facts are saved."""
-        return known_pools(self.main, self.folder)
+        """The rows of the main page on each test set of whose queries facts are saved."""
+        return [(each.pool, [*each.rows.values()], each.facts) for each in self.answers.values() if each.facts]
 
     @cached_property
     def ablations(self) -> list[Found]:
@@ -135,45 +122,57 @@ class Saved:
     @cached_property
     def answers(self) -> Mapping[str, Answers]:
         """What answers the questions of the main page, by test set."""
-        return answers_of(self.main, [facts for _, _, facts in self.known], self.clusters)
+        return answers_of(self.main, joined_facts(saved_facts(self.folder).values()), self.clusters)
 
     @cached_property
     def times(self) -> Sequence[Row]:
         """The models' times."""
         return newest_rows(self.folder, "models")
 
+    @cached_property
+    def trials(self) -> list[tuple[str, Result]]:
+        """The trials on validation, with their labels."""
+        return self._of((cell for name in TRIED for cell in cells_of(name)), "tuning")
+
+    def main_page(self) -> str:
+        """The answers; settings and notes are those of this repository's runs."""
+        chosen = "" if self.own else budgets(*encoder_trials(dict(self.trials)))
+        why = WHY if are_joined(self.as_saved) else ""
+        return answers_page(self.answers, chosen, self.times, tree_note(self.main), why, self._cost)
+
     @property
-    def asked(self) -> list[tuple[str, Result]]:
-        """The rows of the main table that its page asks about; all if it asks about none."""
-        labels = {entry.label for each in self.answers.values() for entry in each.rows.values()}
-        return [row for row in self.main if not labels or row[0] in labels]
+    def _cost(self) -> str:
+        return f"{cost(result for _, result in self.main)} {_LOADS}"
 
     def all_page(self) -> str:
         """All rows and columns."""
         if not self.main:
             return ""
         text = tables(self.main, REFERENCES, self.clusters, whole=True)
-        return f"# All models\n\n{cost(result for _, result in self.main)} {_LOADS}\n\n{text}\n"
+        why = f"{WHY}\n\n" if are_joined(self.as_saved) else ""
+        return f"# All models\n\n{self._cost}\n\n{why}{text}\n"
 
     def where_page(self) -> str:
         """The main page's differences by kind of query, and counting copies."""
         by_kind = [*filter(None, map(kind_table, self.known))]
         parts = [
             "# Where are the models ahead?",
-            "\n".join(filter(None, map(nearest_answer, self.known))),
+            *self._by_overlap(),
             WHERE,
             *(["## All queries", *where_section(self.answers)] if self.answers else []),
             "## By kind of query",
             *by_kind,
-            "As pictures: `main-*-where.png` beside this page.",
+            *(f"![Ranks and differences on {name}](main-{name}-where.png)" for name in drawn_kinds(self.known)),
         ]
         return "\n\n".join(filter(None, parts)) + "\n" if by_kind else ""
 
+    def _by_overlap(self) -> list[str]:
+        found = [*filter(None, map(nearest_table, self.known))]
+        return [BY_OVERLAP, *found] if found else []
+
     def tuning_page(self) -> str:
         """The settings compared on validation, and the best ones on test splits."""
-        page = tuning_page(self._of((cell for name in TRIED for cell in cells_of(name)), "tuning"))
-        files = {name: facts.files for name, facts in saved_facts(self.folder).items()}
-        tested = best_trials_section(self._of(CELLS["tuned"], "main"), files)
+        page, tested = tuning_page(self.trials), best_trials_section(self.main)
         return "\n\n".join(filter(None, (page.rstrip(), tested))) + "\n" if page or tested else ""
 
     def grid_page(self) -> str:
@@ -202,7 +201,7 @@ def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
     if INSTALLED:
         raise UserError("tables are written into a checkout of the repository: clone it, and run this there")
     saved = _folded(Saved(results))
-    write_atomically(readme, with_tables(readme.read_text(encoding="utf-8"), saved))
+    write_atomically(readme, with_tables(readme.read_text(encoding="utf-8"), saved.readme, saved.answers))
     files = _write_pages(saved)
     say(f"{', '.join((readme.name, *files))}: of {len(saved.main)} results of the main table")
 
@@ -241,7 +240,7 @@ def pages(saved: Saved) -> Iterator[tuple[str, str]]:
     """The Markdown files of those pages that have results, by their names in the folder."""
     found = {
         "published": "" if saved.own else published_page(),
-        "main": answers_page(saved.answers, "" if saved.own else BUDGET, saved.times),
+        "main": saved.main_page(),
         "main-all": saved.all_page(),
         "main-where": saved.where_page(),
         "tuning": saved.tuning_page(),
@@ -258,37 +257,11 @@ def pages(saved: Saved) -> Iterator[tuple[str, str]]:
 
 def pictures(saved: Saved) -> Iterator[tuple[str, bytes]]:
     """The figures, by their names in the folder."""
-    kinds = {
-        "": comparison_pictures(saved.asked),
-        "-training": training_pictures(saved.asked),
-        "-where": kind_pictures(saved.known),
-    }
-    for kind, pngs in kinds.items():
-        yield from ((f"main-{dataset}{kind}.png", png) for dataset, png in pngs.items())
+    yield from ((f"main-{dataset}-where.png", png) for dataset, png in kind_pictures(saved.known).items())
     yield from answers_pictures(saved.answers, saved.times)
-    if saved.readme:
-        yield "overview.png", as_png(overview_picture(saved.readme, [*README_ROWS.values()], README_ROWS["bm25_tuned"]))
+    if panels := overview_leads(saved.readme, saved.clusters):
+        yield OVERVIEW, overview_picture(panels)
     if saved.benchmarks:
         yield f"{GENCODESEARCHNET}.png", difference_picture(merged(saved.benchmarks))
     yield from ((f"ablations/{each.name}.png", ablation_picture(each)) for each in saved.ablations)
     yield from context_pictures(saved.contexts).items()
-
-
-def with_tables(text: str, saved: Saved) -> str:
-    """``text`` with the summary of the main table between the markers.
-
-    Raises:
-        UserError: the markers are not there, or a result cannot be read.
-    """
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
-    if not start or not end:
-        raise UserError(f"expected the lines {START} and {END} in README.md, to write the table between them")
-    return f"{before}{START}\n{_readme_part(saved.readme)}\n{END}{after}"
-
-
-def _readme_part(found: Named) -> str:
-    if not found:
-        return "No results are saved yet."
-    sizes = " and ".join(f"{next(iter(rows.values())).tested[0].pool_size:,}" for rows in found.values())
-    return f"{_FINDING}\n\n{summary(found, README_ROWS.values())}\n\n{_LEGEND.format(sizes=sizes)}"

@@ -3,7 +3,7 @@
 The facts are saved beside the results, in ``experiments/results/queries/``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
@@ -13,14 +13,14 @@ import numpy as np
 from data_prep.files.access import named_path
 from data_prep.files.json_text import from_json, to_json
 from data_prep.store.prepared_data import PreparedData, limit_pairs
-from evaluation.comparison import Entry, Pool, by_pool
-from evaluation.queries import KINDS, LEAST, TRAINED, QueryClass, QueryFacts, gain, query_classes, query_facts
+from evaluation.comparison import Entry, Lead, Pool, judged
+from evaluation.queries import ASKED, KINDS, LEAST, TRAINED, QueryClass, QueryFacts, gain, query_classes, query_facts
 from evaluation.result_store import ResultStore
-from evaluation.results import Result
-from evaluation.significance import PairedValues, RunDifference
+from evaluation.significance import PairedValues
 from experiments.recipes.config import Configuration, resolve
 from experiments.tables.cells import Cell, finished
 from experiments.tables.comparison_tables import Clusters, inline_text, markdown_table, with_interval
+from experiments.tables.same_splits import joined_facts
 from experiments.terminal.console import say
 
 QUERIES: Final = "queries"
@@ -31,8 +31,20 @@ MODELS: Final = ("galm_plus", "galm", "tabcs")
 AGAINST: Final = "bm25_tuned"
 _ALSO: Final = ((("galm",), "tabcs"), (("galm + BM25",), "tabcs + BM25"))
 """Further models, and the ranker that they are compared with by kind of query."""
-_BY_OVERLAP: Final = (("galm_plus", AGAINST), ("galm", "tabcs"))
-"""Whose differences by overlap with training are said first."""
+_BY_OVERLAP: Final = (
+    ("galm_plus", AGAINST),
+    ("galm", "tabcs"),
+    ("galm_plus", "tabcs"),
+    ("galm + BM25", "tabcs + BM25"),
+    ("galm_plus + BM25", "tabcs + BM25"),
+    ("minilm", "galm_plus"),
+)
+"""Whose differences by overlap with training stand first."""
+BY_OVERLAP: Final = (
+    "Differences of MRR by overlap with training: with the nearest training method, by the field of tokens alone, and "
+    "with training queries. Number of queries in parentheses, 95 % intervals. Bold: p < 0.05 after Holm's correction "
+    "for the classes of a row."
+)
 TRAINED_AS: Final = "galm"
 """The model whose training pairs queries are compared with: those of all that are trained on their data set alone."""
 EARLIER: Final = ("jdk", 12_000)
@@ -63,7 +75,7 @@ def saved_facts(results: Path) -> dict[str, QueryFacts]:
 
 def clusters(results: Path) -> Clusters:
     """The files that queries are of, of those test splits of which facts are saved."""
-    return {facts.fingerprint: facts.files for facts in saved_facts(results).values()}
+    return {facts.fingerprint: facts.files for facts in joined_facts(saved_facts(results).values())}
 
 
 def write_query_facts(cells: Sequence[Cell], results: Path, typed: Mapping[str, str]) -> None:
@@ -123,17 +135,6 @@ def _wanted(cells: Sequence[Cell], results: Path, typed: Mapping[str, str]) -> d
     return wanted
 
 
-def known_pools(labelled: Sequence[tuple[str, Result]], results: Path) -> list[KnownPool]:
-    """The pools of labelled results whose queries are those of the facts saved below ``results``.
-
-    Raises:
-        UserError: saved facts cannot be read.
-    """
-    saved = saved_facts(results).values()
-    pools = by_pool(labelled).items()
-    return [(pool, entries, facts) for pool, entries in pools for facts in saved if facts.fits(pool)]
-
-
 def compared(
     entries: Sequence[Entry], labels: Sequence[str] = MODELS, against: str = AGAINST
 ) -> tuple[list[Entry], Entry] | None:
@@ -150,23 +151,36 @@ def classes_by_kind(facts: QueryFacts) -> dict[str, list[QueryClass]]:
 
 
 def kind_table(known: KnownPool) -> str:
-    """Differences from BM25, and of GALM from TabCS, by class of queries, with summaries; "" if all are missing."""
+    """Differences from BM25, and of GALM from TabCS, by class of queries; "" if all are missing."""
     pool, entries, facts = known
     found = [compared(entries), *(compared(entries, *pair) for pair in _ALSO)]
     return "\n\n".join(kinds_against(pool, *each, facts) for each in found if each)
 
 
-def nearest_answer(known: KnownPool) -> str:
-    """Differences by overlap with training, in a sentence for each two rankers; "" where it is not known."""
+def nearest_table(known: KnownPool) -> str:
+    """Differences by overlap with training, a row for each two rankers; "" where it is not known."""
     pool, entries, facts = known
-    classes = classes_by_kind(facts).get(TRAINED, [])
-    told = []
-    for model, against in _BY_OVERLAP:
-        if classes and (found := compared(entries, (model,), against)):
-            (one,), other = found
-            gains = [f"{each.label} {with_interval(gain(one, other, each.rows, facts.files))}" for each in classes]
-            told.append(f"`{model}` - `{against}` by {TRAINED}: {', '.join(gains)}.")
-    return f"- {inline_text(pool.dataset)}: {' '.join(told)}" if told else ""
+    by_kind = classes_by_kind(facts)
+    classes = [each for kind in (TRAINED, ASKED) for each in by_kind.get(kind, [])]
+    pairs = [found for model, against in _BY_OVERLAP if (found := compared(entries, (model,), against))]
+    rows = [
+        (f"{one.label} - {other.label}", *_cells(_class_leads(one, other, classes, facts))) for (one,), other in pairs
+    ]
+    if not classes or not rows:
+        return ""
+    header = (f"**{inline_text(pool.dataset)}**", *(f"{each.kind}: {each.label} ({each.size:,})" for each in classes))
+    return markdown_table(header, rows)
+
+
+def _class_leads(model: Entry, against: Entry, classes: Sequence[QueryClass], facts: QueryFacts) -> list[Lead]:
+    """The difference of two rankers in each class, corrected for the number of classes."""
+    return judged([gain(model, against, each.rows, facts.files) for each in classes])
+
+
+def _cells(leads: Iterable[Lead]) -> list[str]:
+    """Differences as cells of a table, bold where they are significant."""
+    texts = [(with_interval(lead.difference), lead.verdict) for lead in leads]
+    return [f"**{text}**" if verdict == "yes" else text for text, verdict in texts]
 
 
 def wins_table(pairs: Sequence[tuple[str, PairedValues, PairedValues]]) -> str:
@@ -181,52 +195,41 @@ def wins_table(pairs: Sequence[tuple[str, PairedValues, PairedValues]]) -> str:
 
 
 def kinds_against(pool: Pool, models: Sequence[Entry], against: Entry, facts: QueryFacts) -> str:
-    """The difference of ``models`` from the ranker ``against`` by class of queries, with a summary."""
-    classes = query_classes(facts)
-    leads = {model.label: [gain(model, against, each.rows, facts.files) for each in classes] for model in models}
-    header = ("queries", "number", f"MRR of {against.label}", *(f"{label} - {against.label}" for label in leads))
+    """The difference of ``models`` from the ranker ``against`` by class of queries; bold: significant."""
+    everything, *classes = query_classes(facts)
+    columns = {
+        model.label: [
+            with_interval(gain(model, against, everything.rows, facts.files)),
+            *_cells(_class_leads(model, against, classes, facts)),
+        ]
+        for model in models
+    }
+    header = ("queries", "number", f"MRR of {against.label}", *(f"{label} - {against.label}" for label in columns))
     rows = [
         (
             f"{each.kind}: {each.label}" if each.kind else each.label,
             f"{each.size:,}",
             f"{against.reciprocal_ranks[each.rows].mean():.3f}",
-            *(with_interval(lead) for lead in gains),
+            *cells,
         )
-        for each, gains in zip(classes, zip(*leads.values(), strict=True), strict=True)
+        for each, cells in zip((everything, *classes), zip(*columns.values(), strict=True), strict=True)
     ]
     lengths = "counted in words" + ", that of a method in its tokens" * bool(facts.code_words)
     caption = (
         f"**{inline_text(pool.dataset)}** ({inline_text(pool.origin)}), {pool.split} split: MRR minus that of "
-        f"{inline_text(against.label)}, with 95 % intervals over seeds and the queries of each class by file, not "
-        "corrected for how many there are. Length is "
-        f"{lengths}; overlap is the share of a query's distinct stems that stand in its method's name, tokens or API "
-        f"words too.{_of_training(facts)} Classes of fewer than {LEAST} queries are left out."
+        f"{inline_text(against.label)}, with 95 % intervals over seeds and the queries of each class by file. Bold: "
+        "p < 0.05 after Holm's correction for the classes of a column, which intervals do not have. A model with one "
+        f"seed has neither. Length is {lengths}. Overlap is the share of a query's distinct stems that stand in its "
+        f"method's name, tokens or API words too.{_of_training(facts)} Classes of fewer than {LEAST} queries are left "
+        "out."
     )
-    said = "\n".join(f"- {_verdict(label, against.label, classes, gains)}" for label, gains in leads.items())
-    return f"{caption}\n\n{markdown_table(header, rows)}\n\n{said}"
+    return f"{caption}\n\n{markdown_table(header, rows)}"
 
 
 def _of_training(facts: QueryFacts) -> str:
     text = (
         " The nearest training method is that of whose distinct tokens the method shares most, as Jaccard similarity, "
-        "among those that copies were removed from."
+        "among those that copies were removed from. Only the field of tokens counts there, not names, calls or trees."
     ) * bool(facts.nearest)
+    text += " Same query in training: a training pair has the words of this query too." * bool(facts.asked)
     return text + " Earlier ablations were judged on a part of these queries." * bool(facts.read)
-
-
-def _verdict(label: str, against: str, classes: Sequence[QueryClass], gains: Sequence[RunDifference]) -> str:
-    """The classes for which the interval is above 0, below 0, or contains 0, in words."""
-    if not all(each.has_verdict for each in gains):
-        return f"{label} and {against}: no verdict, since a trained model has one seed."
-    above, below, neither = (
-        _named([each for each, lead in zip(classes, gains, strict=True) if lead.sign == sign]) for sign in (1, -1, 0)
-    )
-    return (
-        f"{label} is ahead of {against}, the interval above 0, in {above}; it is behind, the interval below 0, in "
-        f"{below}; the interval holds 0 in {neither}."
-    )
-
-
-def _named(classes: Sequence[QueryClass]) -> str:
-    labels = {kind: ", ".join(each.label for each in classes if each.kind == kind) for kind in ("", *KINDS)}
-    return " and ".join(f"{kind} ({names})" if kind else names for kind, names in labels.items() if names) or "no class"

@@ -79,6 +79,16 @@ def encoder_section(found: Mapping[str, Result]) -> str:
     return f"## A pretrained encoder\n\n{about}\n\n{markdown_table(('setting', *DATASETS), rows)}"
 
 
+def encoder_trials(found: Mapping[str, Result]) -> tuple[dict[str, int], int]:
+    """The number of settings of the encoder that were compared on each data set, and of those compared on all.
+
+    Args:
+        found: results by label.
+    """
+    tried = {name: {each for each in ENCODER_SETTINGS if _label(each, name) in found} for name in DATASETS}
+    return {name: len(each) for name, each in tried.items() if each}, len(set.intersection(*tried.values()))
+
+
 def _label(setting: str, dataset: str) -> str:
     return f"{ENCODER}, {setting}, {dataset}"
 

@@ -1,11 +1,10 @@
-"""What is saved of a training: which epochs, how it is read again, and the mean over seeds."""
+"""What is saved of a training: which epochs, and how it is read again."""
 
 import json
 from dataclasses import replace
 
 import pytest
 
-from evaluation.comparison import by_pool, mean_validation
 from evaluation.results import Validation, load_result, save_result, validations
 from tests.evaluation.test_results import result
 
@@ -25,12 +24,9 @@ def test_epochs_that_were_validated_are_kept_with_the_pairs_so_far():
     assert validations([], 100) == []
 
 
-def test_numbers_about_the_inside_of_a_model_are_apart_and_averaged():
-    records = [{**RECORDS[1], "graph/entropy": value} for value in (0.5, 0.9)]
-    (first,), (second,) = (validations([each], 100) for each in records)
-    assert first.inside == {"graph/entropy": 0.5}
-    assert mean_validation([first, second]).inside == {"graph/entropy": pytest.approx(0.7)}
-    assert mean_validation([first, HISTORY[0]]).inside == {}
+def test_numbers_about_the_inside_of_a_model_are_apart():
+    (found,) = validations([{**RECORDS[1], "graph/entropy": 0.5}], 100)
+    assert found.inside == {"graph/entropy": 0.5}
 
 
 def test_it_is_read_as_it_was_written_and_none_where_the_file_is_older(tmp_path):
@@ -51,12 +47,3 @@ def test_a_damaged_history_is_refused(tmp_path, value):
     (tmp_path / "a.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match="history"):
         load_result(tmp_path / "a.json")
-
-
-def test_seeds_are_averaged_over_the_epochs_that_all_have():
-    other = [replace(HISTORY[0], seconds=15.0, top1=0.75, mrr=0.75)]
-    runs = [result(seed=seed, also={}, history=history) for seed, history in enumerate((HISTORY, other, []))]
-    ((_, (entry,)),) = by_pool(("galm", run) for run in runs).items()
-    assert entry.validations() == [Validation(epoch=2, pairs=200, seconds=10.0, top1=0.5, mrr=0.5)]
-    ((_, (untrained,)),) = by_pool([("bm25", runs[2])]).items()
-    assert untrained.validations() == []

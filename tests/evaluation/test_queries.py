@@ -15,6 +15,7 @@ from evaluation.comparison import Entry, by_pool
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.queries import (
+    ASKED,
     LEAST,
     QueryFacts,
     gain,
@@ -26,9 +27,9 @@ from evaluation.queries import (
 )
 from evaluation.result_store import ResultStore
 from evaluation.results import DataSource, as_result, measure
-from evaluation.significance import RunDifference
 from experiments.recipes.results_folder import RESULTS
 from experiments.tables.query_kinds import saved_facts
+from experiments.tables.same_splits import joined_facts
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import SIZE, result
 
@@ -158,7 +159,7 @@ def test_kept_facts_are_of_the_kept_results():
     plain, kept = ResultStore(RESULTS / "main").get("jdk-bm25-seed0"), saved_facts(RESULTS)
     if plain is None or "jdk" not in kept:
         pytest.skip("needs the saved result of bm25 on the jdk, and the facts of its queries")
-    facts, result = kept["jdk"], as_result(plain.content, plain.where)
+    (facts,), result = joined_facts([kept["jdk"]]), as_result(plain.content, plain.where)
     assert facts.fingerprint == result.data.fingerprint
     assert [shared == 0 for shared in facts.shared] == [rank == result.pool_size for rank in result.ranks]
 
@@ -173,6 +174,15 @@ def entry(label: str, *seeds: list[int]) -> Entry:
 def facts(words: list[int], distinct: list[int], shared: list[int]) -> QueryFacts:
     place = {"dataset": "jdk", "origin": "jdk-25", "fingerprint": "0a1b", "split": "test"}
     return QueryFacts(**place, words=words, distinct=distinct, shared=shared, files=[*range(len(words))])
+
+
+def test_a_class_is_a_part_of_the_queries():
+    """One of all queries would say again what the first row says."""
+    some = facts([4] * 60, [4] * 60, [2] * 60)
+    assert [each.label for each in query_classes(some)] == ["all queries"]
+    asked = query_classes(replace(some, asked=[1] * 25 + [0] * 35))
+    assert [(each.kind, each.label, each.size) for each in asked[1:]] == [(ASKED, "no", 35), (ASKED, "yes", 25)]
+    assert len(query_classes(replace(some, asked=[0] * 60))) == 1
 
 
 def test_a_length_is_of_the_class_that_names_it():
@@ -227,8 +237,3 @@ def test_a_gain_is_the_mean_difference_of_the_chosen_queries_over_all_seeds():
     assert found.low < found.mean < found.high
     back = gain(second, first, rows, files)
     assert (back.mean, back.low, back.high) == pytest.approx((-found.mean, -found.high, -found.low), abs=1e-9)
-
-
-@pytest.mark.parametrize(("low", "high", "sign"), [(0.1, 0.3, 1), (-0.1, 0.3, 0), (-0.3, -0.1, -1), (0.0, 0.2, 0)])
-def test_the_sign_is_that_of_the_whole_interval(low, high, sign):
-    assert RunDifference((low + high) / 2, low, high, 1.0, 0.0, 1.0).sign == sign

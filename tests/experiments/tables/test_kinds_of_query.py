@@ -5,17 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.comparison import by_pool, largest_pools
+from evaluation.comparison import by_pool, judged, largest_pools
+from evaluation.queries import ASKED, gain, query_classes
 from evaluation.result_store import ROWS
-from evaluation.results import Validation
-from experiments.tables.comparison_pictures import band_shares, kind_pictures, training_pictures
+from experiments.tables.comparison_pictures import band_shares, kind_pictures
+from experiments.tables.comparison_tables import with_interval
 from experiments.tables.pages import RESULTS, Saved, pages, pictures
-from experiments.tables.query_kinds import kind_table, nearest_answer
+from experiments.tables.query_kinds import kind_table, nearest_table, saved_facts
 from tests.evaluation.test_queries import entry, facts
 from tests.evaluation.test_results import SIZE, result
 from tests.experiments.tables.saved_runs import copied
 
 PNG = b"\x89PNG"
+SAVED = Saved(RESULTS)
 SHORT = SIZE * 2 // 3
 """So many queries have four words, which their methods have too; the rest have ten and share none."""
 FACTS = facts([4] * SHORT + [10] * (SIZE - SHORT), [4] * SIZE, [4] * SHORT + [0] * (SIZE - SHORT))
@@ -49,30 +51,57 @@ def test_the_table_has_all_queries_and_each_class_with_its_lead(three):
         ("overlap with its method: all", str(SHORT), "0.500"),
     ]
     assert rows[2][3].startswith(f"+{0.5 * SHORT / SIZE:.3f} (+")
-    assert rows[3][3] == "+0.500 (+0.500 to +0.500)"
-    assert rows[3][4] == "-0.167 (-0.167 to -0.167)"
+    assert rows[3][3] == "**+0.500 (+0.500 to +0.500)**"
+    assert rows[3][4] == "**-0.167 (-0.167 to -0.167)**"
 
 
-def test_the_words_say_what_the_intervals_do(three):
-    first, second = kind_table(three).splitlines()[-2:]
-    everything = "all queries and query length (4-5) and overlap with its method (all)"
-    assert first == (
-        f"- galm_plus is ahead of bm25_tuned, the interval above 0, in {everything}; it is behind, the interval below "
-        "0, in no class; the interval holds 0 in no class."
-    )
-    assert second.startswith("- galm is ahead of bm25_tuned, the interval above 0, in no class; it is behind,")
-    assert f"below 0, in {everything};" in second
+def test_bold_is_what_is_significant_among_the_classes_of_a_column(three):
+    _, entries, known_facts = three
+    by_label = {entry.label: entry for entry in entries}
+    (row,) = [line for line in kind_table(three).splitlines() if line.startswith("| overlap with its method: all |")]
+    classes = query_classes(known_facts)[1:]
+    for label, cell in zip(("galm_plus", "galm"), row.split("|")[4:6], strict=True):
+        leads = judged(
+            [gain(by_label[label], by_label["bm25_tuned"], each.rows, known_facts.files) for each in classes]
+        )
+        assert ("**" in cell) == (leads[-1].verdict == "yes")
+    assert "**+0.500 (+0.500 to +0.500)**" in row
     same = known(galm=[2] * SIZE, bm25_tuned=[2] * SIZE)
-    assert kind_table(same).endswith(f"the interval holds 0 in {everything}.")
+    assert "**+0.000" not in kind_table(same)
 
 
-def test_overlap_with_training_is_said_first(three):
+def test_the_page_of_kinds_has_the_models_of_the_main_page_and_says_nothing_of_all_queries():
+    page = (RESULTS / "main-where.md").read_text(encoding="utf-8")
+    assert "in all queries" not in page
+    main = (RESULTS / "main.md").read_text(encoding="utf-8")
+    found = SAVED.answers["JDK (seen project)"]
+    for first, second in (("galm", "tabcs"), ("galm_plus", "bm25_tuned")):
+        text = with_interval(found.leads[first, second].difference)
+        assert text in main
+        of_kinds = page[page.index("## By kind of query") :]
+        assert any(line.startswith("| all queries |") and text in line for line in of_kinds.splitlines())
+
+
+def test_the_saved_queries_of_the_jdk_have_a_class_that_training_has_too():
+    (facts,) = [each for each in saved_facts(RESULTS).values() if each.dataset == "jdk" and each.split == "test"]
+    (same,) = [each for each in query_classes(facts) if (each.kind, each.label) == (ASKED, "yes")]
+    assert same.size == sum(facts.asked) > 20
+    page = (RESULTS / "main-where.md").read_text(encoding="utf-8")
+    assert f"{ASKED}: yes ({same.size})" in page
+
+
+def test_overlap_with_training_stands_first(three):
     pool, entries, known_facts = three
-    near = replace(known_facts, nearest=[0.9] * SHORT + [0.1] * (SIZE - SHORT))
-    assert nearest_answer(three) == ""
-    assert nearest_answer((pool, entries, near)) == (
-        "- jdk: `galm_plus` - `bm25_tuned` by nearest training method: 4/5 or more +0.500 (+0.500 to +0.500)."
+    near = replace(
+        known_facts, nearest=[0.9] * SHORT + [0.1] * (SIZE - SHORT), asked=[1] * SHORT + [0] * (SIZE - SHORT)
     )
+    assert nearest_table(three) == ""
+    header, _, *rows = nearest_table((pool, entries, near)).splitlines()
+    assert (
+        header
+        == f"| **jdk** | nearest training method: 4/5 or more ({SHORT}) | same query in training: yes ({SHORT}) |"
+    )
+    assert rows == ["| galm_plus - bm25_tuned | **+0.500 (+0.500 to +0.500)** | **+0.500 (+0.500 to +0.500)** |"]
 
 
 def test_without_the_models_or_without_bm25_there_is_neither_table_nor_picture():
@@ -94,15 +123,6 @@ def test_shares_of_the_bands_are_those_of_a_loop():
 
 def test_pictures_are_named_by_their_data_set(three):
     assert kind_pictures([three])["jdk"].startswith(PNG)
-
-
-def test_training_has_a_picture_where_something_was_trained():
-    history = [Validation(epoch=n, pairs=9 * n, seconds=60.0 * n, top1=0.1, mrr=0.1 * n) for n in (1, 2, 3)]
-    runs = [("galm", result(seed=seed, history=history[: 3 - seed])) for seed in (0, 1)]
-    found = training_pictures([*runs, ("bm25", result(model="bm25"))])
-    assert list(found) == ["jdk"]  # and not the other set that the same weights were tested on
-    assert found["jdk"].startswith(PNG)
-    assert training_pictures([("bm25", result(model="bm25"))]) == {}
 
 
 def test_of_several_pools_of_a_name_that_of_most_rankers_is_drawn():
@@ -132,4 +152,5 @@ def test_the_page_and_the_pictures_need_no_data(tmp_path, monkeypatch):
     assert "each for itself" not in page
     assert len(rows) == 1
     assert "| all queries | " in second["main-where.md"]
-    assert {"main-jdk.png", "main-jdk-where.png"} <= dict(pictures(Saved(tmp_path))).keys()
+    assert "](main-jdk-where.png)" in second["main-where.md"]
+    assert "main-jdk-where.png" in dict(pictures(Saved(tmp_path)))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from data_prep.files.json_text import to_json
@@ -11,8 +12,9 @@ from evaluation.result_store import ROWS, ResultStore
 from evaluation.results import DataSource
 from experiments.run import data
 from experiments.tables import query_kinds as kept
+from experiments.tables.answers import answers_of
 from experiments.tables.cells import Cell
-from experiments.tables.query_kinds import known_pools, saved_facts, write_query_facts
+from experiments.tables.query_kinds import saved_facts, write_query_facts
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import SIZE, result
 
@@ -72,14 +74,19 @@ def test_sets_that_are_tested_too_have_theirs(typed, prepared, tmp_path, java_fo
     assert [*saved_facts(tmp_path)] == ["folder"]
 
 
-def test_facts_are_used_for_the_pool_that_they_are_of(tmp_path):
+def test_facts_are_used_for_the_pool_that_they_are_of():
     facts = query_facts(jdk_split(SIZE), dataset="jdk", origin="jdk-17.0.21")
-    ResultStore(tmp_path / "queries").save("jdk", to_json(facts))
     other = result(also={})
     same = replace(other, data=DataSource(origin="jdk-17.0.21", fingerprint=facts.fingerprint))
-    ((pool, entries, found),) = known_pools([("galm", other), ("galm", same)], tmp_path)
-    assert pool.fingerprint == facts.fingerprint
-    assert entries[0].results == [same]
-    assert found == facts
-    assert known_pools([("galm", other)], tmp_path) == []
-    assert known_pools([("galm", same)], tmp_path / "elsewhere") == []
+    for tested, known in ((same, facts), (other, None)):
+        (found,) = answers_of([("galm", tested), ("bm25_tuned", tested)], [facts], {}).values()
+        assert found.facts == known
+
+
+def test_queries_that_training_has_too_are_known():
+    split = jdk_split(SIZE)
+    facts = query_facts(split, dataset="jdk", origin="jdk", train=split.take(np.array([0, 3])))
+    words = [tuple(split.word_list("query", row)) for row in range(SIZE)]
+    assert facts.asked == [int(each in (words[0], words[3])) for each in words]
+    assert 0 < sum(facts.asked) < SIZE
+    assert query_facts(split, dataset="jdk", origin="jdk").asked == []

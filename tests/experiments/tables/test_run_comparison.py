@@ -213,7 +213,8 @@ def test_several_pools_have_files_of_their_own(tmp_path):
     files = write_comparison(*compared_runs([tmp_path]), tmp_path / "out")
     assert {"comparison.csv", "comparison-2-jdk.csv", "forest-2-jdk.png"} <= set(files)
     page = (tmp_path / "out" / "comparison.md").read_text()
-    assert page.count("no verdict, since a trained model has one seed") == 2
+    assert page.count("A model with one seed has neither.") == 2
+    assert "**+" not in page
 
 
 def test_runs_of_an_earlier_version_have_a_table_without_kinds(tmp_path):

@@ -4,15 +4,14 @@ from dataclasses import replace
 import pytest
 
 from evaluation.result_store import ResultStore
+from evaluation.significance import RunDifference
 from experiments.context.results import save_result as save_context
 from experiments.recipes.config import resolve
 from experiments.tables.ablations import ABLATIONS
 from experiments.tables.cells import saved_results
-from experiments.tables.comparison_pictures import comparison_pictures, overview_picture
-from experiments.tables.comparison_tables import markdown_table, tables
+from experiments.tables.comparison_tables import markdown_table, tables, with_interval
 from experiments.tables.main_table import (
     CELLS,
-    README_ALSO,
     README_ROWS,
     README_TESTS,
     REFERENCES,
@@ -20,7 +19,8 @@ from experiments.tables.main_table import (
     of_trials,
     shown,
 )
-from experiments.tables.pages import END, README, RESULTS, START, Saved, pages, with_tables, write_tables
+from experiments.tables.pages import README, RESULTS, Saved, pages, write_tables
+from experiments.tables.readme_table import ASKED, BASE, END, START, overview_leads, overview_picture, with_tables
 from experiments.tables.tuning import (
     BEST,
     CHOSEN,
@@ -46,7 +46,7 @@ NO_CHOICE = ("galm_plus", "model.init")
 
 def test_the_readme_is_in_step_with_the_kept_results():
     text = README.read_text(encoding="utf-8")
-    assert with_tables(text, SAVED) == text, "run: bash run.sh table"
+    assert with_tables(text, SAVED.readme, SAVED.answers) == text, "run: bash run.sh table"
 
 
 def test_the_pages_are_in_step_with_the_kept_results():
@@ -85,7 +85,7 @@ def test_only_the_section_between_the_markers_changes(tmp_path):
 @pytest.mark.parametrize("text", ["", START, END, f"{END}{START}"])
 def test_missing_markers_are_named(text):
     with pytest.raises(ValueError, match="results:start"):
-        with_tables(text, SAVED)
+        with_tables(text, {}, {})
 
 
 def test_an_installed_program_has_no_tables_to_write(monkeypatch):
@@ -98,45 +98,77 @@ def test_a_damaged_result_is_named(tmp_path):
     (tmp_path / "main").mkdir()
     (tmp_path / "main" / f"{CELLS['jdk'][0].key}.json").write_text("{}")
     with pytest.raises(ValueError, match=r"bm25_tuned-seed0\.json"):
-        with_tables(f"{START}{END}", Saved(tmp_path))
+        pages(Saved(tmp_path))
 
 
-def test_the_readme_has_few_rows_and_its_picture_the_same():
+def block():
+    return with_tables(f"{START}{END}", SAVED.readme, SAVED.answers)
+
+
+def test_the_readme_has_few_rows_and_its_picture_their_paired_differences():
     labels = {shown(cell.label) for cells in CELLS.values() for cell in cells}
     assert len(README_ROWS) <= 8
     assert set(README_ROWS) <= labels
-    lines = [line.split(" | ") for line in with_tables(f"{START}{END}", SAVED).splitlines() if line.startswith("| ")]
-    names = [line[0].removeprefix("| ") for line in lines[2:]]
-    assert names == list(README_ROWS.values())
-    panels = overview_picture(SAVED.readme, names, "BM25, tuned").axes
-    assert [label.get_text() for label in panels[0].get_yticklabels()] == names[::-1]
-    assert [panel.get_title() for panel in panels] == [title.removesuffix(" |") for title in lines[0][1:]]
-    for panel, title in zip(panels, README_TESTS.values(), strict=True):
-        dots = {names[-1 - int(dot[0].get_ydata()[0])]: float(dot[0].get_xdata()[0]) for dot in panel.containers}
-        assert dots == pytest.approx({name: entry.mrr for name, entry in SAVED.readme[title].items()}, abs=1e-6)
+    lines = [line.split(" | ") for line in block().splitlines() if line.startswith("| ")]
+    assert [line[0].removeprefix("| ") for line in lines[2:]] == list(README_ROWS.values())
+    panels = overview_leads(SAVED.readme, SAVED.clusters)
+    assert [*panels] == [*README_TESTS.values()]
+    for title, rows in panels.items():
+        entries = SAVED.readme[title]
+        assert rows.keys() == entries.keys() - {BASE}
+        base = entries[BASE].mrr
+        assert {name: lead.difference.mean for name, lead in rows.items()} == pytest.approx(
+            {name: entries[name].mrr - base for name in rows}
+        )
+    assert overview_picture(panels).startswith(b"\x89PNG")
+    assert overview_leads({}, {}) == {}
 
 
-def test_the_readme_says_only_what_is_significant():
-    """Its finding is text: here it is held against the column "significant", after BM25, of the page of all models."""
-    verdicts = {name: lead_over_bm25(name) for name in README_TESTS}
-    models = [label for label in (*README_ROWS, *README_ALSO) if label != "bm25_tuned"]
-    for label in (label for label in models if label in verdicts["jdk"]):
-        seen = label in ("galm_plus", "minilm, one epoch") or "+ BM25" in label
-        assert (verdicts["jdk"][label] == "ahead") == seen, label
-    for label in (label for label in models if label in verdicts["debian_sample"]):
-        assert verdicts["debian_sample"][label] == ("ahead" if "+ BM25" in label or label == "minilm" else "behind")
+def test_the_readme_answers_by_the_saved_differences():
+    told = " ".join(block().split())
+    for question, pair in ASKED.items():
+        assert f"**{question}**" in told
+        for title in README_TESTS.values():
+            assert with_interval(SAVED.answers[title].leads[pair].difference) in told
+    assert any(pair[1] == "galm, L = 0" for pair in ASKED.values())
 
 
-def lead_over_bm25(dataset):
-    """Label -> "ahead" or "behind" where the difference is significant, else the verdict."""
-    _, _, rest = (RESULTS / "main-all.md").read_text(encoding="utf-8").partition(f"\n**{dataset}**")
-    rows = [line.split(" | ") for line in rest.split("\n\n")[1].splitlines()]
-    place = rows[0].index("MRR - bm25_tuned")
-    sides = {"+": "ahead", "-": "behind"}
-    return {
-        row[0].removeprefix("| "): sides[row[place][0]] if row[place + 1] == "yes" else row[place + 1]
-        for row in rows[2:]
-    }
+def test_the_readme_has_the_best_of_trials_of_its_word_models():
+    for name in ("galm", "galm_plus", "tabcs"):
+        assert name not in README_ROWS
+        assert of_trials(name) in README_ROWS
+
+
+def test_each_test_set_has_one_table_of_all_models():
+    page = (RESULTS / "main-all.md").read_text(encoding="utf-8")
+    heads = [line.partition("** (")[0] for line in page.splitlines() if line.startswith("**") and " split: " in line]
+    assert len(heads) == len(set(heads)) >= 4
+
+
+@pytest.mark.parametrize("references", [("galm", "bm25"), ("galm",), ()])
+def test_no_column_of_differences_is_empty(references):
+    one = [("unif", result(model="unif", also={}))]
+    for ranked in (one, [*one, ("bm25", result(model="bm25", also={}))], [("galm", one[0][1])]):
+        text = tables(ranked, references, {}, whole=True)
+        header, _, *rows = (line.split("|") for line in text.splitlines() if line.startswith("|"))
+        for place in (place for place, title in enumerate(header) if "MRR - " in title):
+            assert any(row[place].strip() for row in rows)
+        assert ("MRR - " in text) == ("bm25" in references and len(ranked) > 1)
+        assert ("Holm" in text) == ("MRR - " in text)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.0004, 0.0362, "(+0.0004 to +0.036)"),
+        (-0.0362, -0.00003, "(-0.036 to -0.00003)"),
+        (-0.001, 0.0, "(-0.001 to +0.000)"),
+        (0.0005, 0.001, "(+0.001 to +0.001)"),
+    ],
+)
+def test_an_end_of_an_interval_shows_its_side_of_zero(low, high, text):
+    found = RunDifference((low + high) / 2, low, high, p_value=0.04, standard_error=0.1, degrees_of_freedom=9.0)
+    assert with_interval(found).endswith(text)
 
 
 def test_labels_of_saved_results_are_said_in_the_fields_words():
@@ -225,22 +257,22 @@ def test_the_best_setting_of_a_model_is_bold_and_missing_ones_are_blank():
     assert earlier == ["unif", "0.250", "", "**0.500**", ""]
 
 
-def test_the_best_of_equal_trials_are_compared_with_each_other_on_test_splits():
+def test_the_best_of_equal_trials_are_ranked_on_test_splits():
     labels = [shown(cell.label) for cell in CELLS["tuned"]]
     assert {of_trials(name) for name in BEST} <= {*labels}
     found = [(name, result(model=name.split(",")[0], also={})) for name in map(of_trials, ("galm", "tabcs", "unif"))]
-    page = best_trials_section(found, {})
-    (rows,) = [line for line in page.splitlines() if line.startswith("| galm |")]
-    assert rows.count("|") == 3
-    assert "`galm` gets no verdict, with one seed, against `tabcs`" in page
-    assert best_trials_section([], {}) == ""
+    page = best_trials_section(found)
+    (row,) = [line for line in page.splitlines() if line.startswith("| galm |")]
+    assert row.count("|") == 3
+    assert "[main.md](main.md) compares them" in page
+    assert best_trials_section([]) == ""
 
 
 def test_the_reference_is_a_model_of_the_table():
     cells = [cell for part in CELLS.values() for cell in part]
     for dataset in {cell.dataset for cell in cells}:
         assert {cell.label for cell in cells if cell.dataset == dataset} & set(REFERENCES)
-    assert all(resolve("jdk", model, {}) for model in REFERENCES)
+    assert all(resolve("jdk", label.partition(",")[0], {}) for label in REFERENCES)
 
 
 def test_rows_are_held_against_the_first_reference_that_there_is():
@@ -267,12 +299,6 @@ def test_a_table_has_rows_of_equal_length_best_first():
         assert len({line.count("|") for line in lines}) == 1
         assert [line.split("|")[1].strip() for line in lines[2:]] == ["galm", "bm25"]
         assert ("weight of the model" in text) == whole
-
-
-def test_a_pool_has_a_picture():
-    found = comparison_pictures([("galm", result(model="galm", also={})), ("bm25", result(model="bm25", also={}))])
-    assert list(found) == ["jdk"]
-    assert found["jdk"].startswith(b"\x89PNG")
 
 
 def test_an_encoders_trials_differ_and_never_look_at_the_test():
