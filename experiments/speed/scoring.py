@@ -225,14 +225,14 @@ def rank_pool(options: SpeedOptions, folder: str, split: str, methods: int) -> M
 
 
 def cells_of_models() -> dict[str, Cell]:
-    """Row of the main page -> the first cell of its model, of those that are trained, not fused, and have a result."""
+    """Row of the main page, in its order -> the first cell of its model, if that is trained, not fused, and tested."""
     rows = {label: row for row, labels in ROWS.items() for label in labels}
     saved = {run.name for run in load_results("main", RESULTS)}
     found: dict[str, Cell] = {}
     for cell in (cell for cells in CELLS.values() for cell in cells):
         if cell.label in rows and cell.key in saved and cell.weights_of is None and is_trained(cell.model):
             found.setdefault(rows[cell.label], cell)
-    return found
+    return {row: found[row] for row in ROWS if row in found}
 
 
 def measure_models(options: SpeedOptions) -> Measured:

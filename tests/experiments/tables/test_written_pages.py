@@ -98,7 +98,7 @@ def test_a_damaged_result_is_named(tmp_path):
     (tmp_path / "main").mkdir()
     (tmp_path / "main" / f"{CELLS['jdk'][0].key}.json").write_text("{}")
     with pytest.raises(ValueError, match=r"bm25_tuned-seed0\.json"):
-        pages(Saved(tmp_path))
+        list(pages(Saved(tmp_path)))
 
 
 def block():
