@@ -33,7 +33,7 @@ from search.serve.agent_answers import (
 )
 from search.serve.agent_sources import source_of
 from search.serve.fresh_index import Current, FreshIndex
-from search.serve.looking_again import looking_again
+from search.serve.live_index import looking_again
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of, outside_of_units
 from search.snippets.show import as_record
 from search.usages import as_record as usages_record
