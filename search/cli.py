@@ -232,7 +232,7 @@ def path_inside(options: "SearchOptions | RelatedOptions", root: Path | None) ->
     """The value of ``--path``; one that is absolute and in the folder ``root`` begins at its top."""
     if root is None or not options.path.startswith("/"):
         return options.path
-    from search.serve.agent_answers import pattern_of
+    from search.engine.asked_places import pattern_of
 
     return pattern_of(root, options.path)
 

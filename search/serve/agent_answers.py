@@ -1,24 +1,16 @@
-"""Answers for coding agents as JSON text of at most a budget of bytes, and places of code as agents name them.
+"""Answers for coding agents as JSON text of at most a budget of bytes.
 
-What does not fit is left out and counted: first fields that say little, then hits, then what is said of the answer. A
-place is an absolute path, one relative to the folder, or a file's address, which a line may follow; a path of Windows
-is that of the indexed file which it ends in.
+What does not fit is left out and counted: first fields that say little, then hits, then what is said of the answer. Of
+sources there is all of a unit, or what fits of it, and room is shared among several.
 """
 
-import difflib
-import os
-import posixpath
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote
 
-from data_prep.errors import UserError, shown
-from search.engine.filters import known_path
-from search.index.code_index import Index
-from search.index.frame_locator import named_places, typed_path
-from search.serve.agent_sources import LEAST, add_sources, cut_at, is_cut, size_of
+from search.index.code_index import Index, text_at
 
 Record = dict[str, Any]
 
@@ -44,6 +36,13 @@ _COPIES: Final = 3
 """Copies whose places are named."""
 _FOR_HEADS: Final = 0.7
 """The part of the room that hits take without their sources, unless they have only the least fields."""
+_ESCAPED: Final = re.compile("[\x7f-\x9f]")
+"""Control characters that json does not escape, some of which begin a terminal's sequences."""
+LEAST: Final = 200
+"""Bytes of a source that are worth to be shown."""
+_ABOVE: Final = 3
+"""Lines that are shown above the one that is asked for, if not all fits."""
+_AS_FIELD: Final = len(',"source":,"whole":false')
 
 
 def hit_record(told: Mapping[str, Any], *, changed: bool = False) -> Record:
@@ -162,127 +161,82 @@ def shortened(text: str, most: int = _LONGEST) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-_OF_WINDOWS: Final = re.compile(r"[A-Za-z]:[/\\]|\\\\")
-_NEAREST: Final = 3
-"""Paths that a message names."""
+def as_text(answer: Any) -> str:
+    """An answer, or a part of it, as it is sent."""
+    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    return _ESCAPED.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
 
 
-def place_of(index: Index, root: Path | None, path: str, line: int, here: Path | None = None) -> tuple[str, int]:
-    """The path of an indexed file, and a line of it.
+def size_of(answer: Any) -> int:
+    """The bytes that it takes in UTF-8: a letter of three is about as much to a model as three of one."""
+    return len(as_text(answer).encode("utf-8", "surrogatepass"))
 
-    Args:
-        index: of the folder ``root``.
-        root: the folder; None: not known.
-        path: of a file, absolute or relative to the folder, which a line may follow.
-        line: from 1; 0: the one that follows the path.
-        here: the folder that relative paths are tried from first.
 
-    Raises:
-        UserError: no indexed file, or several, have such a path, or there is no line.
+def cut(source: str, most: int) -> str:
+    """A source that takes at most ``most`` bytes as JSON, at whole lines if that leaves most of it."""
+    if len(source) <= most and size_of(source) <= most:
+        return source
+    part = source[: max(0, most - 2)]
+    while part and (over := size_of(part) - most) > 0:
+        part = part[: -max(1, over // 6)]  # a character takes at most six
+    end = part.rfind("\n") + 1
+    return part[:end] if 2 * end >= len(part) else part
+
+
+def cut_at(source: str, line: int, most: int) -> tuple[str, int]:
+    """What takes at most ``most`` bytes of a source, and how many of its lines are left out before it.
+
+    None are, unless the line at the place ``line``, from 0, would not be shown.
     """
-    known = {file.path for file in index.files}
-    places = [(path, 0), *named_places(path)]
-    found = ((each, number) for name, number in places for each in _spellings(root, name, here) if each in known)
-    file, written = next(found, ("", 0))
-    if not file:
-        name, written = places[1] if places[1:] else places[0]
-        file = _by_its_end(index, root, name, here)
-    if not (line or written):
-        raise UserError(f"expected a line, from 1: give line, or the path as {file}:12")
-    return file, line or written
+    part = cut(source, most)
+    if part == source or line < part.count("\n"):
+        return part, 0
+    before = max(0, min(line, source.count("\n")) - _ABOVE)
+    rest = source.split("\n", before)[-1]
+    return cut(rest, most), before
 
 
-def pattern_of(root: Path, path: str) -> str:
-    """A folder, path or pattern as the search takes it: one that is absolute and in the folder begins at its top."""
-    plain = path.strip().replace("\\", "/")
-    plain = unquote(plain.removeprefix("file://")) if plain.startswith("file://") else plain
-    if not plain.startswith("/") or "\0" in plain:
-        return plain
-    for folder, each in ((str(root), plain), (os.path.realpath(root), os.path.realpath(plain))):
-        short = posixpath.relpath(each, folder)
-        if short != ".." and not short.startswith("../"):
-            return "/" if short == "." else f"/{short}{'/' * plain.endswith('/')}"
-    return plain
+def shares(needs: Sequence[int], room: int) -> list[int]:
+    """How much of ``room`` each of several gets: no more than it needs, and the first ones most of what is not enough.
 
-
-def known_pattern(index: Index, root: Path, path: str, *, whole: bool = True) -> str:
-    """The same of one that files match; if the index is not ``whole``, they may be among what it lacks.
-
-    Raises:
-        UserError: no file matches it; the message names the nearest paths, or the folder that it lies outside of.
+    The one of rank r gets a share of 1 / (r + 1), and what others do not need in the same proportion.
     """
-    pattern = pattern_of(root, path)
-    try:
-        return known_path(index, pattern) if whole else pattern
-    except UserError as error:
-        near, is_outside = nearest_paths(index, typed_path(pattern)), pattern == path.strip() and pattern[:1] == "/"
-        outside = f"; the indexed folder is {shown(str(root))}" if is_outside else ""
-        raise UserError(f"{error}{f'; the nearest are {_named(near)}' if near else outside}") from None
+    weights = [1 / (rank + 1) for rank in range(1, len(needs) + 1)]
+    given, hungry = [0] * len(needs), {*range(len(needs))}
+    while hungry:
+        level = max(0, room) / sum(weights[each] for each in hungry)
+        full = {each for each in hungry if needs[each] <= level * weights[each]}
+        for each in full or hungry:
+            given[each] = needs[each] if full else int(level * weights[each] + 1e-6)
+        room -= sum(given[each] for each in full)
+        hungry = hungry - full if full else set()
+    return given
 
 
-def _spellings(root: Path | None, path: str, here: Path | None = None) -> Iterator[str]:
-    """What ``path`` may be relative to the folder, likeliest first."""
-    plain = _plain(path)
-    if "\0" in plain:
-        return
-    if here and root and plain:
-        typed = Path(os.path.abspath(here / plain))  # noqa: PTH100 - a link in it is followed below
-        yield os.path.relpath(os.path.realpath(typed.parent) + f"/{typed.name}", os.path.realpath(root))
-    yield path
-    for each in dict.fromkeys((plain, plain.replace("\\", "/"))):
-        short = posixpath.normpath(each) if each else ""
-        yield short
-        for folder in dict.fromkeys((str(root), os.path.realpath(root))) if root else ():
-            yield posixpath.relpath(short, folder) if short.startswith("/") else short
-        yield short.removeprefix(f"{root.name}/") if root else short
-    if plain.startswith("/") and root:  # through a link to the folder
-        yield os.path.relpath(os.path.realpath(plain), os.path.realpath(root))
+def add_sources(entries: Sequence[dict[str, Any]], hits: Sequence[Mapping[str, Any]], room: int) -> None:
+    """Give ``entries``, the first ones of ``hits``, as much of their sources as ``room``, in bytes, has for them."""
+    needs = [size_of(hit["source"]) + _AS_FIELD if hit.get("source") else 0 for hit in hits[: len(entries)]]
+    given = shares(needs, room)
+    while needs and given[-1] < min(needs[-1], LEAST):
+        needs.pop()
+        given = shares(needs, room)
+    for entry, hit, share in zip(entries, hits, given, strict=False):
+        if share and (part := cut(hit["source"], share - _AS_FIELD)):
+            entry |= {"source": part, "whole": part == hit["source"] and hit.get("whole", True)}
 
 
-def _plain(path: str) -> str:
-    return os.path.expanduser(typed_path(path))  # noqa: PTH111 - which knows no error
+def is_cut(source: str, start_line: int, end_line: int) -> bool:
+    """Whether a source is its first lines alone, which is what an index has of long types and files."""
+    return source.count("\n") < end_line - start_line
 
 
-def _by_its_end(index: Index, root: Path | None, path: str, here: Path | None) -> str:
-    """The one indexed file whose path ends in ``path``, or which a foreign path ends in.
-
-    Raises:
-        UserError: there is none, or there are several.
-    """
-    plain = _plain(path)
-    short = posixpath.normpath(plain.replace("\\", "/") or ".")
-    if _OF_WINDOWS.match(plain) or (root is None and short.startswith("/")):
-        with_end = [file.path for file in index.files if short.endswith(f"/{file.path}")]
-        if with_end:
-            return max(with_end, key=len)
-    elif not short.startswith(("/", "..")):
-        with_end = [file.path for file in index.files if f"/{file.path}".endswith(f"/{short}")]
-        if len(with_end) == 1:
-            return with_end[0]
-        if with_end:
-            raise UserError(f"{len(with_end):,} indexed files end in {shown(path)}: name one of {_named(with_end)}")
-    inside = next((each for each in _spellings(root, path, here) if each and not each.startswith(("/", "..", "~"))), "")
-    there = root is not None and "\0" not in inside and os.path.isfile(root / inside)  # noqa: PTH113 - knows no error
-    what = f"{shown(path)} is not indexed" if there else f"there is no indexed file {shown(path)}"
-    if root and not inside and "\0" not in path and short.startswith(("/", "..")):
-        what += f": it lies outside of the indexed folder {shown(str(root))}"
-    near = nearest_paths(index, short)
-    raise UserError(f"{what}; the nearest are {_named(near)}" if near else what)
-
-
-def nearest_paths(index: Index, path: str) -> list[str]:
-    """The paths of indexed files that are most like ``path``, by their names and then by their folders."""
-    name, wanted = posixpath.basename(path).lower(), path.lower().split("/")
-    names = {posixpath.basename(file.path).lower() for file in index.files}
-    near = difflib.get_close_matches(name[:100], names, _NEAREST, 0.6)
-    places = {each: number for number, each in enumerate(near)}
-    alike = [
-        (places[last], -len({*wanted} & {*file.path.lower().split("/")}), file.path)
-        for file in index.files
-        if (last := posixpath.basename(file.path).lower()) in places
-    ]
-    return [each for _, _, each in sorted(alike)[:_NEAREST]]
-
-
-def _named(paths: list[str]) -> str:
-    return ", ".join(shown(each) for each in paths[:_NEAREST])
+def source_of(index: Index, row: int, root: Path) -> tuple[str, bool]:
+    """All of a row's source, read from its file in ``root`` where the index has only a part; and whether it is all."""
+    text = index.split.text(row)
+    if not is_cut(text.source, text.start_line, text.end_line):
+        return text.source, True
+    lines = text_at(index, index.file_number(row), root).removesuffix("\n").split("\n")
+    first, *rest = lines[text.start_line - 1 : text.end_line] or [""]
+    begins = 0 if index.is_whole_file(row) else first.find(text.source.partition("\n")[0])
+    whole = "\n".join([first[begins:], *rest])
+    return (whole, True) if begins >= 0 and len(whole) > len(text.source) else (text.source, False)

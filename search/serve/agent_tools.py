@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from data_prep.errors import UserError, one_line, shown
 from data_prep.traces.trace import trace_in
+from search.engine.asked_places import known_pattern, pattern_of, place_of
 from search.engine.certainty import Certainty
 from search.engine.engine import Engine
 from search.engine.expressions import Pattern
@@ -22,18 +23,15 @@ from search.serve.agent_answers import (
     Record,
     first_of,
     hit_record,
-    known_pattern,
-    pattern_of,
-    place_of,
     shortened,
+    source_of,
     with_files,
     with_hits,
     with_source,
     with_words,
 )
-from search.serve.agent_sources import source_of
 from search.serve.fresh_index import Current, FreshIndex
-from search.serve.looking_again import looking_again
+from search.serve.live_index import looking_again
 from search.snippets.answer import CodeAnswer, Wanted, answer_place, answer_text, file_of, outside_of_units
 from search.snippets.show import as_record
 from search.usages import as_record as usages_record

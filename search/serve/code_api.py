@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from search.engine.asked_places import place_of
 from search.engine.engine import Engine
 from search.engine.filters import known_path
 from search.engine.preview import indentation
@@ -22,7 +23,6 @@ from search.engine.usages import USUAL, find_usages
 from search.files.languages import language_name
 from search.index.code_index import ChangedFileError, Index, read_indexed
 from search.index.frame_locator import FrameLocator
-from search.serve.agent_answers import place_of
 from search.serve.hit_records import Span, highlighted, previewed
 from search.serve.live_index import Opened
 from search.serve.requests import (

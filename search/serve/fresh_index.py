@@ -30,8 +30,7 @@ from search.index.writable_place import IndexPlace
 from search.models.packed import maker_at_once, reranker_maker
 from search.opening import check_way, index_place
 from search.serve.live_index import LiveIndex, Opened
-from search.serve.partial_index import PartialIndex, Progress
-from search.serve.reading_ahead import read_ahead
+from search.serve.partial_index import PartialIndex, Progress, read_ahead
 
 PATIENCE: Final = 2.5
 """Seconds for which a question waits until files are read that are new or have changed."""

@@ -2,7 +2,7 @@
 
 Comments, texts, keywords and the like are coloured, by the parsers that read the index. A page marks pieces of plain
 text by their positions, so that no code becomes markup. Tree-sitter parses what is broken or cut out of its file too:
-the pieces are those of its leaves.
+the pieces are those of its leaves. An index has the first lines of long types and files, which may end in a text.
 """
 
 import re
@@ -17,7 +17,8 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.language import Language, node_text
-from data_prep.languages.own_tree import Node, TreeCursor
+from data_prep.languages.own_tree import Node, Tree, TreeCursor
+from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of
 from data_prep.store.arrays import Int64
 from search.engine.engine import Engine
@@ -29,7 +30,6 @@ from search.engine.show import preview, result
 from search.engine.signals import Hit
 from search.files.embedded import scripts_alone
 from search.index.code_index import Index
-from search.serve.cut_source import tree_of
 
 Kind = Literal["comment", "string", "keyword", "number", "type", "annotation"]
 Span = tuple[int, int, str]
@@ -47,6 +47,11 @@ _QUOTES: Final = frozenset(('"', "'", "`", '"""'))
 _STRINGS: Final = ("string", "escape_sequence", "regex")
 _TYPE: Final = re.compile(r"[A-Z][0-9_$]*(?:[a-z]|\Z)")
 """What a type is called, by custom, in most languages."""
+_TOKENS: Final = re.compile(
+    rb'("""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\'|/\*(?s:.*?)\*/|//[^\n]*|#[^\n]*'
+    rb'|"(?!"")(?:\\.|[^"\\\n])*"|\'(?!\'\')(?:\\.|[^\'\\\n])*\')|("""|\'\'\'|/\*)'
+)
+"""Comments and texts of most languages, or what begins one of several lines that does not end."""
 
 
 def highlighted(source: str, path: str, start: int = 0, end: int | None = None) -> list[Span]:
@@ -59,12 +64,15 @@ def highlighted(source: str, path: str, start: int = 0, end: int | None = None) 
         end: the one after the last; None: all.
     """
     found: list[Span] = []
-    language = language_of(path)
+    if (language := language_of(path)) is None:
+        return found
+    # keywords that are so wherever they stand, though the grammar takes them for names
+    always = language.keywords if language.keyword_names else language.keywords & _COLOURS.keys()
     for first, last, kind, text in _leaves(source, path, start, end):
-        if kind == "identifier" and language and text in language.keywords and _is_keyword(text, language):
+        if kind == "identifier" and text in always:
             kind = "keyword" if source[first - 1 : first] not in _BEFORE_NAMES else ""
         elif kind == "identifier":
-            kind = "type" if _TYPE.match(text) and language and language.capital_types else ""
+            kind = "type" if language.capital_types and _TYPE.match(text) else ""
         if kind and found and found[-1][1:] == (first, kind):
             found[-1] = (found[-1][0], last, kind)
         elif kind:
@@ -97,7 +105,7 @@ def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tup
     covered = 0
     annotations = (each for each, colour in language.colours.items() if colour == "annotation")
     whole = {"string_content", *language.comments, *annotations}
-    for node in _visited(tree_of(language.grammar_of(path), data).walk(), first, last, whole):
+    for node in _visited(_tree_of(language.grammar_of(path), data).walk(), first, last, whole):
         kind = _kind(node, language)
         begin, stop = node.start_byte, _end_of_name(node) if kind == "annotation" else node.end_byte
         stop = min(stop, len(data))
@@ -105,6 +113,18 @@ def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tup
             covered = stop
             text = data[begin:stop].decode("utf-8", "replace") if kind in ("identifier", "type") else ""
             yield int(places[begin]), int(places[stop]), kind, text
+
+
+def _tree_of(grammar: str, data: bytes) -> Tree:
+    """The tree of a source by the grammar "module:function"; a text or comment that it is cut in ends where it ends.
+
+    Nodes at the end may then have ends behind that of ``data``.
+    """
+    tree = syntax_tree(grammar, data)
+    if not tree.root_node.has_error:
+        return tree
+    opened = next((token[2] for token in _TOKENS.finditer(data) if token[2]), b"")
+    return syntax_tree(grammar, data + opened[::-1]) if opened else tree
 
 
 def _visited(cursor: TreeCursor, first: int, last: int, whole: Collection[str]) -> Iterator[Node]:
@@ -146,11 +166,6 @@ def _kind_of_sign(leaf: Node) -> str:
         return "string"
     is_word = kind.strip("#@?!").replace("_", "").isalpha()
     return "string" if kind in _QUOTES else "keyword" if is_word else ""
-
-
-def _is_keyword(text: str, language: Language) -> bool:
-    """Whether a name that is a keyword is one wherever it stands: the grammar takes it for a name."""
-    return language.keyword_names or text in _COLOURS
 
 
 def _end_of_name(annotation: Node) -> int:
@@ -223,20 +238,13 @@ def _preview_record(
     row, matched = hit["row"], hit.get("match_line", 0)
     text, name, is_file = index.text(row), index.names[row], index.is_whole_file(row)
     whole = read(index, row) if is_file and (rarity or matched) else ""
-    source, start_line = (whole, 1) if whole else (text.source, text.start_line)
+    source, begins = (whole, 1) if whole else (text.source, text.start_line)
     name = "" if is_file else name
     matched = 0 if is_file and not whole else matched
     place = 0 if matched else line_of(source, asked.text, quoted=asked.quoted, sentence=text.query_text)
-    matched = start_line + place - 1 if place else matched
+    matched = begins + place - 1 if place else matched
     found = preview(
-        source,
-        start_line,
-        rarity,
-        path=text.path,
-        name=name,
-        sentence=text.query_text,
-        matched=matched,
-        placed=coloured,
+        source, begins, rarity, path=text.path, name=name, sentence=text.query_text, matched=matched, placed=coloured
     )
     told = {
         "start_line": found.start_line,

@@ -1,11 +1,15 @@
-"""Indexes that are answered from: reopened when replaced, or being opened."""
+"""Indexes that are answered from: reopened when replaced, or being opened; and when another look at a folder is due.
+
+That is before it is said that little is found: a file may have been written after the last look.
+"""
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from data_prep.errors import UserError
 from search.engine.engine import Engine
@@ -15,6 +19,9 @@ from search.index.freshness import CURRENT, Freshness, read_record
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
 from search.index.updating import LOOKED, Updates
 from search.index.vectors import DenseRetriever, near_rows, vectors_path
+
+if TYPE_CHECKING:
+    from search.serve.fresh_index import FreshIndex
 
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
@@ -204,3 +211,38 @@ def file_stamp(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
+
+
+@runtime_checkable
+class _Tools(Protocol):
+    _index: "FreshIndex"
+
+
+Own = TypeVar("Own", bound=_Tools)
+Given = ParamSpec("Given")
+
+
+def is_sure(told: Mapping[str, Any]) -> bool:
+    """Whether an answer, as JSON tells it, would hardly be another one with a few more files."""
+    if "certainty" in told:
+        return bool(told["certainty"]["level"] == "strong")
+    return bool(told.get("results", True) or told.get("frames_in_index"))
+
+
+def looking_again(
+    tool: Callable[Concatenate[Own, Given], dict[str, Any]],
+) -> Callable[Concatenate[Own, Given], dict[str, Any]]:
+    """A tool that is asked again after another look, if it finds little or refuses, and the last look is older."""
+
+    @wraps(tool)
+    def asked(self: Own, /, *words: Given.args, **named: Given.kwargs) -> dict[str, Any]:
+        arrived = time.monotonic()
+        try:
+            if is_sure(told := tool(self, *words, **named)) or not self._index.look_again(arrived):
+                return told
+        except UserError:
+            if not self._index.look_again(arrived):
+                raise
+        return tool(self, *words, **named)
+
+    return asked

@@ -22,8 +22,7 @@ from typing_extensions import TypedDict  # pydantic takes that of typing from Py
 
 from data_prep.errors import UserError, one_line, shown
 from data_prep.installation import program_version
-from search.serve.agent_answers import Record, shortened
-from search.serve.agent_sources import as_text
+from search.serve.agent_answers import Record, as_text, shortened
 from search.serve.agent_tools import LENGTHS, LIMITS, AgentTools
 from search.serve.partial_index import Progress
 

@@ -1,17 +1,34 @@
-"""The index of the files that are read so far, while the first one of a folder is made."""
+"""What is answered from while the first index of a folder is made: the files that are read so far.
 
+Files that a later question is likely about are read beside all others.
+"""
+
+import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from data_prep.errors import UserError
+from experiments.terminal.console import say
+from search.engine.engine import Engine
+from search.engine.question import asked_words
+from search.engine.signals import Reranker
 from search.files.languages import indexed_suffixes
+from search.files.stamps import Found, modified_at
 from search.files.tree import checkout_of, found_files
+from search.files.words import terms_of
+from search.first_index import made
 from search.index.build import index_of, watched
 from search.index.code_index import Index
-from search.index.read_part import Part, Watch
+from search.index.index_file import Head
+from search.index.read_part import Part, Task, Watch, likely_first
+from search.models.packed import maker_at_once
+from search.serve.live_index import LiveIndex, Opened, OpeningError, OpeningIndex
 
 _GROWN: Final = 2
 """How many times as many files must have been read to make it again."""
@@ -19,6 +36,12 @@ _FIRST: Final = 400
 """Files that the first one has about, since a question waits until it is made."""
 _ALONE: Final = 2000
 """Most files that are read while another process makes the index."""
+_LIKELY: Final = 24
+"""Files that are read for a question."""
+_TOGETHER: Final = 8
+"""Files of a call, between which the time is looked at."""
+_PATIENCE: Final = 1.0
+"""Seconds within which it is usually known whether there is something to index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +146,109 @@ class PartialIndex(Watch):
         for _ in watched(root, found, 1, self):
             if self.ended or self.read >= _ALONE:
                 return
+
+
+def read_ahead(root: Path, asked: str, partial: PartialIndex, read: Callable[[Task], Part], until: float) -> None:
+    """Read those files that a question is likely about, by the words of their paths.
+
+    Args:
+        root: the folder.
+        asked: the question, or the path of a file.
+        partial: what was read so far and is sought, which gets the files.
+        read: reads some files; a ChildProcessError says that it could not.
+        until: the time, as of ``time.monotonic``, from which on no more are read.
+    """
+    done = partial.paths
+    likely = iter([each for each in _likely(partial.sought, asked) if each not in done][:_LIKELY])
+    while time.monotonic() < until and (files := [*_found(root, islice(likely, _TOGETHER))]):
+        with suppress(ChildProcessError, UserError):
+            partial.add(read(Task(root, files)))
+
+
+def _likely(paths: Sequence[str], asked: str) -> list[str]:
+    """The paths that have words of a question, the likeliest first; of one that names a file, that alone."""
+    if named := max((each for each in paths if each in asked), key=len, default=""):
+        return [named]
+    wanted = frozenset(terms_of(asked_words(asked)))
+    some = [Found(each, 0, 0) for each in paths if any(word in each.lower() for word in wanted)]
+    return [each.path for each in likely_first(some, asked)]
+
+
+def _found(root: Path, paths: Iterator[str]) -> Iterator[Found]:
+    for each in paths:
+        with suppress(OSError):
+            status = os.lstat(root / each)
+            yield Found(each, status.st_size, modified_at(status))
+
+
+class GrowingIndex(OpeningIndex):
+    """An index that is made and opened in a thread; until then what was read so far is answered from."""
+
+    def __init__(
+        self,
+        partial: PartialIndex,
+        root: Path,
+        reranker_of: Callable[[Index], Reranker | None],
+        make: Callable[[], LiveIndex],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        """Begin to make it.
+
+        Args:
+            partial: is told by ``make`` what is read.
+            root: the folder.
+            reranker_of: makes the reranker for what is read so far; None: BM25 alone.
+            make: makes the index and opens it.
+            failed: called with an error of ``make``, in its thread.
+        """
+        self._partial, self._root, self._reranker_of = partial, root, reranker_of
+        self._lock, self._so_far = threading.Lock(), dict[Index, Opened]()
+        self._has_failed = False
+
+        def told(error: Exception) -> None:
+            self._has_failed = True
+            failed(error)
+            partial.begun.set()
+
+        super().__init__(make, told)
+
+    def wait(self, seconds: float = _PATIENCE) -> bool:
+        """Wait until it is known which files will be read; False: it has failed, or there is nothing to wait for."""
+        self._partial.begun.wait(seconds)
+        return not self._has_failed and self._live is None
+
+    def opened(self, groups: frozenset[str] | None = None) -> Opened:
+        """The index once it is open, else one of the files that are read so far."""
+        if self._live is not None:
+            return super().opened(groups)
+        index, read = self._partial.index()
+        if index is None:
+            raise OpeningError("the folder is being indexed, no file is read yet: ask again in a moment")
+        with self._lock:
+            if index not in self._so_far:
+                engine = Engine(index, self._reranker_of(index))
+                engine.names.paths.folder = self._root
+                head = Head(len(index), len(index.files), "", 0, f"first {read}")
+                said = f"{read:,} of {self._partial.files:,} files are indexed so far"
+                self._so_far = {index: Opened(engine, head, said)}
+            return self._so_far[index]
+
+
+def growing(
+    root: Path, path: Path, model: str, live: Callable[[Path], LiveIndex], failed: Callable[[Exception], None]
+) -> GrowingIndex:
+    """An index that is being made, once it is known what will be read, or after a moment.
+
+    Args:
+        root: the folder.
+        path: the file of the index.
+        model: as ``--model`` names it.
+        live: opens the index of a file.
+        failed: as :class:`GrowingIndex` takes it.
+    """
+    partial = PartialIndex()
+    make = lambda: live(made(root, path, vectors=model != "none", watch=partial))  # noqa: E731
+    found = GrowingIndex(partial, root, maker_at_once(model), make, failed)
+    if found.wait():
+        say(f"indexing {root}: until then, what is read so far answers")
+    return found

@@ -25,8 +25,7 @@ from search.engine.question import words_of
 from search.files.languages import LONGEST_PATTERN, chosen_languages
 from search.index.frame_locator import named_places
 from search.index.freshness import CURRENT, Freshness
-from search.serve.live_index import NothingVisibleError, Opened, OpeningError
-from search.serve.looking_again import is_sure
+from search.serve.live_index import NothingVisibleError, Opened, OpeningError, is_sure
 
 GONE: Final = 499
 """The status of what nobody waits for any more."""

@@ -45,8 +45,8 @@ def related(arguments: Sequence[str]) -> bool:
     words, options = parsed(arguments, RelatedOptions)
     if len(words) != 1:
         raise unexpected("a file and a line: bash run.sh related src/app.py:120", words)
+    from search.engine.asked_places import place_of
     from search.opening import source_of
-    from search.serve.agent_answers import place_of
     from search.snippets.answer import answer_place
 
     place, typed = words[0], _file_of(words[0])

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from search.serve.agent_answers import hit_record, with_hits, with_source, with_words
-from search.serve.agent_sources import as_text, cut, size_of
+from search.serve.agent_answers import as_text, cut, hit_record, size_of, with_hits, with_source, with_words
 from search.serve.agent_tools import AgentTools
 from tests.search.serving import fresh, settled
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from data_prep.errors import UserError
-from search.serve.agent_answers import nearest_paths, place_of
+from search.engine.asked_places import nearest_paths, place_of
 from search.serve.agent_tools import AgentTools
 from tests.search.serving import fresh, settled
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from search.serve.agent_answers import size_of, with_hits, with_source
-from search.serve.agent_sources import cut, shares
+from search.serve.agent_answers import cut, shares, size_of, with_hits, with_source
 from search.serve.agent_tools import AgentTools
 from tests.search.serving import fresh, settled
 

@@ -10,9 +10,8 @@ from serving import ask, index_of, running_app
 from data_prep.errors import UserError
 from search.index.build import refresh
 from search.opening import index_place
-from search.serve.growing_index import GrowingIndex
 from search.serve.live_index import LiveIndex
-from search.serve.partial_index import PartialIndex
+from search.serve.partial_index import GrowingIndex, PartialIndex
 from search.serve.web_app import web_app
 
 TILL = {"till.py": 'def open_till():\n    """Open the till."""\n    return True\n'}

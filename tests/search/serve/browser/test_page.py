@@ -14,8 +14,8 @@ from serving import index_of, running, running_app
 from search.index.build import refresh
 from search.models.packed import reranker_maker
 from search.quality.query_file import Judgements
-from search.serve.growing_index import GrowingIndex
 from search.serve.live_index import LiveIndex
+from search.serve.partial_index import GrowingIndex
 from search.serve.web_app import web_app
 from search.snippets import command
 from tests.data_prep.posts.dumps import small_dump
