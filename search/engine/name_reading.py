@@ -12,12 +12,11 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Final
 
-from search.engine.arities import of_arity
 from search.engine.file_places import SHOWS
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
-from search.engine.written_names import declares, declaring, in_order, is_defined, near_written, rows_with, takes
+from search.engine.written_names import declares, declaring, is_defined, near_written, of_arity, rows_with, takes
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
@@ -185,7 +184,8 @@ class NameReader(Names):
             return 0.0
         parts = self._index.file(row).path.lower().split("/")
         parts[-1] = parts[-1].split(".")[0]
-        if in_order(rest, parts):
+        folders = iter(parts)
+        if all(each in folders for each in rest):  # in this order
             return 3.0 if own else 2.0
         return 1.0 if own else 0.0
 
