@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 
 from search.engine.file_ranking import is_common
+from search.engine.keyed_messages import Passage
 from search.engine.line_scores import read_text
 from search.engine.matching import FEWEST, FILE, LIGHT, LineOwners, linked, telling, tells
 from search.engine.question import asked_words
-from search.engine.tables import Passage
 from search.files.words import ASKING, pieces
 from search.index.code_index import Index
 

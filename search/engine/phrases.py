@@ -21,15 +21,14 @@ from typing import Final
 import numpy as np
 
 from data_prep.store.arrays import Bool, Int64
-from search.engine.catalogues import keyed
 from search.engine.file_ranking import is_common
+from search.engine.keyed_messages import Passage, is_given, keyed, of_entry
 from search.engine.matching import FEWEST, FILE, LineOwners, among, linked, telling, tells
 from search.engine.messages import AS_TYPED, HAS, NEGATED, may_be_message, quoting, verbatim, without_error
 from search.engine.name_reading import NameReader
 from search.engine.penalties import is_test, raised_first
 from search.engine.question import asked_words, asks_for_tests
 from search.engine.routes import ROUTE_WITH_VERB, with_handlers
-from search.engine.tables import Passage, is_given, of_entry
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
