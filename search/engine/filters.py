@@ -204,7 +204,7 @@ def allowed_rows(
         allowed &= speaking
     if files is not None:
         allowed &= np.fromiter((file.path in files for file in index.files), np.bool_, len(allowed))
-    return np.repeat(allowed, np.diff(index.file_edges))
+    return index.per_row(allowed)
 
 
 def _checked(found: Filter) -> Filter:
@@ -261,7 +261,7 @@ def _of_type(index: Index, value: str) -> Bool[np.ndarray, " rows"]:
 
 def _spread(index: Index, is_meant: Callable[[IndexedFile], bool]) -> Bool[np.ndarray, " rows"]:
     """What is so of each file, for each of its rows."""
-    return np.repeat(np.array([is_meant(file) for file in index.files], np.bool_), np.diff(index.file_edges))
+    return index.per_row(np.array([is_meant(file) for file in index.files], np.bool_))
 
 
 def _nothing(index: Index, typed: str) -> str:

@@ -90,7 +90,8 @@ class Penalties:
 
     @cached_property
     def _catalogues(self) -> Bool[np.ndarray, " rows"]:
-        return self._spread([file.catalogue == "texts" and not self._index.documents for file in self._index.files])
+        found = [file.catalogue == "texts" and not self._index.documents for file in self._index.files]
+        return self._index.per_row(np.array(found, np.bool_))
 
     @cached_property
     def _tests(self) -> Bool[np.ndarray, " rows"]:
@@ -99,7 +100,7 @@ class Penalties:
     @cached_property
     def _shown(self) -> Bool[np.ndarray, " rows"]:
         """Rows of examples and the like; those of benchmarks that are tests too lose by both."""
-        return self._spread(shown(file.path for file in self._index.files))
+        return self._index.per_row(np.array(shown(file.path for file in self._index.files), np.bool_))
 
     @cached_property
     def depths(self) -> Int64[np.ndarray, " rows"]:
@@ -171,11 +172,7 @@ class Penalties:
         found: dict[frozenset[str], Bool[np.ndarray, " files"]] = {}
         for file, meant in self._index.old.items():
             found.setdefault(meant, np.zeros(len(self._index.files), np.bool_))[file] = True
-        return {meant: self._spread(files) for meant, files in found.items()}
-
-    def _spread(self, of_files: Sequence[bool] | Bool[np.ndarray, " files"]) -> Bool[np.ndarray, " rows"]:
-        """What is so of each file, for each of its rows."""
-        return np.repeat(np.array(of_files, np.bool_), np.diff(self._index.file_edges))
+        return {meant: self._index.per_row(files) for meant, files in found.items()}
 
 
 def given_to(rows: Int64[np.ndarray, " found"], given: Mapping[int, float]) -> Float[np.ndarray, " found"]:

@@ -36,7 +36,7 @@ def rows_with(index: Index, typed: str) -> list[int]:
         has = np.zeros(len(files), np.bool_)
         has[index.whole.having(stem)] = True
         files &= has
-    rows = [row for place in np.flatnonzero(files).tolist() for row in range(*index.file_edges[place : place + 2])]
+    rows = [row for place in np.flatnonzero(files).tolist() for row in index.rows_of(place)]
     written, stored = rf"(?<![\w$-]){re.escape(typed)}(?![\w$])", json.dumps(typed)[1:-1].encode()
     return [row for row in rows if index.split.has(row, stored) and re.search(written, index.split.text(row).source)]
 
@@ -94,7 +94,7 @@ def _having(index: Index, stems: Sequence[str]) -> Iterator[int]:
     """The rows that have some stems, at least one, and then all of the files that do."""
     yield from sorted(set.intersection(*({*index.lexical.postings(stem)[0].tolist()} for stem in stems)))
     for file in sorted(set.intersection(*({*index.whole.having(stem).tolist()} for stem in stems))):
-        yield from range(*index.file_edges[file : file + 2].tolist())
+        yield from index.rows_of(file)
 
 
 _SPACES: Final = frozenset(map(stem_of, ("namespace", "package", "module", "mod", "defmodule")))
