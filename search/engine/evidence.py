@@ -30,7 +30,7 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Float32, Int64, slices
 from search.engine.signals import Candidates, Hit, begins
-from search.index.code_index import CONSTANT, TEST, WHOLE_FILE, Index
+from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
 Level = Literal["strong", "weak", "none"]
@@ -276,10 +276,3 @@ def _is_much(index: Index, only: int, row: int) -> bool:
     """Whether the only unit of a file is a third of its lines, or all that the file, which is ``row``, has."""
     own, whole = index.text(only), index.text(row)
     return 3 * (own.end_line - own.start_line + 1) >= whole.end_line or index.file(row).units == 2
-
-
-def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
-    """Rows of test files, and of tests and modules of tests inside of others."""
-    inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
-    of_files = np.array([file.test for file in index.files], np.bool_)
-    return inside | (index.kinds == TEST) | index.per_row(of_files)

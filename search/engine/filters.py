@@ -16,7 +16,6 @@ import numpy as np
 
 from data_prep.errors import UserError, meant, one_line, shown
 from data_prep.store.arrays import Bool
-from search.engine.evidence import rows_of_tests
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.files.languages import chosen_languages, path_matcher
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
@@ -238,8 +237,7 @@ def _holding(index: Index, wanted: Filter) -> Bool[np.ndarray, " rows"]:
     if wanted.name == "type":
         return np.logical_or.reduce([_of_type(index, value) for value in wanted.values])
     if wanted.name == "test":
-        tests = rows_of_tests(index)
-        return {"no": ~tests, "only": tests}.get(wanted.values[0], np.ones_like(tests))
+        return {"no": ~index.tests, "only": index.tests}.get(wanted.values[0], np.ones_like(index.tests))
     is_meant: Mapping[str, Callable[[IndexedFile], bool]] = {
         "path": lambda file: any(matches(file.path) for matches in matchers),
         "lang": lambda file: not file.languages.isdisjoint(wanted.values),

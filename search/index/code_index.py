@@ -142,6 +142,13 @@ class Index:
         return found
 
     @cached_property
+    def tests(self) -> Bool[np.ndarray, " rows"]:
+        """Rows of test files, and of tests and modules of tests inside of others."""
+        inside = np.fromiter((".tests." in f".{name}" for name in self.names), np.bool_, len(self))
+        of_files = np.array([file.test for file in self.files], np.bool_)
+        return inside | (self.kinds == TEST) | self.per_row(of_files)
+
+    @cached_property
     def only_units(self) -> Int64[np.ndarray, " files"]:
         """The row of the only function or type of each file; -1 if it has none or several."""
         units = np.flatnonzero((self.kinds != WHOLE_FILE) & (self.kinds != CONSTANT))
