@@ -8,13 +8,13 @@ known. A part in brackets or behind a colon stands for any value.
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import islice, takewhile
-from operator import eq
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from search.engine.near_words import shared_start
 from search.engine.question import asked_words
 from search.engine.route_texts import Declared, Parts, Routes, parts_of, routes_of
 from search.files.words import stem_of, terms_of
@@ -146,7 +146,7 @@ class RouteTable:
         own, best = PurePosixPath(self._index.files[file].path), (-1, 0)
         for number, path, called in self._modules:
             if called & words and number != file and path.suffix == own.suffix:
-                best = max(best, (_shared(own.parts[:-1], path.parts[:-1]), -number))
+                best = max(best, (shared_start(own.parts[:-1], path.parts[:-1]), -number))
         return -best[1] if best[0] >= 0 else None
 
     @cached_property
@@ -195,7 +195,7 @@ class RouteTable:
         rows = [row for row in rows if self._index.kinds[row] not in (WHOLE_FILE, CONSTANT, _TYPE)]
         own = PurePosixPath(self._index.files[file].path)
         rows = [row for row in rows if PurePosixPath(self._index.file(row).path).suffix == own.suffix]
-        near = {row: _shared(own.parts, PurePosixPath(self._index.file(row).path).parts) for row in rows}
+        near = {row: shared_start(own.parts, PurePosixPath(self._index.file(row).path).parts) for row in rows}
         return max(rows, key=lambda row: (near[row], -rows.index(row)), default=None)
 
     def _of_paths(self, asked: Parts, verb: str) -> Iterator[tuple[int, str, float]]:
@@ -223,11 +223,6 @@ def _handlers(given: str) -> Iterator[str]:
     elif (found := _CONTROLLED.search(given)) and found["of"]:
         yield f"{found['of']}Controller.{found['name']}"
     yield from reversed([each[0].removesuffix("::class") for each in _NAME.finditer(given)])
-
-
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """The number of parts that two paths begin with alike."""
-    return sum(takewhile(bool, map(eq, one, other)))
 
 
 def _fit(route: Parts, asked: Parts) -> float:
