@@ -7,6 +7,8 @@ from serving import index_of
 from data_prep.errors import UserError
 from search.files.tree import uncommitted_files
 from search.index.index_file import open_index
+from search.opening import index_place
+from search.repository_list import joined, open_member, read_list
 
 FILES = {name: f"def {name[0]}():\n    return 1\n" for name in ("a.py", "b.py", "sub/c.py")}
 
@@ -52,3 +54,11 @@ def test_where_git_cannot_be_asked_one_line_says_so(tmp_path):
     write(root, {".git/HEAD": "0" * 40 + "\n", ".git/objects/x": "", ".git/refs/x": "", ".git/config": "[core]\n"})
     with pytest.raises(UserError, match="cannot read the commit"):
         uncommitted_files(index, root)
+
+
+def test_several_repositories_are_each_compared_with_their_own_commit(tmp_path):
+    for name in ("one", "two"):
+        index_of(commit(tmp_path / name, FILES), index_place(tmp_path / name))
+    write(tmp_path, {"two/b.py": "def b():\n    return 2\n", "list.tsv": "one\ntwo\tteam/two\n"})
+    members = [open_member(each, lambda _: None, near=False) for each in read_list(tmp_path / "list.tsv")]
+    assert uncommitted_files(joined(members).index, None) == {"team/two/b.py"}
