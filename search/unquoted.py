@@ -106,7 +106,7 @@ def _closed_above(path: str) -> str:
 def asks(text: str) -> bool:
     """Whether a text on standard input is one line that asks: a name, words, an error's message, or a logger's line."""
     from data_prep.traces.trace import read_trace
-    from search.engine.printed_lines import is_message
+    from search.engine.printed import is_message
 
     line = text.strip()
     if "\n" in line or "except " in line or read_trace(line):

@@ -127,7 +127,7 @@ class NameReader(Names):
 
     def _at_line(self, query: str) -> Reading | None:
         """The rows at a line of a file, if a question is one."""
-        from search.engine.printed_lines import rows_at
+        from search.engine.asked_places import rows_at
 
         found = rows_at(self._index, self.paths, query)
         return Reading(found.rows, bool(found.missing), found.beyond, found.missing) if found else None

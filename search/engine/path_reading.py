@@ -102,7 +102,7 @@ class PathReader:
         rooted = typed.startswith(("/", ".", "~", "file:"))
         if not (self.folder and ("/" in typed or "\\" in typed)) or (not rooted and self._fits(_plain(typed))):
             return {}
-        from search.engine.printed_lines import path_inside
+        from search.engine.asked_places import path_inside
 
         wanted = f"/{path_inside(typed, self.folder, self.here).lower()}"
         files = (place for place, path in enumerate(self._paths) if path == wanted)

@@ -156,7 +156,7 @@ def parted(typed: str, index: "Index", *, alone: bool = False) -> "Question":
     found = read_question(typed, index, alone=alone) if ":" in typed or '"' in typed else Question(typed)
     if found.quoted or not _PRINTED.search(found.text):
         return found
-    from search.engine.printed_lines import message_in
+    from search.engine.printed import message_in
 
     return replace(found, text=message_in(found.text))
 

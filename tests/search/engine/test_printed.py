@@ -3,7 +3,7 @@
 import pytest
 
 import neural_code_search as ncs
-from search.engine.printed_lines import is_message, message_in
+from search.engine.printed import is_message, message_in
 
 MESSAGE = "cannot open pond 7: gone"
 AROUND = (
