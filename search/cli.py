@@ -276,9 +276,9 @@ def ready(
     engine.names.paths.folder, engine.names.paths.here = root, named_path(".") if root else None
     if not options.changed:
         return engine, root, languages, None
-    from search.changed import changed_files
+    from search.files.tree import uncommitted_files
 
-    changed = changed_files(engine.index, root)
+    changed = uncommitted_files(engine.index, root)
     if not changed and not (source and _is_behind(source)):  # else it is asked again once all is read
         console.complain(f"--changed: git calls none of the {len(engine.index.files):,} files changed")
     return engine, root, languages, changed

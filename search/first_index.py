@@ -1,11 +1,16 @@
-"""Making the index that a question needs: the first of a folder, or again where it is damaged."""
+"""Making the index that a question needs: the first of a folder, or again where it is damaged.
+
+It is kept in the cache folder, or, if that cannot be written, in a folder of this process.
+"""
 
 import atexit
 import errno
+import os
 import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
@@ -20,7 +25,6 @@ from search.index.code_index import rows_of_files
 from search.index.freshness import record_path
 from search.index.read_part import Watch
 from search.index.vectors import DamagedVectorsError, loaded_encoder, vectors_path
-from search.index.writable_place import is_writable
 from search.opening import check_way, tell_damage
 
 _UNWRITABLE: Final = FULL | {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -60,10 +64,48 @@ def made(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -
 
 
 def _forget(own: Path, record: Path) -> None:
-    """Remove the folder of an index that was made for one command, and its record."""
+    """Remove the folder of an index that was made for one process, and its record."""
     shutil.rmtree(own, ignore_errors=True)
     with suppress(OSError):
         record.unlink(missing_ok=True)
+
+
+class IndexPlace:
+    """The file of an index."""
+
+    def __init__(self, path: Path) -> None:
+        """``path``: where the commands keep it."""
+        self.path, self.trouble = path, ""
+        self._own: Path | None = None
+
+    def settle(self, tell: Callable[[str, str], None]) -> None:
+        """Keep it in a folder of this process, if it cannot be written where it is; what it has is copied."""
+        folder = self.path.parent
+        if self._own or is_writable(folder):
+            return
+        try:
+            self._own = Path(tempfile.mkdtemp(prefix="galm-"))
+        except OSError:  # it is kept in memory, as far as it is read
+            return
+        mine = self._own / self.path.name
+        for each, copy in ((self.path, mine), (record_path(self.path), record_path(mine))):
+            with suppress(OSError):
+                shutil.copyfile(each, copy)
+        self.path = mine
+        self.trouble = "the index cannot be stored: it is kept until this server ends"
+        tell(str(folder), self.trouble)
+
+    def close(self) -> None:
+        """Remove what was kept for this process."""
+        if self._own:
+            _forget(self._own, record_path(self.path))
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether a folder can be written to, or be made."""
+    around = folder, *folder.parents
+    nearest = next(each for each in around if os.path.exists(each))  # noqa: PTH110 - which knows no errors
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
 def make_again(root: Path, path: Path, error: UserError) -> None:

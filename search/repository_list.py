@@ -25,7 +25,7 @@ from data_prep.errors import UserError, shown
 from data_prep.files.access import named_path, open_regular, reason
 from data_prep.store.arrays import Float32, Int64
 from search.engine.engine import Engine
-from search.engine.signals import Alignment, KnowsWords, Reranker
+from search.engine.signals import Alignment, Reranker
 from search.index.code_index import Index
 from search.index.index_file import UnusableIndexError, open_index, read_head
 from search.index.joint_index import JointIndex, Numbering
@@ -173,7 +173,8 @@ class JointReranker:
 
     def knows(self, word: str) -> bool:
         """Whether any has a word of a query in its vocabulary; they are of one model."""
-        return any(not isinstance(each, KnowsWords) or each.knows(word) for each in self._rerankers[:1])
+        knows = getattr(self._rerankers[0], "knows", None)
+        return knows is None or bool(knows(word))
 
     def scores(self, query: Sequence[str], rows: Int64[np.ndarray, " found"]) -> Float32[np.ndarray, " found"]:
         """The score of each of ``rows`` for the words of a query."""

@@ -15,6 +15,7 @@ from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, cut
 from search.cli import freshness_of, of_all, path_inside, question_and_folder, read_on, ready, source_for
 from search.engine.certainty import Certainty, shown_words
 from search.engine.preview import signature
+from search.engine.show import place_record
 from search.engine.usages import USUAL, Usages, UsedIn, find_usages
 from search.hits import View
 from search.index.code_index import Index
@@ -79,7 +80,7 @@ def as_record(index: Index, found: Usages, top: int) -> dict[str, Any]:
         "name": found.name,
         "certainty": certainty_of(found).record,
         "text": said(found),
-        "definitions": [_place(index, row) for row in found.definitions],
+        "definitions": [place_record(index, row) for row in found.definitions],
         "definition_count": found.defined,
         "count": found.count,
         "calls": found.calls,
@@ -164,12 +165,6 @@ def _file(index: Index, file: UsedIn) -> dict[str, Any]:
         }
         usages.append(told | {"name": "" if row is None else index.names[row]})
     return {"path": index.files[file.place].path, "test": file.test, "usages": usages}
-
-
-def _place(index: Index, row: int) -> dict[str, Any]:
-    text = index.text(row)
-    told = {"path": text.path, "start_line": text.start_line, "end_line": text.end_line, "name": index.names[row]}
-    return told | {"signature": signature(text.source, text.path)}
 
 
 def _counted(count: int, what: str) -> str:

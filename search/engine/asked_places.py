@@ -93,10 +93,10 @@ def _row(index: Index, file: int, line: int) -> int:
     """The row of a line of a file, or the nearest one."""
     if (row := LineOwners(index).at(file, line)) >= 0:
         return row
-    first, end = index.file_edges[file : file + 2].tolist()
-    if index.is_whole_file(first):
-        return int(first)
-    texts = {row: index.split.text(row) for row in range(first, end)}
+    rows = index.rows_of(file)
+    if index.is_whole_file(rows[0]):
+        return rows[0]
+    texts = {row: index.split.text(row) for row in rows}
     return min(texts, key=lambda row: max(texts[row].start_line - line, line - texts[row].end_line))
 
 

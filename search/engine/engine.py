@@ -117,7 +117,7 @@ class Engine:
         found = found if by_file else without_doubles(self.index, found)
         order = found.order
         if by_file:
-            order = order[np.sort(np.unique(self._file_of(found.rows[order]), return_index=True)[1])]
+            order = order[np.sort(np.unique(self.index.file_numbers(found.rows[order]), return_index=True)[1])]
         groups = folded(self.index, found, order, top, by_file=by_file)
         return Hits(found.hits(groups, spelt.own, lines), found, order, pattern.typed if pattern else "")
 
@@ -191,7 +191,7 @@ class Engine:
         also = [*also, *named, *best_of_files(self.index, of_files, lexical, allowed)]
         rows = self._shortlist(words, first, allowed, also)
         scored = early(rows) if early and len(rows) else None  # meanwhile the rest is done
-        files, neural, near, share = self._file_of(rows), None, None, read_by_models(words, self.reranker)
+        files, neural, near, share = self.index.file_numbers(rows), None, None, read_by_models(words, self.reranker)
         kinds = self.index.kinds[rows]
         lost = self._penalties.of(rows, asked_words(query) or words, ranking, for_tests=for_tests)
         gained = gains_of_passages(self.index, passages, rows, files, ranking)
@@ -295,6 +295,3 @@ class Engine:
         if not (path or languages) and files is None:
             return np.ones(len(self.index), np.bool_)
         return allowed_rows(self.index, path, self._speaking(frozenset(languages)) if languages else None, files)
-
-    def _file_of(self, rows: Rows) -> Rows:
-        return self.index.file_edges.searchsorted(rows, side="right") - 1

@@ -30,7 +30,7 @@ import numpy as np
 
 from data_prep.store.arrays import Bool, Float, Float32, Int64, slices
 from search.engine.signals import Candidates, Hit, begins
-from search.index.code_index import CONSTANT, TEST, WHOLE_FILE, Index
+from search.index.code_index import CONSTANT, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
 
 Level = Literal["strong", "weak", "none"]
@@ -187,7 +187,7 @@ def without_doubles(index: Index, found: Candidates) -> Candidates:
     """
     scores, kept = found.scores.copy(), np.ones(len(found.rows), np.bool_)
     places = np.flatnonzero(index.kinds[found.rows] == WHOLE_FILE)
-    only = index.only_units[index.file_edges.searchsorted(found.rows[places], side="right") - 1]
+    only = index.only_units[index.file_numbers(found.rows[places])]
     others = np.minimum(found.rows.searchsorted(only), len(found.rows) - 1)
     both = (found.rows[others] == only) & ((found.lexical[others] > 0) | (scores[places] <= scores[others]))
     for place, other in zip(places[both].tolist(), others[both].tolist(), strict=True):
@@ -207,15 +207,13 @@ def best_of_files(
     allowed: Bool[np.ndarray, " rows"],
 ) -> list[int]:
     """The best row of each of the best files whose rows are ``allowed``, by BM25, the first of equal ones."""
-    edges = index.file_edges
-    files = np.flatnonzero((of_files > 0) & (edges[1:] > edges[:-1]))
+    files = np.flatnonzero((of_files > 0) & (np.diff(index.file_edges) > 0))
     if not allowed.all():
-        before, lexical = np.append(0, np.cumsum(allowed)), np.where(allowed, lexical, np.float32(-1))
-        files = files[before[edges[files + 1]] > before[edges[files]]]
+        files, lexical = files[index.files_with(allowed)[files]], np.where(allowed, lexical, np.float32(-1))
     files = files[(-of_files[files]).argsort(kind="stable")[:FILES]]
     if not len(files):
         return []
-    rows, starts = slices(edges, files)
+    rows, starts = slices(index.file_edges, files)
     own, numbers = lexical[rows], np.repeat(np.arange(len(files)), np.diff(starts))
     best = np.flatnonzero(own == np.maximum.reduceat(own, starts[:-1])[numbers])
     found: list[int] = rows[best[begins(numbers[best])]].tolist()
@@ -278,10 +276,3 @@ def _is_much(index: Index, only: int, row: int) -> bool:
     """Whether the only unit of a file is a third of its lines, or all that the file, which is ``row``, has."""
     own, whole = index.text(only), index.text(row)
     return 3 * (own.end_line - own.start_line + 1) >= whole.end_line or index.file(row).units == 2
-
-
-def rows_of_tests(index: Index) -> Bool[np.ndarray, " rows"]:
-    """Rows of test files, and of tests and modules of tests inside of others."""
-    inside = np.fromiter((".tests." in f".{name}" for name in index.names), np.bool_, len(index))
-    of_files = np.array([file.test for file in index.files], np.bool_)
-    return inside | (index.kinds == TEST) | np.repeat(of_files, np.diff(index.file_edges))

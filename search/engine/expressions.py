@@ -62,9 +62,7 @@ class Pattern:
             QueryError: it takes too long.
         """
         until, found = time.monotonic() + _PATIENCE, dict[int, int]()
-        counted = np.cumsum(np.append(0, allowed))
-        asked = counted[index.file_edges[1:]] > counted[index.file_edges[:-1]]
-        for file in np.flatnonzero(asked).tolist():
+        for file in np.flatnonzero(index.files_with(allowed)).tolist():
             data = text_or_units(index, file, self._root).encode("utf-8", "replace")
             if self._compiled.search(data):
                 of_file: dict[int, int] = {}

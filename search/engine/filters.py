@@ -16,7 +16,6 @@ import numpy as np
 
 from data_prep.errors import UserError, meant, one_line, shown
 from data_prep.store.arrays import Bool
-from search.engine.evidence import rows_of_tests
 from search.engine.question import LONGEST_QUERY, QueryError
 from search.files.languages import chosen_languages, path_matcher
 from search.index.code_index import UNIT_KINDS, Index, IndexedFile
@@ -204,7 +203,7 @@ def allowed_rows(
         allowed &= speaking
     if files is not None:
         allowed &= np.fromiter((file.path in files for file in index.files), np.bool_, len(allowed))
-    return np.repeat(allowed, np.diff(index.file_edges))
+    return index.per_row(allowed)
 
 
 def _checked(found: Filter) -> Filter:
@@ -238,8 +237,7 @@ def _holding(index: Index, wanted: Filter) -> Bool[np.ndarray, " rows"]:
     if wanted.name == "type":
         return np.logical_or.reduce([_of_type(index, value) for value in wanted.values])
     if wanted.name == "test":
-        tests = rows_of_tests(index)
-        return {"no": ~tests, "only": tests}.get(wanted.values[0], np.ones_like(tests))
+        return {"no": ~index.tests, "only": index.tests}.get(wanted.values[0], np.ones_like(index.tests))
     is_meant: Mapping[str, Callable[[IndexedFile], bool]] = {
         "path": lambda file: any(matches(file.path) for matches in matchers),
         "lang": lambda file: not file.languages.isdisjoint(wanted.values),
@@ -261,7 +259,7 @@ def _of_type(index: Index, value: str) -> Bool[np.ndarray, " rows"]:
 
 def _spread(index: Index, is_meant: Callable[[IndexedFile], bool]) -> Bool[np.ndarray, " rows"]:
     """What is so of each file, for each of its rows."""
-    return np.repeat(np.array([is_meant(file) for file in index.files], np.bool_), np.diff(index.file_edges))
+    return index.per_row(np.array([is_meant(file) for file in index.files], np.bool_))
 
 
 def _nothing(index: Index, typed: str) -> str:

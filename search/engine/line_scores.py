@@ -122,7 +122,7 @@ class ReadText:
         if stem not in self._known:
             known, others = self._met.by_stem.get(stem, ()), self._others.get(stem, ())
             words = self._all.intersection(known).union(others) if known or others else ()
-            self._known[stem] = words, sorted(_lines_with(words, self.text, whole=True)) if words else ()
+            self._known[stem] = words, sorted(lines_with(words, self.text, whole=True)) if words else ()
         return self._known[stem]
 
     def _share(self, place: int, sentence: str) -> float:
@@ -211,7 +211,7 @@ def read_text(text: str, most: int = 0) -> ReadText:
     return (_short if len(text) <= _SHORT else _long)(text, most)
 
 
-def _lines_with(words: Iterable[str], text: str, *, whole: bool = False) -> set[int]:
+def lines_with(words: Iterable[str], text: str, *, whole: bool = False) -> set[int]:
     """The lines of a text, from 0, that have one of some words, perhaps inside of another one unless ``whole``."""
     found: set[int] = set()
     for word in words:
@@ -247,7 +247,7 @@ def _quoted(lines: Sequence[str], text: str) -> set[int]:
     """The lines of documentation in quotes; ``text``: all lines."""
     found: set[int] = set()
     open_quote, since = "", 0
-    for place in sorted(_lines_with(_QUOTES, text)):
+    for place in sorted(lines_with(_QUOTES, text)):
         line = lines[place].strip()
         begins = next((each for each in _QUOTES if line.lstrip("rR").startswith(each)), "")
         if begins:

@@ -55,12 +55,12 @@ class LineOwners:
         return has
 
     def _of(self, file: int) -> Int64[np.ndarray, " lines"]:
-        first, end = self._index.file_edges[file : file + 2].tolist()
+        owners = self._index.rows_of(file)
         code = self._index.whole.lines_of_code(file).tolist()
-        lines = [*map(self._index.split.lines, range(first, end))]
+        lines = [*map(self._index.split.lines, owners)]
         ends = {last for _, last in lines}  # a comment there is of what ends, not of what begins below
         spans = []
-        for row, (begin, last) in zip(range(first, end), lines, strict=True):
+        for row, (begin, last) in zip(owners, lines, strict=True):
             start = min(begin, len(code))
             while start > 1 and not code[start - 2] and start - 1 not in ends:
                 start -= 1

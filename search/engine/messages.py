@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 
 from search.engine.file_ranking import is_common
-from search.engine.line_scores import read_text
+from search.engine.keyed_messages import Passage
+from search.engine.line_scores import lines_with, read_text
 from search.engine.matching import FEWEST, FILE, LIGHT, LineOwners, linked, telling, tells
 from search.engine.question import asked_words
-from search.engine.tables import Passage
 from search.files.words import ASKING, pieces
 from search.index.code_index import Index
 
@@ -224,7 +224,7 @@ def line_of(text: str, typed: str, *, quoted: bool = False, sentence: str = "") 
     if not lines or len(lines.lower) != len(lines.text):
         return 0
     best, most = 0, _HALF
-    for place in sorted(_lines_with_pairs(lines.lower, pairs)):
+    for place in sorted(lines_with(pairs, lines.lower)):
         share = share_as_typed(asked, lines.lines[place]) if lines.is_code(place, sentence) else 0.0
         if share > most:
             best, most = place + 1, share
@@ -236,18 +236,6 @@ def _asked(typed: str) -> tuple[Sequence[str], Collection[str]]:
     """The words of a question without the name of an error, and two that follow each other; none of a short one."""
     words = without_error(typed.strip()).lower().split()
     return words, {f"{first} {then}" for first, then in pairwise(words)} if len(words) >= FEWEST else ()
-
-
-def _lines_with_pairs(text: str, pairs: Collection[str]) -> set[int]:
-    """The lines of a text, from 0, where two words of a question that follow each other begin."""
-    found: set[int] = set()
-    for pair in pairs:
-        line, begin, place = 0, 0, text.find(pair)
-        while place >= 0:
-            line += text.count("\n", begin, place)
-            found.add(line)
-            begin, place = place, text.find(pair, place + 1)
-    return found
 
 
 def _stands(word: str, text: str) -> bool:

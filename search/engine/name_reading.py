@@ -12,12 +12,11 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Final
 
-from search.engine.arities import of_arity
 from search.engine.file_places import SHOWS
 from search.engine.near_words import MOST, NearNames, distance
 from search.engine.path_reading import PathReader
 from search.engine.question import Names, RankingSettings, Spelt, asked_words, dotted_name, is_named, unmarked
-from search.engine.written_names import declares, declaring, in_order, is_defined, near_written, rows_with, takes
+from search.engine.written_names import declares, declaring, is_defined, near_written, of_arity, rows_with, takes
 from search.files.words import stem_of, terms_of
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 
@@ -83,8 +82,7 @@ class NameReader(Names):
             own = {row: _IN_WORDS for key in ("".join(words), "_".join(words)) for row in self._by_last.get(key, ())}
             found = replace(found, own={**own, **found.own})
         gains = (mentioned.others, ranking.mention_boost), (mentioned.files, ranking.exact_name_boost)
-        edges = self._index.file_edges
-        rows = {row: gain for files, gain in gains for file in files for row in range(*edges[file : file + 2].tolist())}
+        rows = {row: gain for files, gain in gains for file in files for row in self._index.rows_of(file)}
         return replace(found, inside={**found.inside, **rows}) if rows else found
 
     def spelt(self, query: str, ranking: RankingSettings) -> Spelt:
@@ -185,7 +183,8 @@ class NameReader(Names):
             return 0.0
         parts = self._index.file(row).path.lower().split("/")
         parts[-1] = parts[-1].split(".")[0]
-        if in_order(rest, parts):
+        folders = iter(parts)
+        if all(each in folders for each in rest):  # in this order
             return 3.0 if own else 2.0
         return 1.0 if own else 0.0
 
@@ -234,10 +233,10 @@ class NameReader(Names):
 
     def _whole(self, files: Mapping[int, float]) -> dict[int, float]:
         """The rows of whole files; of one that has none, as most of Java, that of its first type."""
-        edges, kinds, found = self._index.file_edges, self._index.kinds, dict[int, float]()
+        kinds, found = self._index.kinds, dict[int, float]()
         for place, fit in files.items():
-            first, end = edges[place : place + 2].tolist()
-            rows = range(first, end) if first == end or not self._index.is_whole_file(first) else (first,)
+            rows = self._index.rows_of(place)
+            rows = rows[:1] if rows and self._index.is_whole_file(rows[0]) else rows
             found |= dict.fromkeys(islice((row for row in rows if kinds[row] in (WHOLE_FILE, _TYPE)), 1), fit)
         return found
 

@@ -180,7 +180,7 @@ def _may_be_misspelt(word: str, form: str, others: Sequence[str]) -> bool:
     """
     if _HEBREW.fullmatch(word) and word[-_ROOT:] == form[-_ROOT:]:
         return False
-    if _shared(word, form) < _SURE - (not word.isascii()):
+    if shared_start(word, form) < _SURE - (not word.isascii()):
         return True
     same = [other for other in map(str.lower, others) if other.startswith(form)]
     return any(_differs_inside(word, other) for other in same) and not any(map(word.startswith, same))
@@ -188,13 +188,13 @@ def _may_be_misspelt(word: str, form: str, others: Sequence[str]) -> bool:
 
 def _differs_inside(word: str, other: str) -> bool:
     """Whether two near words differ by more than their endings: these have a letter in common."""
-    same = _shared(word, other)
+    same = shared_start(word, other)
     return not {*word[same:]}.isdisjoint(other[same:])
 
 
-def _shared(word: str, other: str) -> int:
-    """The number of letters that two words begin with alike."""
-    return sum(takewhile(bool, map(eq, word, other)))
+def shared_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """The number of letters that two words begin with alike, or of parts that two paths do."""
+    return sum(takewhile(bool, map(eq, one, other)))
 
 
 _UMLAUT: Final = re.compile("[aou]e|aa", re.IGNORECASE)
@@ -223,7 +223,7 @@ def with_umlauts(text: str, has: Callable[[str], bool], terms: Sequence[Sequence
             return form if form.startswith(word[:-2].lower()) and has(stem_of(form)) else word
         known = next((other for other in others if has(stem_of(other.lower()))), "")
         form = "" if known else _form(others[0].lower(), terms, has)
-        return known or (form if _shared(form, others[0].lower()) >= _SHORTEST and has(form) else word)
+        return known or (form if shared_start(form, others[0].lower()) >= _SHORTEST and has(form) else word)
 
     return _PART.sub(written, text)
 
@@ -248,7 +248,7 @@ def _form(typed: str, terms: Sequence[Sequence[str]], has: Callable[[str], bool]
     best, alike = typed, _ALIKE
     for each in terms:
         for other in each[bisect_left(each, first) : bisect_left(each, first + "\U0010ffff")]:
-            share = _shared(word, other) / max(len(own[0]), len(other))
+            share = shared_start(word, other) / max(len(own[0]), len(other))
             if share >= alike and has(stem_of(other)):
                 best, alike = other, share
     return best

@@ -15,7 +15,6 @@ import numpy as np
 
 from data_prep.languages.language import words as word_set
 from data_prep.store.arrays import Bool, Float, Int64
-from search.engine.evidence import rows_of_tests
 from search.engine.file_places import PLATFORMS, asks_for_shown, folder_depths, platform_twins, shown
 from search.engine.file_ranking import stemmed
 from search.engine.messages import AS_TYPED
@@ -23,7 +22,7 @@ from search.engine.question import RankingSettings, Spelt, asks_for_tests
 from search.engine.signals import begins
 from search.files.generations import DEPRECATED
 from search.files.words import stem_of, terms_of
-from search.index.code_index import CONSTANT, TEST, UNIT_KINDS, Index
+from search.index.code_index import CONSTANT, UNIT_KINDS, Index
 from search.retrieval.word_index import Bm25Index
 
 DEEPEST: Final = 4
@@ -52,11 +51,6 @@ def says_what_is_done(words: Sequence[str]) -> bool:
     return behind in _DETERMINERS and (verb == "return" or (len(verb) > 3 and verb[-1] == "s" != verb[-2]))
 
 
-def is_test(index: Index, row: int) -> bool:
-    """Whether a row is one of :func:`rows_of_tests`."""
-    return index.file(row).test or index.kinds[row] == TEST or ".tests." in f".{index.names[row]}"
-
-
 class Penalties:
     """Of the rows of an index."""
 
@@ -78,7 +72,7 @@ class Penalties:
         lost = ranking.constant * (self._index.kinds[rows] == CONSTANT) if words else np.zeros(len(rows))
         lost = lost + _CATALOGUE * self._catalogues[rows]
         if not (for_tests or asks_for_tests(words)):
-            lost += ranking.test * self._tests[rows]
+            lost += ranking.test * self._index.tests[rows]
             lost += ranking.test * (self._shown[rows] & (not asks_for_shown(tuple(words))))
         asked = {*map(stem_of, words)}
         if asked.isdisjoint(DEPRECATED):
@@ -90,16 +84,13 @@ class Penalties:
 
     @cached_property
     def _catalogues(self) -> Bool[np.ndarray, " rows"]:
-        return self._spread([file.catalogue == "texts" and not self._index.documents for file in self._index.files])
-
-    @cached_property
-    def _tests(self) -> Bool[np.ndarray, " rows"]:
-        return rows_of_tests(self._index)
+        found = [file.catalogue == "texts" and not self._index.documents for file in self._index.files]
+        return self._index.per_row(np.array(found, np.bool_))
 
     @cached_property
     def _shown(self) -> Bool[np.ndarray, " rows"]:
         """Rows of examples and the like; those of benchmarks that are tests too lose by both."""
-        return self._spread(shown(file.path for file in self._index.files))
+        return self._index.per_row(np.array(shown(file.path for file in self._index.files), np.bool_))
 
     @cached_property
     def depths(self) -> Int64[np.ndarray, " rows"]:
@@ -131,8 +122,8 @@ class Penalties:
         """
         if not len(files) or named.any():
             return scores
-        first = int(rows[scores.argmax()])
-        if self._tests[first] and passages.get(first, 0.0) < AS_TYPED and not (for_tests or asks_for_tests(words)):
+        tests, first = self._index.tests, int(rows[scores.argmax()])
+        if tests[first] and passages.get(first, 0.0) < AS_TYPED and not (for_tests or asks_for_tests(words)):
             scores = self._tests_behind(scores, rows, files, words)
         is_typed = max(passages.values(), default=0.0) >= AS_TYPED
         if not self.twins or is_typed or not PLATFORMS.isdisjoint(words):
@@ -153,7 +144,7 @@ class Penalties:
         words: Sequence[str],
     ) -> Float[np.ndarray, " found"]:
         """The scores, those of tests below that of the best code in a file that has all words, if there is one."""
-        tests = self._tests[rows]
+        tests = self._index.tests[rows]
         held = [own for stem in {*stemmed(words).values()} if len(own := self._index.whole.having(stem))]
         has_all = np.bincount(np.concatenate([files[:0], *held]), minlength=len(self._index.files)) == len(held)
         most = scores[has_all[files] & ~tests].max(initial=-inf)
@@ -171,11 +162,7 @@ class Penalties:
         found: dict[frozenset[str], Bool[np.ndarray, " files"]] = {}
         for file, meant in self._index.old.items():
             found.setdefault(meant, np.zeros(len(self._index.files), np.bool_))[file] = True
-        return {meant: self._spread(files) for meant, files in found.items()}
-
-    def _spread(self, of_files: Sequence[bool] | Bool[np.ndarray, " files"]) -> Bool[np.ndarray, " rows"]:
-        """What is so of each file, for each of its rows."""
-        return np.repeat(np.array(of_files, np.bool_), np.diff(self._index.file_edges))
+        return {meant: self._index.per_row(files) for meant, files in found.items()}
 
 
 def given_to(rows: Int64[np.ndarray, " found"], given: Mapping[int, float]) -> Float[np.ndarray, " found"]:

@@ -21,15 +21,14 @@ from typing import Final
 import numpy as np
 
 from data_prep.store.arrays import Bool, Int64
-from search.engine.catalogues import keyed
 from search.engine.file_ranking import is_common
+from search.engine.keyed_messages import Passage, is_given, keyed, of_entry
 from search.engine.matching import FEWEST, FILE, LineOwners, among, linked, telling, tells
 from search.engine.messages import AS_TYPED, HAS, NEGATED, may_be_message, quoting, verbatim, without_error
 from search.engine.name_reading import NameReader
-from search.engine.penalties import is_test, raised_first
+from search.engine.penalties import raised_first
 from search.engine.question import asked_words, asks_for_tests
 from search.engine.routes import ROUTE_WITH_VERB, with_handlers
-from search.engine.tables import Passage, is_given, of_entry
 from search.files.words import pieces, stems
 from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index
 from search.retrieval.word_index import idf
@@ -90,7 +89,7 @@ class Phrases:
             passages = self._of_route(plain.split("/")[1:_PARTS], comments=comments)
         as_typed = plain.lower().split()
         found, shares = self._weighed(passages, as_typed, is_literal=is_literal)
-        sure = (row for row, weight in found.items() if weight >= AS_TYPED and not is_test(self.index, row))
+        sure = (row for row, weight in found.items() if weight >= AS_TYPED and not self.index.tests[row])
         more = quoting(self.index, self.owners, plain) if not is_literal and next(sure, None) is None else ()
         for each, row, share in more:
             if self._is_catalogue(each):
@@ -121,7 +120,7 @@ class Phrases:
         self, found: Mapping[int, float], shares: Mapping[int, float], passages: Sequence[Passage], typed: str
     ) -> dict[int, float]:
         """What rows weigh instead, if tests have a question as typed: other code has it too, or it is no message."""
-        tests = [row for row, share in shares.items() if share >= _MESSAGE and is_test(self.index, row)]
+        tests = [row for row, share in shares.items() if share >= _MESSAGE and self.index.tests[row]]
         lower = typed.lower().split()
         others = chain(shares.items(), self._shares(passages, lower)) if tests else ()
         raising = {row: _VERBATIM * share**3 for row, share in others if share >= _MESSAGE and row not in tests}
@@ -131,7 +130,7 @@ class Phrases:
     def _shares(self, passages: Sequence[Passage], typed: Sequence[str]) -> Iterator[tuple[int, float]]:
         """Rows that are no tests, and the share of a question's words that passages of theirs have as typed."""
         rows = ((self._row(each), each) for each in passages if each.share > _SHARE and not each.commented)
-        others = ((row, each) for row, each in rows if row >= 0 and not is_test(self.index, row))
+        others = ((row, each) for row, each in rows if row >= 0 and not self.index.tests[row])
         yield from ((row, verbatim(self.index, typed, each, row)) for row, each in islice(others, _COMPARED))
 
     def _is_catalogue(self, passage: Passage) -> bool:
@@ -152,7 +151,7 @@ class Phrases:
         messages = [each for each in passages if each.share >= _MESSAGE]
         told = next(filter(self._in_catalogue, messages), None) if len(words) >= FEWEST else None
         code = (row for row, weight in found.items() if weight >= AS_TYPED and not self.index.file(row).catalogue)
-        if told is not None and all(is_test(self.index, row) for row in code):
+        if told is not None and all(self.index.tests[row] for row in code):
             weight, line = _VERBATIM * (1 + told.share**3), self.index.whole.line(told.file, told.first)
             keys = keyed(self.index, told.file, line, self._naming)
             if keys or self._is_catalogue(told):
@@ -266,7 +265,7 @@ class Phrases:
         """
         kinds = (WHOLE_FILE, CONSTANT, UNIT_KINDS.index("type"))
         found = self._running(name, comments=False, most=10 * _USES, but=own)
-        rows = [row for row in found if self.index.kinds[row] not in kinds and not is_test(self.index, row)]
+        rows = [row for row in found if self.index.kinds[row] not in kinds and not self.index.tests[row]]
         rows = [row for row in rows if written in self.index.text(row).source] if written else rows
         return rows if len(rows) <= _USES else []
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from search.engine.near_words import shared_start
 from search.engine.question import asked_words
 from search.engine.route_texts import Declared, Parts, Routes, parts_of, routes_of
 from search.files.words import stem_of, terms_of
-from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index, text_at
+from search.index.code_index import CONSTANT, UNIT_KINDS, WHOLE_FILE, Index, text_or_units
 from search.retrieval.word_index import idf
 
 if TYPE_CHECKING:
@@ -115,14 +116,7 @@ class RouteTable:
 
     def _text_of(self, file: int) -> str:
         """The text of a file, or what the index has of it."""
-        if text := text_at(self._index, file, self._names.paths.folder):
-            return text
-        lines: dict[int, str] = {}
-        for row in range(*self._index.file_edges[file : file + 2].tolist()):
-            unit = self._index.text(row)
-            own = dict(enumerate(unit.source.split("\n")[: unit.end_line - unit.start_line + 1], unit.start_line))
-            lines = {**own, **lines} if self._index.is_whole_file(row) else {**lines, **own}
-        return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
+        return text_or_units(self._index, file, self._names.paths.folder, whole=True)
 
     def _begins(self, files: Sequence[int]) -> dict[int, list[Parts]]:
         """What the routes of files begin with, and of those that they mount."""
@@ -152,7 +146,7 @@ class RouteTable:
         own, best = PurePosixPath(self._index.files[file].path), (-1, 0)
         for number, path, called in self._modules:
             if called & words and number != file and path.suffix == own.suffix:
-                best = max(best, (len(_shared(own.parts[:-1], path.parts[:-1])), -number))
+                best = max(best, (shared_start(own.parts[:-1], path.parts[:-1]), -number))
         return -best[1] if best[0] >= 0 else None
 
     @cached_property
@@ -184,7 +178,7 @@ class RouteTable:
 
     def _behind(self, file: int, line: int) -> int | None:
         """The first function behind a line, or around it if its annotations are a part of it."""
-        rows = range(*self._index.file_edges[file : file + 2].tolist())
+        rows = self._index.rows_of(file)
         lines = {
             row: self._index.split.lines(row)
             for row in rows
@@ -201,7 +195,7 @@ class RouteTable:
         rows = [row for row in rows if self._index.kinds[row] not in (WHOLE_FILE, CONSTANT, _TYPE)]
         own = PurePosixPath(self._index.files[file].path)
         rows = [row for row in rows if PurePosixPath(self._index.file(row).path).suffix == own.suffix]
-        near = {row: len(_shared(own.parts, PurePosixPath(self._index.file(row).path).parts)) for row in rows}
+        near = {row: shared_start(own.parts, PurePosixPath(self._index.file(row).path).parts) for row in rows}
         return max(rows, key=lambda row: (near[row], -rows.index(row)), default=None)
 
     def _of_paths(self, asked: Parts, verb: str) -> Iterator[tuple[int, str, float]]:
@@ -211,7 +205,7 @@ class RouteTable:
                 continue
             parts = tuple(part for part in found["path"].split("/") if not _NO_PART.fullmatch(part))
             if parts and (score := _fit(parts, asked)) > 0:
-                rows = range(*self._index.file_edges[number : number + 2].tolist())
+                rows = self._index.rows_of(number)
                 own = {row: self._index.names[row].upper() for row in rows}
                 of_verb = [row for row in rows if own[row] == (verb or "GET")]
                 plain = next(
@@ -229,16 +223,6 @@ def _handlers(given: str) -> Iterator[str]:
     elif (found := _CONTROLLED.search(given)) and found["of"]:
         yield f"{found['of']}Controller.{found['name']}"
     yield from reversed([each[0].removesuffix("::class") for each in _NAME.finditer(given)])
-
-
-def _shared(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    """What two paths begin with."""
-    same = []
-    for mine, yours in zip(one, other, strict=False):
-        if mine != yours:
-            break
-        same.append(mine)
-    return same
 
 
 def _fit(route: Parts, asked: Parts) -> float:

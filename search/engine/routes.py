@@ -117,7 +117,7 @@ def with_verb(index: Index, verb: str, rows: Mapping[int, float]) -> dict[int, f
 def _with_own_verb(index: Index, row: int, verb: str) -> list[int]:
     """The handlers in a row's file of its route with a verb."""
     file, name = index.file_number(row), f"{verb} {index.names[row].partition(' ')[2]}"
-    return [each for each in range(*index.file_edges[file : file + 2].tolist()) if index.names[each] == name]
+    return [each for each in index.rows_of(file) if index.names[each] == name]
 
 
 def _inside(index: Index, row: int) -> list[int]:
@@ -125,4 +125,4 @@ def _inside(index: Index, row: int) -> list[int]:
     if index.kinds[row] != _TYPE:
         return [row]
     file, type_ = index.file_number(row), f"{index.names[row]}."
-    return [each for each in range(*index.file_edges[file : file + 2].tolist()) if index.names[each].startswith(type_)]
+    return [each for each in index.rows_of(file) if index.names[each].startswith(type_)]

@@ -79,6 +79,13 @@ def result(engine: Engine, query: str, hit: Hit, *, explain: bool) -> dict[str, 
     return found
 
 
+def place_record(index: Index, row: int) -> dict[str, Any]:
+    """Where a row is, and its declaration, as JSON."""
+    text = index.text(row)
+    place = {"path": text.path, "start_line": text.start_line, "end_line": text.end_line, "name": index.names[row]}
+    return place | {"signature": signature(text.source, text.path)}
+
+
 def copies_of(index: Index, hit: Hit) -> list[dict[str, Any]]:
     """The places of what has the same text as a hit."""
     texts = map(index.text, hit.copies)

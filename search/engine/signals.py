@@ -98,14 +98,6 @@ class Retriever(Protocol):
 
 
 @runtime_checkable
-class KnowsWords(Protocol):
-    """A reranker or retriever with a vocabulary, to which all other words are alike."""
-
-    def knows(self, word: str) -> bool:
-        """Whether the vocabulary has a word of a query."""
-
-
-@runtime_checkable
 class FileScorer(Protocol):
     """Scores of the files of an index: :class:`search.engine.file_ranking.FileRanking`."""
 

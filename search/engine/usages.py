@@ -140,9 +140,7 @@ class _Search:
         self._index, self._root, self._dotted = engine.index, root, name
         before, _, self._name = name.rpartition(".")
         self._owner = before.rpartition(".")[2]
-        edges, counted = self._index.file_edges, np.cumsum(np.append(0, allowed))
-        self._is_part = not allowed.all()
-        self._allowed = counted[edges[1:]] > counted[edges[:-1]]
+        self._is_part, self._allowed = not allowed.all(), self._index.files_with(allowed)
         self._named, self._every = engine.names.definitions(name), engine.names.definitions(self._name)
         self._names = engine.names
 

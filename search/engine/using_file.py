@@ -78,7 +78,7 @@ class UsingFile:
     @property
     def rows(self) -> range:
         """Its rows."""
-        return range(*self._index.file_edges[self.place : self.place + 2].tolist())
+        return self._index.rows_of(self.place)
 
     def places(self, name: str) -> list[Occurrence]:
         """Where a name stands in it."""

@@ -1,8 +1,11 @@
-"""Names that stand in texts, whether or not a parser knows what defines them: a macro may, or another package."""
+"""Names that stand in texts, whether or not a parser knows what defines them: a macro may, or another package.
+
+Also which functions take the parameters that are typed behind a name, or as many: ``Shop.handle/2`` of Elixir.
+"""
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, product
 from pathlib import Path
 from typing import Final
@@ -33,7 +36,7 @@ def rows_with(index: Index, typed: str) -> list[int]:
         has = np.zeros(len(files), np.bool_)
         has[index.whole.having(stem)] = True
         files &= has
-    rows = [row for place in np.flatnonzero(files).tolist() for row in range(*index.file_edges[place : place + 2])]
+    rows = [row for place in np.flatnonzero(files).tolist() for row in index.rows_of(place)]
     written, stored = rf"(?<![\w$-]){re.escape(typed)}(?![\w$])", json.dumps(typed)[1:-1].encode()
     return [row for row in rows if index.split.has(row, stored) and re.search(written, index.split.text(row).source)]
 
@@ -91,13 +94,7 @@ def _having(index: Index, stems: Sequence[str]) -> Iterator[int]:
     """The rows that have some stems, at least one, and then all of the files that do."""
     yield from sorted(set.intersection(*({*index.lexical.postings(stem)[0].tolist()} for stem in stems)))
     for file in sorted(set.intersection(*({*index.whole.having(stem).tolist()} for stem in stems))):
-        yield from range(*index.file_edges[file : file + 2].tolist())
-
-
-def in_order(wanted: Iterable[str], parts: Sequence[str]) -> bool:
-    """Whether all that is ``wanted`` is among ``parts``, in this order."""
-    rest = iter(parts)
-    return all(each in rest for each in wanted)
+        yield from index.rows_of(file)
 
 
 _SPACES: Final = frozenset(map(stem_of, ("namespace", "package", "module", "mod", "defmodule")))
@@ -215,3 +212,44 @@ def takes(index: Index, row: int, typed: str) -> float:
 def _parameters(text: str) -> list[list[str]]:
     """The words of each parameter."""
     return [words for each in text.lower().split(",") if (words := _IDENTIFIER.findall(each))]
+
+
+_ARITY: Final = re.compile(r"(?:&|fun\s+)?(?:Elixir\.)?((?:\w+[.:])*[a-z_]\w*[?!]?)/(\d{1,3})")
+_DEFINED: Final = re.compile(r"(?m)^[ \t]*(?:@\w*callback|def\w*)[ \t]+([\w?!]+)(\()?")
+_LONGEST: Final = 2000
+"""Characters of the parameters of a function."""
+
+
+def of_arity(index: Index, query: str, called: Callable[[str], Mapping[int, float]]) -> Mapping[int, float]:
+    """The functions that a question means by name and arity, and how good a reading each is; none if it is no such.
+
+    Args:
+        index: of the functions.
+        query: the question.
+        called: what has a dotted name.
+    """
+    asked = _ARITY.fullmatch(query.strip())
+    if asked is None:
+        return {}
+    found = called(asked[1].replace(":", "."))
+    rows = [row for row in found if index.file(row).language == "elixir"]
+    fits = {row: takes_as_many(index.text(row).source, int(asked[2])) for row in rows}
+    return {row: found[row] + fit for row, fit in fits.items() if fit}
+
+
+def takes_as_many(source: str, wanted: int) -> float:
+    """Whether a function can be called with so many arguments, by its text: 1, 0.5 if by defaults, or 0."""
+    head = _DEFINED.search(source)
+    if head is None or head[2] is None:
+        return float(head is not None and wanted == 0)
+    depth, commas, defaults, is_empty = 0, 0, 0, True
+    for place in range(head.end(), min(len(source), head.end() + _LONGEST)):
+        sign = source[place]
+        if sign == ")" and not depth:
+            break
+        depth += (sign in "([{") - (sign in ")]}")
+        commas += sign == "," and not depth
+        defaults += source.startswith("\\\\", place)
+        is_empty &= sign.isspace()
+    most = 0 if is_empty else commas + 1
+    return float(wanted == most) or 0.5 * (most - defaults <= wanted < most)

@@ -1,4 +1,4 @@
-"""The source files of a folder: those found by a walk and, in a git checkout, all that git tracks.
+"""The source files of a folder, found by a walk and, in a git checkout, by git; and those that its commit has not.
 
 The walk skips hidden folders and respects ``.gitignore`` and ``.ignore`` files as git does; inside a checkout also
 those above the folder, the repository's ``info/exclude`` and, as git does, the user's ``git/ignore``. What git tracks
@@ -10,11 +10,11 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from data_prep.errors import UserError
 from data_prep.files.access import home_of, raise_if_passing, read_regular, reason
@@ -26,6 +26,9 @@ from search.files.ignore_files import IgnoreFiles, Patterns, Tell, seen_from
 from search.files.stamps import Found, Seen, modified_at
 from search.files.unread import Unread
 from search.files.walk import IGNORE_FILE, Submodules, Waiting, Walk, as_texts
+
+if TYPE_CHECKING:
+    from search.index.code_index import Index, IndexedFile
 
 _TEST: Final = re.compile(
     r"(?:^|/)(?:test|tests|testing|androidtest|test-src|testsrc|__tests__|specs?|benchmarks?|benches|jmh|regress"
@@ -243,3 +246,55 @@ def is_test(path: str) -> bool:
         return True
     language = language_of(path)
     return language is not None and re.search(rf"(?:{language.test_files})\.\w+$", f"/{path}") is not None
+
+
+_COMPARED: Final = 64 << 20
+"""Bytes of a file whose content is compared with that of a commit."""
+
+
+def uncommitted_files(index: "Index", root: Path | None) -> frozenset[str]:
+    """The paths of the indexed files whose content the commit of their folder has not, as they are now: ``--changed``.
+
+    Args:
+        index: of the folder, or of several repositories.
+        root: the folder; None: not known, or those of several repositories.
+
+    Raises:
+        UserError: a folder is in no git checkout, or that cannot be read.
+    """
+    by_folder: dict[Path, list[tuple[str, IndexedFile]]] = {}
+    for place, shown in enumerate(index.files):
+        folder, file = index.source(place, root)
+        if folder is None:
+            raise UserError("--changed needs the indexed folder: ask in it, or leave out --index")
+        by_folder.setdefault(folder, []).append((shown.path, file))
+    found = set[str]()
+    for folder, files in by_folder.items():
+        known = _committed(folder)
+        found |= {path for path, file in files if known.get(os.fsencode(file.path), "-") not in _blobs(folder, file)}
+    return frozenset(found)
+
+
+def _committed(root: Path) -> Mapping[bytes, str]:
+    """Path inside of a folder -> hash of the content that the commit of its checkout has there."""
+    troubles: list[str] = []
+    checkout = checkout_of(root, lambda _, trouble: troubles.append(trouble))
+    if checkout is None:
+        raise UserError(f"--changed compares with git: {troubles[0] if troubles else f'{root} is in no git checkout'}")
+    try:
+        commit = checkout.repository.head()
+        return checkout.repository.blobs(commit, checkout.prefix) if commit else {}
+    except GitError as error:
+        raise UserError(f"--changed compares with git, which cannot read the commit of {root}: {error}") from error
+
+
+def _blobs(root: Path, file: "IndexedFile") -> Sequence[str]:
+    """The hashes of a file as it is now: those of the index, if it has not changed since."""
+    try:
+        status = os.lstat(root / file.path)
+        if file.blobs and (status.st_size, modified_at(status)) == (file.size, file.modified):
+            return file.blobs.split()
+        return blob_names(read_regular(root / file.path, _COMPARED)[0]).split()
+    except OSError as error:
+        raise_if_passing(error)
+        return ()

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from data_prep.files.access import raise_if_passing, read_regular, reason
-from search.files.built_folders import is_written
 from search.files.generations import first_catalogues
 from search.files.ignore_files import IgnoreFiles, Patterns, Tell
 from search.files.stamps import Seen
-from search.files.unread import PROJECT, Unread, scripts
+from search.files.unread import PROJECT, Unread, is_written, scripts
 
 _FILE: Final = ".gitmodules"
 _LARGEST: Final = 1 << 20  # bytes

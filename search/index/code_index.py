@@ -20,7 +20,7 @@ import numpy as np
 from data_prep.errors import UserError
 from data_prep.files.access import raise_if_passing, read_regular, reason
 from data_prep.records import LARGEST_SOURCE, UnitKind
-from data_prep.store.arrays import Int64, Ragged, UInt8, edges
+from data_prep.store.arrays import Bool, Int64, Ragged, UInt8, edges
 from data_prep.store.split import PairText, Split
 from search.files.encodings import text_of
 from search.files.languages import WHOLE_ALONE, language_name
@@ -142,6 +142,13 @@ class Index:
         return found
 
     @cached_property
+    def tests(self) -> Bool[np.ndarray, " rows"]:
+        """Rows of test files, and of tests and modules of tests inside of others."""
+        inside = np.fromiter((".tests." in f".{name}" for name in self.names), np.bool_, len(self))
+        of_files = np.array([file.test for file in self.files], np.bool_)
+        return inside | (self.kinds == TEST) | self.per_row(of_files)
+
+    @cached_property
     def only_units(self) -> Int64[np.ndarray, " files"]:
         """The row of the only function or type of each file; -1 if it has none or several."""
         units = np.flatnonzero((self.kinds != WHOLE_FILE) & (self.kinds != CONSTANT))
@@ -160,9 +167,26 @@ class Index:
         """The place of the file of a row."""
         return bisect_right(self._edges, row) - 1
 
+    def file_numbers(self, rows: Int64[np.ndarray, " some"]) -> Int64[np.ndarray, " some"]:
+        """The place of the file of each of some rows."""
+        return self.file_edges.searchsorted(rows, side="right") - 1
+
     def file(self, row: int) -> IndexedFile:
         """The file of a row."""
         return self.files[self.file_number(row)]
+
+    def rows_of(self, file: int) -> range:
+        """The rows of a file, by its place."""
+        return range(self._edges[file], self._edges[file + 1])
+
+    def per_row(self, of_files: Bool[np.ndarray, " files"]) -> Bool[np.ndarray, " rows"]:
+        """What is so of each file, for each of its rows."""
+        return np.repeat(of_files, np.diff(self.file_edges))
+
+    def files_with(self, rows: Bool[np.ndarray, " rows"]) -> Bool[np.ndarray, " files"]:
+        """Which files have one of some rows."""
+        before = np.append(0, np.cumsum(rows))[self.file_edges]
+        return before[1:] > before[:-1]
 
     def repository(self, row: int) -> str:  # noqa: ARG002 - several have names (search/joint)
         """The name of a row's repository, if several are searched together; "": this is the index of one."""
@@ -250,13 +274,16 @@ def text_at(index: Index, place: int, root: Path | None) -> str:
         return ""
 
 
-def text_or_units(index: Index, place: int, root: Path | None) -> str:
-    """The same, or else what the index itself has of the file: its functions and types, each at its lines."""
+def text_or_units(index: Index, place: int, root: Path | None, *, whole: bool = False) -> str:
+    """The same, or else what the index itself has of the file: its functions and types, each at its lines.
+
+    ``whole``: also the first lines of the file, as the index shows them.
+    """
     if text := text_at(index, place, root):
         return text
     lines: dict[int, str] = {}
-    for row in range(*index.file_edges[place : place + 2].tolist()):
-        if index.kinds[row] == WHOLE_FILE:
+    for row in index.rows_of(place):
+        if index.kinds[row] == WHOLE_FILE and not whole:
             continue
         unit = index.split.text(row)
         lines |= dict(enumerate(unit.source.split("\n")[: unit.end_line - unit.start_line + 1], unit.start_line))

@@ -57,11 +57,11 @@ class FrameLocator:
             at_line = [row for file in near if (row := self._row_of(file, frame)) is not None and agrees(row, frame)]
             if at_line:
                 return self._one_of([Located(frame, row) for row in at_line])
-            others = ([row for row in self._rows(file) if agrees(row, frame)] for file in near)
+            others = ([row for row in self._index.rows_of(file) if agrees(row, frame)] for file in near)
             if moved := [self._nearest(rows, frame) for rows in others if rows]:
                 return self._one_of(moved)
         installed = self._installed(frame.path) if frame.code else []
-        rows = [row for file in installed for row in self._rows(file) if self._has_all(row, frame)]
+        rows = [row for file in installed for row in self._index.rows_of(file) if self._has_all(row, frame)]
         if not (frame.path or frame.line) and len(called := self._called.get(frame.name, ())) == 1:
             rows = [*called]  # no file is printed, as by R
         return self._nearest(rows, frame) if rows else None
@@ -116,7 +116,7 @@ class FrameLocator:
 
     def _row_of(self, file: int, frame: Frame) -> int | None:
         """The row of a file at a frame's line: the file as a whole, if that is a row, for its top level."""
-        rows = self._rows(file)
+        rows = self._index.rows_of(file)
         if frame.name == TOP and rows and self._index.is_whole_file(rows[0]):
             return rows[0]
         return self.row_at(file, frame.line)
@@ -164,11 +164,8 @@ class FrameLocator:
             return True
         return bool(frame.code) and frame.code in self._index.split.text(row).source
 
-    def _rows(self, file: int) -> range:
-        return range(int(self._index.file_edges[file]), int(self._index.file_edges[file + 1]))
-
     def _places(self, file: int) -> Iterator[tuple[int, int, int]]:
-        for row in self._rows(file):
+        for row in self._index.rows_of(file):
             text = self._index.split.text(row)
             yield row, text.start_line, text.end_line
 

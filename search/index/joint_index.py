@@ -113,7 +113,7 @@ class JointFiles(FileIndex):
 
     def having(self, term: str) -> Int32[np.ndarray, " found"]:
         """The files of all parts that have ``term``."""
-        found = zip(self._starts, self.parts, strict=True)
+        found = zip(self._numbering.starts, self.parts, strict=True)
         return np.concatenate([_NONE, *(part.having(term) + np.int32(start) for start, part in found)])
 
     def postings(
@@ -123,7 +123,7 @@ class JointFiles(FileIndex):
         found = [part.postings(terms) for part in self.parts]
         numbers = np.concatenate([np.empty(0, np.int64), *(own for own, _, _ in found)])
         order = np.argsort(numbers, kind="stable")
-        files = [own + np.int32(start) for start, (_, own, _) in zip(self._starts, found, strict=True)]
+        files = [own + np.int32(start) for start, (_, own, _) in zip(self._numbering.starts, found, strict=True)]
         none = np.empty(0, np.uint16)
         counts = {kind: np.concatenate([none, *(each[kind] for *_, each in found)])[order] for kind in (*KINDS, "head")}
         return numbers[order], np.concatenate([_NONE, *files])[order], counts
@@ -131,14 +131,14 @@ class JointFiles(FileIndex):
     def occurrences(self, term: str) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"]]:
         """The files of all parts and the places in them where ``term`` is."""
         found = [part.occurrences(term) for part in self.parts]
-        files = [own + np.int32(start) for start, (own, _) in zip(self._starts, found, strict=True)]
+        files = [own + np.int32(start) for start, (own, _) in zip(self._numbering.starts, found, strict=True)]
         return np.concatenate([_NONE, *files]), np.concatenate([_NONE, *(places for _, places in found)])
 
     def occurrences_in(
         self, wanted: Bool[np.ndarray, " files"], terms: Sequence[str]
     ) -> tuple[Int32[np.ndarray, " places"], Int32[np.ndarray, " places"], Int64[np.ndarray, " edges"]]:
         """The files, some of them ``wanted``, of all parts and the places in them, term by term."""
-        owned = zip(self.parts, self._starts, np.split(wanted, self._starts[1:]), strict=True)
+        owned = zip(self.parts, self._numbering.starts, np.split(wanted, self._numbering.starts[1:]), strict=True)
         found = [(start, *part.occurrences_in(own, terms)) for part, start, own in owned if own.any()]
         files, places, counts = [_NONE], [_NONE], np.zeros((len(terms), len(found)), np.int64)
         for term in range(len(terms)):
@@ -168,25 +168,22 @@ class JointFiles(FileIndex):
 
     def line(self, file: int, place: int) -> int:
         """The line that a place in a file is in."""
-        number, own = self._place(file)
+        number, own = self._numbering.place(file)
         return self.parts[number].line(own, place)
 
     def words_of(self, file: int) -> Mapping[int, str]:
         """The words of a file, by their numbers."""
-        number, own = self._place(file)
+        number, own = self._numbering.place(file)
         return self.parts[number].words_of(own)
 
     def lines_of_code(self, file: int) -> Bool[np.ndarray, " lines"]:
         """Of each line of a file, whether a word outside of comments is in it."""
-        number, own = self._place(file)
+        number, own = self._numbering.place(file)
         return self.parts[number].lines_of_code(own)
 
-    def _place(self, file: int) -> tuple[int, int]:
-        return Numbering([len(part) for part in self.parts]).place(file)
-
     @cached_property
-    def _starts(self) -> list[int]:
-        return Numbering([len(part) for part in self.parts]).starts
+    def _numbering(self) -> Numbering:
+        return Numbering([len(part) for part in self.parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,8 +272,12 @@ class JointIndex(Index):
 
     def source(self, place: int, root: Path | None = None) -> tuple[Path, IndexedFile]:  # noqa: ARG002 - of one folder
         """The folder of the repository of a file, and the file as its own index has it; ``place``: in ``files``."""
-        number, own = Numbering([len(member.index.files) for member in self.members]).place(place)
+        number, own = self._file_numbering.place(place)
         return self.members[number].repository.folder, self.members[number].index.files[own]
+
+    @cached_property
+    def _file_numbering(self) -> Numbering:
+        return Numbering([len(member.index.files) for member in self.members])
 
     def _place(self, row: int) -> tuple[int, int]:
         assert isinstance(self.split, JointSplit)

@@ -19,6 +19,7 @@ from data_prep.worker_process import FILE
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
 from search.files.stamps import modified_at
+from search.first_index import IndexPlace
 from search.index.build import refresh, sole_maker
 from search.index.code_index import Index, IndexedFile
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
@@ -26,7 +27,6 @@ from search.index.index_file import UnusableIndexError
 from search.index.read_part import Part, Task
 from search.index.updating import LOOKED
 from search.index.vector_encoding import maker_of, update_vectors
-from search.index.writable_place import IndexPlace
 from search.models.packed import maker_at_once, reranker_maker
 from search.opening import check_way, index_place
 from search.serve.live_index import LiveIndex, Opened

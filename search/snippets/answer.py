@@ -148,7 +148,7 @@ def query_of_row(index: Index, row: int) -> CodeQuery:
 def outside_of_units(index: Index, file: int, line: int) -> str:
     """Why a line is in no unit."""
     found = index.files[file]
-    ends = [index.split.text(row).end_line for row in range(*index.file_edges[file : file + 2].tolist())]
+    ends = [index.split.text(row).end_line for row in index.rows_of(file)]
     if not ends:
         return f"nothing of {shown(found.path)} is indexed" + (f" ({found.trouble})" if found.trouble else "")
     return f"line {line:,} of {shown(found.path)} is in no unit of the index, whose last ends at line {max(ends):,}"
@@ -159,7 +159,7 @@ def around(index: Index, rows: Collection[int]) -> set[int]:
     found = set()
     for row in rows:
         own, file = index.split.text(row), index.file_number(row)
-        for other in range(*index.file_edges[file : file + 2].tolist()):
+        for other in index.rows_of(file):
             text = index.split.text(other)
             inside = own.start_line <= text.start_line and text.end_line <= own.end_line
             outside = text.start_line <= own.start_line and own.end_line <= text.end_line

@@ -10,8 +10,7 @@ from data_prep.errors import one_line
 from data_prep.traces.trace import TracedError
 from experiments.terminal.console import BOLD, CYAN, DIM, GREEN, cut
 from search.engine.engine import Engine
-from search.engine.preview import signature
-from search.engine.show import result
+from search.engine.show import place_record, result
 from search.engine.signals import Hit, Stage
 from search.hits import View, found_line, hit_lines, scores_line
 from search.index.frame_locator import Located
@@ -187,13 +186,4 @@ def _merged(frames: Sequence[Located]) -> list[tuple[Located, int]]:
 
 def _place(engine: Engine, row: int) -> dict[str, Any]:
     """A row by its place, as JSON."""
-    index, text = engine.index, engine.index.split.text(row)
-    return {
-        "row": row,
-        "path": text.path,
-        "start_line": text.start_line,
-        "end_line": text.end_line,
-        "name": index.names[row],
-        "signature": signature(text.source, text.path),
-        "url": index.url(row),
-    }
+    return {"row": row, **place_record(engine.index, row), "url": engine.index.url(row)}

@@ -4,8 +4,8 @@ import pytest
 from repositories import write
 from serving import index_of
 
-from search.engine.arities import takes_as_many
 from search.engine.engine import Engine
+from search.engine.written_names import takes_as_many
 from search.index.index_file import open_index
 
 FILES = {

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 import pytest
 
 from data_prep.errors import UserError
-from search.index import build, writable_place
+from search import first_index
+from search.index import build
 from search.index.index_file import open_index
 from search.index.read_part import likely_first
 from search.serve import fresh_index, partial_index
@@ -173,7 +174,7 @@ def test_an_index_that_cannot_be_stored_is_kept_while_the_server_runs(root, monk
     told = []
     index = fresh(root, "none", lambda _, line: told.append(line))
     kept = index.path
-    monkeypatch.setattr(writable_place, "is_writable", lambda _: False)
+    monkeypatch.setattr(first_index, "is_writable", lambda _: False)
     monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
     tools = AgentTools(index)
     for _ in range(2):
@@ -188,7 +189,7 @@ def test_an_index_that_exists_in_a_read_only_folder_is_used(root, monkeypatch, f
     index = fresh(root)
     index.current()
     settled(index)
-    monkeypatch.setattr(writable_place, "is_writable", lambda _: False)
+    monkeypatch.setattr(first_index, "is_writable", lambda _: False)
     again, read = fresh(root), []
     monkeypatch.setattr(build, "watched", lambda *_: read.append(1) or iter(()))
     assert AgentTools(again).search("open the till")["results"]
