@@ -45,6 +45,8 @@ def timed(found: Mapping[str, Answers], times: Sequence[Row]) -> dict[str, Mappi
 def time_picture(tested: Mapping[str, Mapping[str, Entry]], times: Sequence[Row]) -> bytes:
     """A PNG of MRR against each kind of time. What is fused with BM25 takes the time of both.
 
+    Earlier settings of a model that is drawn are left out: they take its time.
+
     Args:
         tested: test set -> rows of the page.
         times: of the models, compared with BM25's.
@@ -57,7 +59,8 @@ def time_picture(tested: Mapping[str, Mapping[str, Entry]], times: Sequence[Row]
         of |= {f"{name}{FUSED}": spent + of[MIXED_WITH] for name, spent in of.items() if name != MIXED_WITH}
     figure = Figure(figsize=(14, 4.6 * len(tested)), dpi=110, layout="constrained")
     panels = figure.subplots(len(tested), len(seconds), squeeze=False, sharey="row", sharex="col")
-    names = [name for name in ROWS if any(name in rows and name in seconds[times[0].name] for rows in tested.values())]
+    known = [name for name in ROWS if any(name in rows and name in seconds[times[0].name] for rows in tested.values())]
+    names = [name for name in known if "earlier settings" not in name]
     plain = [*dict.fromkeys(name.removesuffix(FUSED) for name in names)]
     for line, (title, rows) in zip(panels, tested.items(), strict=True):
         for axes, (what, of) in zip(line, seconds.items(), strict=True):
