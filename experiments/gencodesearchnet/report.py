@@ -18,10 +18,10 @@ from evaluation.result_store import ResultStore
 from experiments.gencodesearchnet.rows import (
     SEED,
     columns,
+    is_trained,
     label_of,
     merged,
     on_column,
-    one_seed,
     paired,
     row_of,
     rows_of,
@@ -229,7 +229,7 @@ def readable(result: BenchmarkResult) -> BenchmarkResult:
     if not name:
         return result
     label = f"{name} + {fused}" if fused else name
-    return replace(result, model=f"{label}{seed[0] if seed else ''}", trained=one_seed(result))
+    return replace(result, model=f"{label}{seed[0] if seed else ''}", trained=is_trained(result))
 
 
 def benchmark_page(found: Sequence[BenchmarkResult]) -> str:

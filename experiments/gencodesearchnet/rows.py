@@ -82,8 +82,8 @@ def row_of(result: BenchmarkResult) -> Row:
     return {Column.of(subset): subset for subset in result.subsets}
 
 
-def one_seed(result: BenchmarkResult) -> bool:
-    """Whether the row is of a trained model, of which each has one seed; older results do not say it."""
+def is_trained(result: BenchmarkResult) -> bool:
+    """Whether another seed gives another result; older results do not say it, and are judged by their names."""
     return "/" in result.model if result.trained is None else result.trained
 
 
@@ -107,7 +107,7 @@ def paired(results: Sequence[BenchmarkResult], reference: str, measure: str = "M
     trained row with one seed nothing is known of another training: it gets no p-value, and its interval is of this run.
     """
     rows = rows_of(results)
-    alone = {label for label, (first, *more) in rows.items() if one_seed(first) and not more}
+    alone = {label for label, (first, *more) in rows.items() if is_trained(first) and not more}
     found = {}
     for column in columns(results):
         subsets = {label: on_column(column, each) for label, each in rows.items()}

@@ -52,6 +52,8 @@ ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     **{name: (name,) for label in TOKEN_HEADS for name in (label, f"{label} + BM25")},
 }
 """Row -> the labels that it has in results; of several on one test set the first."""
+EARLIER_ROWS: Final = frozenset(f"{earlier}{end}" for _, earlier in _OF_TRIALS.values() for end in ("", FUSED))
+"""The rows of earlier settings, beside which a row of the same model stands."""
 QUESTIONS: Final[Mapping[str, tuple[Pair, ...]]] = {
     "Is GALM ahead of TabCS?": (("galm", "tabcs"), ("galm + BM25", "tabcs + BM25")),
     "Does GALM's graph help?": (

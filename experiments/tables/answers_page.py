@@ -44,7 +44,7 @@ _PICTURE: Final = (
     f"seed. The band is within {MARGIN:g} of 0. Pairs that one test set alone has are not drawn."
 )
 _TIMES: Final = (
-    "**What does it cost?** All models were timed in one run, a question with 1,000 methods, on the processor "
+    "**What does it cost?** All trained models were timed in one run, a question with 1,000 methods, on the processor "
     "([speed.md](speed.md#models)). Squares are fused with BM25 and take the time of both."
 )
 _CONVENTIONS: Final = f"""\

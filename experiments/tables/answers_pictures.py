@@ -5,7 +5,7 @@ from typing import Final
 
 from evaluation.comparison import Entry
 from evaluation.speed import Row
-from experiments.tables.answers import FUSED, QUESTIONS, ROWS, Answers
+from experiments.tables.answers import EARLIER_ROWS, FUSED, QUESTIONS, ROWS, Answers
 from experiments.tables.comparison_pictures import as_png, forest_panels
 from experiments.tables.main_table import MIXED_WITH, README_TESTS
 from training.drawing import Figure
@@ -60,7 +60,7 @@ def time_picture(tested: Mapping[str, Mapping[str, Entry]], times: Sequence[Row]
     figure = Figure(figsize=(14, 4.6 * len(tested)), dpi=110, layout="constrained")
     panels = figure.subplots(len(tested), len(seconds), squeeze=False, sharey="row", sharex="col")
     known = [name for name in ROWS if any(name in rows and name in seconds[times[0].name] for rows in tested.values())]
-    names = [name for name in known if "earlier settings" not in name]
+    names = [name for name in known if name not in EARLIER_ROWS]
     plain = [*dict.fromkeys(name.removesuffix(FUSED) for name in names)]
     for line, (title, rows) in zip(panels, tested.items(), strict=True):
         for axes, (what, of) in zip(line, seconds.items(), strict=True):

@@ -9,9 +9,7 @@ from experiments.tables.comparison_tables import Row, markdown_table
 _ROUNDING: Final = 0.0015
 """Tolerance for four numbers printed with three digits."""
 TITLE: Final = "What can the numbers that papers print mean?"
-
-
-_EITHER: Final = "exact"
+_EXACT: Final = "exact"
 _LEGEND: Final = (
     "Exact: Top@K counts ranks up to K, and MRR is over all ranks. Shifted: Top@K counts ranks up to K + 1, and MRR is "
     "cut at 10; MRR whole: it is not cut. Possible: what Top@1, 5 and 10 allow for MRR. Exact Top@1 and MRR: what the "
@@ -22,8 +20,8 @@ _LEGEND: Final = (
 def published_page() -> str:
     """The question, how many printed rows can be exact, and the table."""
     found = [_possible(row.measures) for row in PUBLISHED]
-    alone, never = sum(each == [_EITHER] for each in found), sum(_EITHER not in each for each in found)
-    either = [row for row, each in zip(PUBLISHED, found, strict=True) if _EITHER in each and len(each) > 1]
+    alone, never = sum(each == [_EXACT] for each in found), sum(_EXACT not in each for each in found)
+    either = [row for row, each in zip(PUBLISHED, found, strict=True) if _EXACT in each and len(each) > 1]
     answer = (
         f"Of {len(found)} printed rows, {never} cannot be exact: they count ranks up to K + 1. {alone} can only be "
         f"exact, and {len(either)} may be either."
@@ -44,7 +42,7 @@ def published_table() -> str:
 def _bounds_of(measures: Mapping[str, float]) -> dict[str, tuple[float, float]]:
     """Convention -> what Top@K allow for MRR."""
     return {
-        _EITHER: mrr_bounds(measures),
+        _EXACT: mrr_bounds(measures),
         "shifted": shifted_mrr_bounds(measures),
         "shifted, MRR whole": shifted_mrr_bounds(measures, truncated=False),
     }

@@ -21,7 +21,7 @@ from experiments.gencodesearchnet.report import (
     kept_benchmarks,
     pages,
 )
-from experiments.gencodesearchnet.rows import columns, merged, one_seed, paired, rows_of
+from experiments.gencodesearchnet.rows import columns, is_trained, merged, paired, rows_of
 from tests.conftest import REPOSITORY
 
 DRAWS = np.random.default_rng(0)
@@ -94,7 +94,7 @@ def test_a_row_with_one_seed_gets_an_interval_and_no_verdict():
     assert cells[0].count("one seed") == 1
     assert "p " not in cells[0].replace("| runs/mine", "")
     older = [replace(each, trained=None) for each in ROWS]
-    assert [one_seed(each) for each in older] == [False, False, True, False]
+    assert [is_trained(each) for each in older] == [False, False, True, False]
 
 
 def test_nothing_is_compared_over_other_texts():
@@ -169,7 +169,7 @@ def test_a_saved_row_of_one_seed_stays_one_when_its_name_is_no_folder(tmp_path):
     for seed in (None, "0", "1"):
         model = "runs/jdk-minilm-seed0" if seed is None else f"runs/five-languages-half-seed{seed}"
         store.save(model.replace("/", "_"), to_json(replace(row(model, subset(R, BASE)), trained=None)))
-    found = {label: [one_seed(each) for each in seeds] for label, seeds in rows_of(kept_benchmarks(tmp_path)).items()}
+    found = {label: [is_trained(each) for each in seeds] for label, seeds in rows_of(kept_benchmarks(tmp_path)).items()}
     assert found == {"minilm (JDK)": [True], "minilm, mean of weights (five languages), 2 seeds": [True, True]}
 
 
