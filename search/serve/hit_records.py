@@ -16,7 +16,8 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.language import Language, node_text
+from data_prep.languages.language import Language
+from data_prep.languages.nodes import node_text
 from data_prep.languages.own_tree import Node, Tree, TreeCursor
 from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of

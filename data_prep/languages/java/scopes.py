@@ -6,7 +6,7 @@ from typing import Final
 from tree_sitter import Node
 
 from data_prep.languages.java.types import TYPE_BODIES, JavaType, declared, erased, type_parameters
-from data_prep.languages.language import name_of, node_text
+from data_prep.languages.nodes import name_of, node_text
 
 SCOPES: Final = TYPE_BODIES | {
     "block", "constructor_body", "for_statement", "enhanced_for_statement", "lambda_expression", "catch_clause",

@@ -10,7 +10,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from data_prep.languages.language import name_of, node_text
+from data_prep.languages.nodes import name_of, node_text
 
 TYPE_BODIES: Final = frozenset(
     ("class_body", "interface_body", "enum_body", "annotation_type_body", "enum_body_declarations")
