@@ -1,22 +1,18 @@
 """Stack traces of compiled languages other than Java: Rust, C and C++, C#, Swift, Zig, Haskell, Go."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from data_prep.traces.headed import Groups, HeadedForm
-from data_prep.traces.trace import TOP, Frame, number, plain_path
+from data_prep.traces.trace import TOP, Frame, number, placed, plain_path
 
 _COLUMN: Final = r"(?::\d+)?"
 
 
 def _dotted(groups: Groups) -> Frame:
     """A frame whose name is that of units, but for ``::`` between its parts."""
-    name = groups.get("name", "").replace("::", ".").strip(". ")
-    return Frame(_path(groups), number(groups.get("line")), name)
-
-
-def _path(groups: Groups) -> str:
-    return plain_path(groups.get("path", "")).removeprefix("./")
+    return placed(groups, groups.get("name", "").replace("::", ".").strip(". "))
 
 
 _RUST_HASH: Final = re.compile(r"(?:::h[0-9a-f]{16}|\[[0-9a-f]{16}\])(?=$|::)")
@@ -39,7 +35,7 @@ def _rust(groups: Groups) -> Frame | None:
     parts = [part for part in re.split(r"::", name) if re.fullmatch(r"(?:r#)?\w+", part)]
     first = next((place for place, part in enumerate(parts) if part[0].isupper()), len(parts) - 1)
     module = ".".join(parts[:first])
-    return Frame(_path(groups), number(groups["line"]), ".".join(parts[first:]) if parts else "", package=module)
+    return placed(groups, ".".join(parts[first:]) if parts else "", module)
 
 
 RUST: Final = HeadedForm(
@@ -123,7 +119,7 @@ def _csharp(groups: Groups) -> Frame:
     name = groups["name"].replace("+", ".").replace(":", ".").replace("..ctor", ".!ctor").replace("..cctor", ".!cctor")
     name = _ARITY.sub("", _MADE.sub(lambda made: made["name"], _LOCAL.sub(lambda local: local["name"], name)))
     if "<Main>$" in groups["name"] or name.endswith("Main$"):
-        return Frame(_path(groups), number(groups["line"]), TOP)
+        return placed(groups, TOP)
     parts = [part for part in name.split(".") if part and not part.startswith("<>")]
     if parts and parts[-1] == "MoveNext" and "__" in groups["name"]:
         parts.pop()
@@ -131,7 +127,7 @@ def _csharp(groups: Groups) -> Frame:
         parts[-1] = parts[-2] if len(parts) > 1 else ""
     elif parts:
         parts[-1] = re.sub(r"^(?:[gs]et|add|remove)_(?=\w)", "", parts[-1])
-    return Frame(_path(groups), number(groups["line"]), ".".join(parts))
+    return placed(groups, ".".join(parts))
 
 
 _WORD: Final = r"[^\W\d_]{1,10}"
@@ -166,10 +162,9 @@ _SWIFT_KINDS: Final = r"(?P<error>Fatal error|Precondition failed|Assertion fail
 def _swift(groups: Groups) -> Frame:
     """A frame of ``Shop.Cart.total(rates:)``; a fatal error has the module for the folders."""
     name = groups.get("name", "").partition("(")[0].rpartition(" in ")[2].rpartition(" ")[2]
-    path = _path(groups)
-    return Frame(
-        path.rpartition("/")[2] if path.count("/") == 1 and path[0] != "/" else path, number(groups["line"]), name
-    )
+    found = placed(groups, name)
+    is_module = found.path.count("/") == 1 and found.path[0] != "/"
+    return replace(found, path=found.path.rpartition("/")[2]) if is_module else found
 
 
 SWIFT: Final = HeadedForm(

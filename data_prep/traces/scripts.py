@@ -7,13 +7,7 @@ import re
 from typing import Final
 
 from data_prep.traces.headed import Groups, HeadedForm
-from data_prep.traces.trace import STRONG, TOP, Frame, number, plain_path
-
-
-def _frame(groups: Groups, name: str) -> Frame:
-    path = plain_path(groups.get("path", "")).removeprefix("./")
-    return Frame(path, number(groups.get("line")), name)
-
+from data_prep.traces.trace import STRONG, TOP, Frame, number, placed, plain_path
 
 _CLOSURE_OF: Final = re.compile(r"\{closure:(?P<name>.*?)(?:\(\))?:\d+\}")
 
@@ -24,8 +18,8 @@ def _php(groups: Groups) -> Frame:
     if name.startswith("{main}"):
         return Frame("", 0, TOP)
     if "{closure" in name:
-        return _frame(groups, "")
-    return _frame(groups, re.sub(r"->|::|\\+", ".", name.partition("@anonymous")[0]).strip("."))
+        return placed(groups, "")
+    return placed(groups, re.sub(r"->|::|\\+", ".", name.partition("@anonymous")[0]).strip("."))
 
 
 _PHP_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^:()]*\.\w+)(?:\(\d+\) : eval\(\)'d code)?"
@@ -76,9 +70,9 @@ def _ruby(groups: Groups) -> Frame:
     while found := _BLOCK.match(name):
         name = name[found.end() :]
     if name in _RUBY_TOP:
-        return _frame(groups, "" if name != groups["name"] else TOP)
+        return placed(groups, "" if name != groups["name"] else TOP)
     name = re.sub(r"<(?:class|module):(.*)>", r"\1", name)
-    return _frame(groups, re.sub(r"::|#", ".", name).strip(".") if "<" not in name[:-1] else name.rpartition("#")[2])
+    return placed(groups, re.sub(r"::|#", ".", name).strip(".") if "<" not in name[:-1] else name.rpartition("#")[2])
 
 
 RUBY: Final = HeadedForm(
@@ -108,7 +102,7 @@ _ELIXIR_NAME: Final = re.compile(r"/\d+(?:-.*|$)|\(.*")
 def _elixir(groups: Groups) -> Frame:
     """A frame of ``anonymous fn/2 in Shop.Cart.total/1``."""
     name = groups.get("name", "").rpartition(" in ")[2]
-    return _frame(groups, _ELIXIR_NAME.sub("", name.replace('"', "")).lstrip(":").replace(".-", ".").strip("."))
+    return placed(groups, _ELIXIR_NAME.sub("", name.replace('"', "")).lstrip(":").replace(".-", ".").strip("."))
 
 
 ELIXIR: Final = HeadedForm(
@@ -131,12 +125,12 @@ ELIXIR: Final = HeadedForm(
 def _lua(groups: Groups) -> Frame | None:
     """A frame in ``method 'total'`` or in ``function 'cart.checkout'``."""
     if groups.get("kind") == "main chunk":
-        return _frame(groups, TOP)
+        return placed(groups, TOP)
     name = groups.get("name", "").strip("'`<>?")
     if groups.get("path", "").startswith("..."):
         groups = {**groups, "path": groups["path"].partition("/")[2] or groups["path"]}  # its start is left out
     name = "" if re.search(r"[/\\]|:\d+$", name) else name.replace(":", ".").removeprefix("_G.")
-    return _frame(groups, name) if name or groups.get("path") else None
+    return placed(groups, name) if name or groups.get("path") else None
 
 
 _LUA_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:]*\.lua):(?P<line>\d+):"
@@ -165,7 +159,7 @@ _SAID: Final = (
 """What bash says, for scripts whose name has no suffix."""
 BASH: Final = HeadedForm(
     frames=(),
-    frame=lambda groups: _frame(groups, ""),
+    frame=lambda groups: placed(groups, ""),
     places=(
         r"(?:.*\s)?(?P<path>[^\s:]+\.(?:(?:ba|z|k)?sh|bats)): (?:line )?(?P<line>\d+): (?P<message>.*)",
         rf"(?:.*\s)?(?P<path>[^\s:]+): line (?P<line>\d+): (?P<message>.*(?:{_SAID}).*)",
@@ -178,7 +172,7 @@ BASH: Final = HeadedForm(
 def _r(groups: Groups) -> Frame | None:
     """A frame that calls a function."""
     name = re.sub(r"[$@]", ".", groups.get("name", "").rpartition(":")[2])
-    return _frame(groups, name) if name or groups.get("path") else None
+    return placed(groups, name) if name or groups.get("path") else None
 
 
 _R_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^\s#:]+\.[Rr])(?:#|:)(?P<line>\d+)(?::\d+)?"
