@@ -20,8 +20,8 @@ from data_prep.languages.easing import (
     without_call,
 )
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, Language, ParsedSource, Quote, resolved, words
-from data_prep.languages.nodes import above, kind_of, name_of, names_in, node_text, part_of
+from data_prep.languages.language import Declaration, Language, ParsedSource, resolved, words
+from data_prep.languages.nodes import above, inside, kind_of, name_of, names_in, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -159,8 +159,8 @@ def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
     macro = node_text(named)
     if part_of(node, "type") or not _MACRO.fullmatch(macro):
         return None
-    given = part_of(node, "declarator", "parameters")
-    names = [node_text(each) for each in (given.named_children if given else ()) if each.type != "comment"]
+    given = inside(part_of(node, "declarator", "parameters"))
+    names = [node_text(each) for each in given if each.type != "comment"]
     is_test = "TEST" in macro
     owner = names[0] if is_test and len(names) == 2 else ""
     name = names[1] if owner else names[0] if names else ""
@@ -279,5 +279,4 @@ LANGUAGE: Final = Language(
         "char_literal": "string",
         "number_literal": "number",
     },
-    quotes=(Quote('"'), Quote("'")),
 )

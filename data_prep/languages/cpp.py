@@ -241,6 +241,5 @@ LANGUAGE: Final = replace(
     self_names=words("this"),
     definitions=C.definitions | words("class_specifier alias_declaration concept_definition"),
     declaration_suffixes=(),
-    traces="data_prep.traces.compiled:C",
     colours={**C.colours, "auto": "keyword", "raw_string_literal": "string"},
 )

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, words
-from data_prep.languages.nodes import above, kind_of, node_text, part_of
+from data_prep.languages.nodes import above, inside, kind_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -85,7 +85,7 @@ def _head(node: "Node") -> "tuple[str, Node | None]":
 def _function(node: "Node") -> tuple[str, int]:
     """The name and the arity of a function: those with others are other functions."""
     name, head = _head(node)
-    parts = head.named_children if head is not None and head.type == "call" else []
+    parts = inside(head) if kind_of(head) == "call" else []
     return name, next((part.named_child_count for part in parts if part.type == "arguments"), 0)
 
 
@@ -136,9 +136,8 @@ def _type_declaration(node: "Node") -> Declaration | None:
     """A module or protocol; an implementation only qualifies what is inside."""
     if _target(node) == "defimpl":
         return None
-    body = _body(node)
-    inside = body.named_children[:3] if body is not None else []
-    docs = (_documentation(each, "moduledoc") for each in inside if each.type == "unary_operator")
+    first = (each for each in inside(_body(node))[:3] if each.type == "unary_operator")
+    docs = (_documentation(each, "moduledoc") for each in first)
     return Declaration(_scope_name(node), node, doc=next(filter(None, docs), None))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, Language, Quote, words
-from data_prep.languages.nodes import above, kind_of, node_text, part_of
+from data_prep.languages.nodes import above, inside, kind_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -47,12 +47,12 @@ def _constants(root: "Node") -> Iterator[Declaration]:
         statement = part_of(each, "0") if each.type == "variable_declaration" else each
         if kind_of(statement) != "assignment_statement":
             continue
-        value, targets = part_of(statement, "1", "0"), part_of(statement, "0")
+        value = part_of(statement, "1", "0")
         is_import = kind_of(value) in ("function_call", "function_definition", "dot_index_expression")
         is_empty = kind_of(value) == "table_constructor" and part_of(value, "0") is None
-        if targets and not is_import and not is_empty:
-            names = (node_text(name) for name in targets.named_children if name.type == "identifier")
-            yield from (Declaration(name, each) for name in names)
+        if not is_import and not is_empty:
+            names = (name for name in inside(part_of(statement, "0")) if name.type == "identifier")
+            yield from (Declaration(node_text(name), each) for name in names)
 
 
 LANGUAGE: Final = Language(

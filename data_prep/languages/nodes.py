@@ -39,11 +39,16 @@ def part_of(node: "Node | None", *places: "Place") -> "Node | None":
     return node
 
 
-def above(node: "Node | None", *kinds: str) -> "Node | None":
-    """The last of the nodes around one that are each of one of these kinds, the parent's first; else None."""
-    for kind in kinds:
+def inside(node: "Node | None") -> "list[Node]":
+    """The named children of a node."""
+    return node.named_children if node is not None else []
+
+
+def above(node: "Node | None", *kinds: str | frozenset[str]) -> "Node | None":
+    """The last of the nodes around one that are each of one of some kinds, its parent first; else None."""
+    for each in kinds:
         node = node.parent if node is not None else None
-        if kind_of(node) not in kind.split():
+        if kind_of(node) not in (each.split() if isinstance(each, str) else each):
             return None
     return node
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, Language, Quote, words
-from data_prep.languages.nodes import above, kind_of, node_text, part_of
+from data_prep.languages.nodes import above, inside, kind_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -110,18 +110,13 @@ def _called(call: "Node") -> str:
 def _given(call: "Node", name: str, place: int) -> "Node | None":
     """The argument of a name, or else the one at a place among those without one."""
     unnamed = []
-    for each in _arguments(call):
+    for each in inside(part_of(call, "arguments")):
         if each.type != "argument":
             unnamed.append(each)
         elif name and _plain(part_of(each, "name")) == name:
             return part_of(each, "value")
     unnamed = [each for each in unnamed if each.type not in ("comment", "ERROR")]
     return unnamed[place] if place < len(unnamed) else None
-
-
-def _arguments(call: "Node") -> "list[Node]":
-    arguments = part_of(call, "arguments")
-    return arguments.named_children if arguments is not None else []
 
 
 def _first_name(node: "Node | None") -> str:
@@ -214,7 +209,7 @@ def _of_call(call: "Node") -> Declaration | None:
         return Declaration(_first_name(_given(call, "name", 0)), whole)
     if called == "set" and _owner(call):
         return Declaration(_first_name(_given(call, "name", 1)), call, _owner(call))
-    if whole is call or len(_arguments(call)) != 1:
+    if whole is call or len(inside(part_of(call, "arguments"))) != 1:
         return None
     name, owner = _target(part_of(whole, "name"))
     return Declaration(name, whole, owner) if name else None

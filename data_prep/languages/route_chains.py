@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.language import Declaration, words
-from data_prep.languages.nodes import above, kind_of, node_text, part_of
+from data_prep.languages.nodes import above, inside, kind_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -40,7 +40,7 @@ def chained(node: "Node") -> Declaration | None:
     if not is_own:
         outer = _given_to(_whole_chain(call))
         path = _path(outer) if outer is not None else ""
-        if outer is not None and not path and len(_arguments(outer)) == 1:
+        if outer is not None and not path and len(inside(part_of(outer, "arguments"))) == 1:
             path = next(filter(None, map(_path, [*_chain(outer)][1:])), "")
     name = _verb(own) or (_called(call) if is_own and any(map(_MACRO.fullmatch, map(_called, own))) else "")
     if not path or not name:
@@ -87,14 +87,9 @@ def _called(call: "Node") -> str:
     return node_text(last) if kind_of(last).endswith("identifier") else ""
 
 
-def _arguments(call: "Node") -> "list[Node]":
-    arguments = part_of(call, "arguments")
-    return arguments.named_children if arguments is not None else []
-
-
 def _path(call: "Node") -> str:
     """The path that a call is given, as its first argument, or its second one of a macro; "" if it is none."""
-    given = _arguments(call)[: 1 + bool(_MACRO.fullmatch(_called(call)))]
+    given = inside(part_of(call, "arguments"))[: 1 + bool(_MACRO.fullmatch(_called(call)))]
     texts = (node_text(each).strip('"') for each in given if each.type in _STRINGS)
     return next((text for text in texts if text.startswith("/") and _called(call) not in _GROUPS | _SCOPES), "")
 
@@ -106,7 +101,7 @@ def _verb(chain: "list[Node]") -> str:
         if called.lower() in _VERBS:
             return called.upper()
         if called == _METHODS:
-            stated = (word for each in _arguments(call) for word in _WORD.findall(node_text(each)))
+            stated = (word for each in inside(part_of(call, "arguments")) for word in _WORD.findall(node_text(each)))
             return next((word.upper() for word in stated if word.lower() in _VERBS), "ANY")
         if _MACRO.fullmatch(called) and not any(map(_called, chain[:-1])):
             return "GET"

@@ -10,7 +10,7 @@ from data_prep.languages.route_chains import chained
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_TOKENS: Final = "token_tree token_repetition"
+_TOKENS: Final = words("token_tree token_repetition")
 
 
 def _type_declaration(node: "Node") -> Declaration | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import compiled_later
 from data_prep.languages.language import Declaration, words
-from data_prep.languages.nodes import above, kind_of, name_of, node_text, part_of
+from data_prep.languages.nodes import above, inside, kind_of, name_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -124,7 +124,7 @@ def _inner(node: "Node") -> "Node":
 
 
 _LITERALS: Final = words("arrow_function function_expression generator_function func_literal lambda_expression")
-_CALLS: Final = "call_expression method_invocation"
+_CALLS: Final = words("call_expression method_invocation")
 _STRINGS: Final = words("string template_string interpreted_string_literal raw_string_literal string_literal")
 _BLOCKS: Final = words("statement_block block")
 _VERBS: Final = words("get post put patch delete del head options all any use ws sse")
@@ -138,8 +138,8 @@ _OTHERS: Final = words(
     "then catch finally import run assertthrows"
 )
 """Called functions that are given functions for other reasons, or with others inside."""
-_DECLARATORS: Final = "variable_declarator var_spec const_spec"
-_OUTERMOST: Final = "program source_file export_statement"
+_DECLARATORS: Final = words("variable_declarator var_spec const_spec")
+_OUTERMOST: Final = words("program source_file export_statement")
 _LONGEST: Final = 200
 """Characters of a text that names something."""
 _OUTSIDE: Final = 60
@@ -186,8 +186,8 @@ def _is_constant(call: "Node") -> bool:
     at = call
     while around := above(at, "expression_list await_expression as_expression"):
         at = around
-    statement = above(at, _DECLARATORS)
-    return statement is not None and above(statement.parent, _OUTERMOST) is not None
+    declarator = above(at, _DECLARATORS)
+    return declarator is not None and above(declarator.parent, _OUTERMOST) is not None
 
 
 def _of_options(node: "Node") -> Declaration | None:
@@ -233,7 +233,7 @@ def _text_of(call: "Node") -> str | None:
 def _chain(call: "Node") -> "Iterator[Node]":
     """A call, and those whose results it is called on: ``app.route("/a").get(...)``."""
     at: Node | None = call
-    while at is not None and at.type in _CALLS.split():
+    while at is not None and at.type in _CALLS:
         yield at
         called = part_of(at, "function") or at
         at = part_of(called, "object") or part_of(called, "operand")
@@ -260,7 +260,7 @@ def _before(call: "Node") -> str:
     for _ in range(_OUTSIDE):
         if at is None:
             break
-        if at.type in _CALLS.split() and _called(at).lower() in _GROUPS and (text := _text_of(at)) and at != call:
+        if at.type in _CALLS and _called(at).lower() in _GROUPS and (text := _text_of(at)) and at != call:
             parts.append(f"/{text.strip('/')}")
         at = at.parent
     return "".join(reversed(parts))
@@ -275,5 +275,4 @@ def _whole(call: "Node") -> "Node":
 
 
 def _has_literal(call: "Node") -> bool:
-    arguments = part_of(call, "arguments")
-    return arguments is not None and any(each.type in _LITERALS for each in arguments.named_children)
+    return any(each.type in _LITERALS for each in inside(part_of(call, "arguments")))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.language import Declaration, Language, words
 from data_prep.languages.nodes import above, kind_of, name_of, node_text, part_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ LANGUAGE: Final = Language(
     other_suffixes=(".zon",),
     interpreters=words("zig"),
     block_comment=None,
-    quotes=(Quote('"'), Quote("'")),
     keywords=words(
         "addrspace align allowzero and anyframe anytype asm async await break callconv catch comptime const continue "
         "defer else enum errdefer error export extern fn for if inline noalias noinline nosuspend opaque or orelse "
