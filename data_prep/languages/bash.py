@@ -5,18 +5,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import (
-    Declaration,
-    Language,
-    ParsedSource,
-    Quote,
-    body_of,
-    name_of,
-    node_text,
-    part_of,
-    resolved,
-    words,
-)
+from data_prep.languages.language import Declaration, Language, ParsedSource, Quote, resolved, words
+from data_prep.languages.nodes import kind_of, name_of, node_text, part_of
 from data_prep.languages.text_names import test_name
 
 if TYPE_CHECKING:
@@ -38,9 +28,8 @@ _SHOWN: Final = dict(zip(_UNSEEN, map(chr, _OF_SHELL), strict=True))
 
 def _is_call(command: "Node") -> bool:
     """Whether a command is called by its name, which is no word of the language's own."""
-    name = command.child_by_field_name("name")
-    word = part_of(name, "0") if name is not None else None
-    return word is not None and word.type == "word" and node_text(word) not in _FLOW
+    word = part_of(command, "name", "0")
+    return kind_of(word) == "word" and node_text(word) not in _FLOW
 
 
 def parse(language: Language, data: bytes, path: str) -> ParsedSource:
@@ -50,8 +39,7 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
         UserError: the file is too long.
     """
     text = _ASSIGNED.sub(lambda line: _NEXT.sub(rb"\1;", line[0]), data)
-    found: ParsedSource = resolved("data_prep.languages.parsing:parse")(language, _TEST.sub(_as_function, text), path)
-    return found
+    return resolved("data_prep.languages.parsing:parse")(language, _TEST.sub(_as_function, text), path)
 
 
 def _as_function(test: re.Match[bytes]) -> bytes:
@@ -62,7 +50,7 @@ def _as_function(test: re.Match[bytes]) -> bytes:
 
 def _declaration(node: "Node") -> Declaration:
     """A function, or a test by its description, or by the comment ``#@test`` that makes it one."""
-    name, body = name_of(node), body_of(node)
+    name, body = name_of(node), part_of(node, "body")
     if name.startswith(_AT):
         return Declaration(test_name(name.removeprefix(_AT).translate(_SHOWN)), node, kind="test")
     first = body.child(1) if body is not None else None

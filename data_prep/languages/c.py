@@ -20,19 +20,8 @@ from data_prep.languages.easing import (
     without_call,
 )
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import (
-    Declaration,
-    Language,
-    ParsedSource,
-    Quote,
-    body_of,
-    name_of,
-    names_in,
-    node_text,
-    part_of,
-    resolved,
-    words,
-)
+from data_prep.languages.language import Declaration, Language, ParsedSource, resolved, words
+from data_prep.languages.nodes import above, inside, kind_of, name_of, names_in, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -144,34 +133,34 @@ def parse(language: Language, data: bytes, path: str) -> ParsedSource:
         UserError: the file is too long.
     """
     text = _EXPORTED.sub(lambda found: found[1] + b" " * len(found[2]), data)
-    found: ParsedSource = resolved("data_prep.languages.parsing:parse")(language, text, path)
-    return found
+    return resolved("data_prep.languages.parsing:parse")(language, text, path)
 
 
 def declarator(node: "Node") -> "Node | None":
     """What a declaration names: ``f`` of ``int *(*f(int a))(void)``; None if it names nothing."""
-    found = node.child_by_field_name("declarator")
-    while found is not None and found.type.endswith("declarator"):
-        found = found.child_by_field_name("declarator") or part_of(found, "0")
-    return found
+    return _declarators(node)[-1]
 
 
 def is_prototype(node: "Node") -> bool:
     """Whether a declaration is that of a function: ``int f(void);``, not ``int (*f)(void);``."""
-    outer, found = None, node.child_by_field_name("declarator")
-    while found is not None and found.type.endswith("declarator"):
-        outer, found = found, found.child_by_field_name("declarator") or part_of(found, "0")
-    return outer is not None and outer.type == "function_declarator"
+    return kind_of(_declarators(node)[-2]) == "function_declarator"
+
+
+def _declarators(node: "Node") -> "list[Node | None]":
+    """A declaration, those that are one in the other, and what is named."""
+    found = [node, part_of(node, "declarator")]
+    while kind_of(found[-1]).endswith("declarator"):
+        found.append(part_of(found[-1], "declarator") or part_of(found[-1], "0"))
+    return found
 
 
 def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
     """``open`` of ``SYSCALL_DEFINE3(open, ...) {``, the test ``Calc.adds`` of ``TEST(Calc, adds) {``; else None."""
     macro = node_text(named)
-    if node.child_by_field_name("type") is not None or not _MACRO.fullmatch(macro):
+    if part_of(node, "type") or not _MACRO.fullmatch(macro):
         return None
-    outer = node.child_by_field_name("declarator")
-    given = outer.child_by_field_name("parameters") if outer is not None else None
-    names = [node_text(each) for each in (given.named_children if given is not None else ()) if each.type != "comment"]
+    given = inside(part_of(node, "declarator", "parameters"))
+    names = [node_text(each) for each in given if each.type != "comment"]
     is_test = "TEST" in macro
     owner = names[0] if is_test and len(names) == 2 else ""
     name = names[1] if owner else names[0] if names else ""
@@ -180,7 +169,7 @@ def made_by_macro(node: "Node", named: "Node | None") -> Declaration | None:
 
 def macro(node: "Node", language: Language) -> Declaration:
     """A macro with parameters; its calls are those of its text as a body."""
-    text = node_text(node.child_by_field_name("value")).replace("\\\n", "\n")
+    text = node_text(part_of(node, "value")).replace("\\\n", "\n")
     return Declaration(name_of(node), node, body=_read_body(text, language))
 
 
@@ -200,21 +189,19 @@ def _declaration(node: "Node") -> Declaration | None:
     named = declarator(node)
     if made := made_by_macro(node, named):
         return made
-    return Declaration(node_text(named), node) if body_of(node) is not None and named is not None else None
+    return Declaration(node_text(named), node) if part_of(node, "body") is not None and named is not None else None
 
 
 def _prototype(node: "Node") -> Declaration | None:
-    is_one = node.child_by_field_name("type") is not None and is_prototype(node)
-    return Declaration(node_text(declarator(node)), node) if is_one else None
+    return Declaration(node_text(declarator(node)), node) if part_of(node, "type") and is_prototype(node) else None
 
 
 def c_type(node: "Node") -> Declaration | None:
     """A type with members, by its tag or the name that ``typedef`` gives it; another ``typedef`` too."""
     if node.type == "type_definition":
         return Declaration(node_text(declarator(node)), node)
-    parent = node.parent
-    is_defined = parent is not None and parent.type == "type_definition"
-    return None if body_of(node) is None or is_defined else Declaration(name_of(node), node)
+    is_one = part_of(node, "body") and not above(node, "type_definition")
+    return Declaration(name_of(node), node) if is_one else None
 
 
 _NAMES: Final = words("identifier")
@@ -227,8 +214,8 @@ def c_constants(root: "Node") -> Iterator[Declaration]:
     while todo:
         for each in todo.pop().named_children:
             if each.type in CONDITIONS or each.type == "namespace_definition":
-                todo += [each if each.type in CONDITIONS else body_of(each) or each]
-            elif each.type == "preproc_def" and each.child_by_field_name("value") is not None:
+                todo += [each if each.type in CONDITIONS else part_of(each, "body") or each]
+            elif each.type == "preproc_def" and part_of(each, "value"):
                 yield Declaration(name_of(each), each)
             elif each.type == "declaration":
                 given = (one for one in each.named_children if one.type == "init_declarator")
@@ -267,7 +254,7 @@ LANGUAGE: Final = Language(
     nested=False,
     declaration=_declaration,
     type_declaration=c_type,
-    body=lambda node: body_of(node) or node.child_by_field_name("value"),
+    body=lambda node: part_of(node, "body") or part_of(node, "value"),
     constants=c_constants,
     signatures=words("declaration"),
     signatures_in=CONDITIONS,
@@ -292,5 +279,4 @@ LANGUAGE: Final = Language(
         "char_literal": "string",
         "number_literal": "number",
     },
-    quotes=(Quote('"'), Quote("'")),
 )

@@ -18,7 +18,8 @@ from data_prep.languages.c import (
 from data_prep.languages.c import LANGUAGE as C
 from data_prep.languages.easing import OPEN, Easing, Rule, eased, ended_calls, without, without_arguments, without_call
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, Quote, body_of, name_of, node_text, words
+from data_prep.languages.language import Declaration, Quote, words
+from data_prep.languages.nodes import above, kind_of, name_of, node_text, part_of
 from data_prep.languages.route_chains import chained
 
 if TYPE_CHECKING:
@@ -120,9 +121,8 @@ def _in_vexing_parse(parameters: "Node") -> "Node | None":
     parameter = around = parameters.parent
     while around is not None and around.type in _PARAMETERS:
         around = around.parent
-    block = around.parent if around is not None and around.type == "declaration" else None
-    is_one = parameter is not None and block is not None and block.type in ("compound_statement", "case_statement")
-    return parameter.child_by_field_name("type") if parameter is not None and is_one else None
+    is_one = kind_of(around) == "declaration" and above(around, "compound_statement case_statement")
+    return part_of(parameter, "type") if is_one else None
 
 
 def _whole(node: "Node") -> "Node":
@@ -136,7 +136,7 @@ def _declaration(node: "Node") -> Declaration | None:
     if node.type == "preproc_function_def":
         return macro(node, LANGUAGE)
     named = declarator(node)
-    if named is None or body_of(node) is None:
+    if named is None or part_of(node, "body") is None:
         return None
     if not _type_around(node) and (made := made_by_macro(node, named)):
         return made
@@ -144,17 +144,17 @@ def _declaration(node: "Node") -> Declaration | None:
 
 
 def _prototype(node: "Node") -> Declaration | None:
-    named, typed = declarator(node), node.child_by_field_name("type") is not None or bool(_type_around(node))
+    named, typed = declarator(node), part_of(node, "type") is not None or bool(_type_around(node))
     is_one = typed and named is not None and (named.type == "operator_cast" or is_prototype(node))
     return _named(node, named) if is_one and named is not None else None
 
 
 def _named(node: "Node", named: "Node") -> Declaration:
     if named.type == "operator_cast":
-        return Declaration(f"operator {node_text(named.child_by_field_name('type'))}", _whole(node))
+        return Declaration(f"operator {node_text(part_of(named, 'type'))}", _whole(node))
     owner: list[str] = []
-    while named.type == "qualified_identifier" and (inner := named.child_by_field_name("name")) is not None:
-        scope = named.child_by_field_name("scope")
+    while named.type == "qualified_identifier" and (inner := part_of(named, "name")) is not None:
+        scope = part_of(named, "scope")
         owner += [_plain(scope)] if scope is not None else []
         named = inner
     name = "".join(_plain(named).split()) if named.type == "operator_name" else _plain(named)
@@ -164,27 +164,25 @@ def _named(node: "Node", named: "Node") -> Declaration:
 
 def _plain(named: "Node") -> str:
     """A name without the arguments of its template."""
-    return node_text(named.child_by_field_name("name") if named.type.startswith("template_") else named)
+    return name_of(named) if named.type.startswith("template_") else node_text(named)
 
 
 def _type_around(node: "Node") -> str:
-    around = _whole(node).parent
-    owner = around.parent if around is not None and around.type == "field_declaration_list" else None
-    return _scope_name(owner) if owner is not None else ""
+    owner = above(_whole(node), "field_declaration_list")
+    return _scope_name(owner.parent) if owner is not None and owner.parent is not None else ""
 
 
 def _scope_name(node: "Node") -> str:
     """The name of a class, without its template's arguments and what qualifies it."""
-    named = node.child_by_field_name("name")
-    while named is not None and named.type in ("template_type", "qualified_identifier"):
-        named = named.child_by_field_name("name")
+    named = part_of(node, "name")
+    while kind_of(named) in ("template_type", "qualified_identifier"):
+        named = part_of(named, "name")
     return node_text(named)
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
     """A type, or another name of one outside of functions."""
-    is_local = node.parent is not None and node.parent.type == "compound_statement"
-    if is_local and node.type in ("alias_declaration", "type_definition"):
+    if node.type in ("alias_declaration", "type_definition") and above(node, "compound_statement"):
         return None
     if node.type in ("alias_declaration", "concept_definition"):
         return Declaration(name_of(node), _whole(node))
@@ -243,6 +241,5 @@ LANGUAGE: Final = replace(
     self_names=words("this"),
     definitions=C.definitions | words("class_specifier alias_declaration concept_definition"),
     declaration_suffixes=(),
-    traces="data_prep.traces.compiled:C",
     colours={**C.colours, "auto": "keyword", "raw_string_literal": "string"},
 )

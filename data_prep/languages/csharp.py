@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased, without
 from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
-from data_prep.languages.language import (
-    IN_TYPE,
-    Declaration,
-    Language,
-    Quote,
-    body_of,
-    name_of,
-    node_text,
-    part_of,
-    words,
-)
+from data_prep.languages.language import IN_TYPE, Declaration, Language, Quote, words
+from data_prep.languages.nodes import kind_of, name_of, node_text, part_of, statements
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -32,6 +23,7 @@ _RESULT: Final = compiled_later(
 )
 _GIVEN: Final = compiled_later(rb"\s*=(?![=>])")
 _WORD: Final = compiled_later(rb"\w+")
+_AROUND: Final = words("namespace_declaration class_declaration static_class struct_declaration")
 _TYPES: Final = words("class_declaration struct_declaration interface_declaration record_declaration")
 _OTHERS: Final = words(
     "destructor_declaration operator_declaration conversion_operator_declaration indexer_declaration"
@@ -61,7 +53,7 @@ def _plain_targets(easing: Easing) -> None:
 
 
 def _body(node: "Node") -> "Node | None":
-    return body_of(node) or node.child_by_field_name("accessors") or node.child_by_field_name("value")
+    return part_of(node, "body") or part_of(node, "accessors") or part_of(node, "value")
 
 
 def _declaration(node: "Node") -> Declaration | None:
@@ -81,31 +73,24 @@ def _other_name(node: "Node") -> str:
         return f"~{name_of(node)}"
     if node.type == "indexer_declaration":
         return "this[]"
-    return f"operator {node_text(node.child_by_field_name('operator') or node.child_by_field_name('type'))}"
+    return f"operator {node_text(part_of(node, 'operator') or part_of(node, 'type'))}"
 
 
 def _is_computed(node: "Node") -> bool:
     """Whether a property has code: ``=> x``, or an accessor with a body."""
-    accessors = node.child_by_field_name("accessors")
+    accessors = part_of(node, "accessors")
     if accessors is None:
-        value = node.child_by_field_name("value")
-        return value is not None and value.type == "arrow_expression_clause"
-    return any(body_of(each) is not None for each in accessors.named_children)
+        return kind_of(part_of(node, "value")) == "arrow_expression_clause"
+    return any(part_of(each, "body") is not None for each in accessors.named_children)
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     """Constants of top-level types, which have no others outside."""
-    todo = [root]
-    while todo:
-        for each in todo.pop().named_children:
-            if each.type in ("namespace_declaration", "class_declaration", "static_class", "struct_declaration"):
-                todo += [body] if (body := body_of(each)) is not None else []
-            elif each.type == "field_declaration" and "const" in node_text(part_of(each, "0")) + node_text(
-                part_of(each, "1")
-            ):
-                declared = part_of(each, "-1")
-                variables = declared.named_children[1:] if declared is not None else ()
-                yield from (Declaration(name_of(one), each) for one in variables)
+    for each in statements(root, _AROUND):
+        if each.type == "field_declaration":
+            modifiers = node_text(part_of(each, "0")) + node_text(part_of(each, "1"))
+            variables = each.named_children[-1].named_children[1:] if "const" in modifiers else ()
+            yield from (Declaration(name_of(one), each) for one in variables)
 
 
 LANGUAGE: Final = Language(

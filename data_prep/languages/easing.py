@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import node_text
+from data_prep.languages.identifiers import compiled, compiled_later
+from data_prep.languages.nodes import node_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,10 +46,6 @@ _FAR: Final = 600
 _TYPED_CALL: Final = compiled_later(r"[^\s<>()]+<[\w.,?<>\[\] ]+>(?:\(| ?\{)")
 
 Rule: TypeAlias = Callable[["Easing"], None]
-
-
-_compiled: Final = cache(re.compile)
-"""A pattern, when it is first needed: most files have nothing that a grammar does not know."""
 
 
 class Easing:
@@ -98,7 +94,7 @@ class Easing:
                 yield start, end
 
     def _places_of(self, name: bytes) -> list[tuple[int, int]]:
-        fits = _compiled(name).fullmatch
+        fits = compiled(name).fullmatch
         known = [(each, places) for each, places in self._macros.items() if fits(each)]
         return sorted((start, start + len(each)) for each, places in known for start in places)
 
@@ -184,7 +180,7 @@ def eased(rules: tuple[Rule, ...], data: bytes) -> bytes:
 def without(patterns: Sequence[bytes], easing: Easing) -> None:
     """Blank the last group of some patterns."""
     for pattern in patterns:
-        for found in _compiled(pattern).finditer(easing.text):
+        for found in compiled(pattern).finditer(easing.text):
             easing.clear(*found.span(found.re.groups))
 
 
@@ -201,7 +197,7 @@ def without_call(
         called: only a name with parentheses.
         after: what is before ends with one of these, blanks apart, which is looked at first; nothing: with anything.
     """
-    text, head, tail = easing.text, _compiled(before + rb"\Z"), _compiled(behind)
+    text, head, tail = easing.text, compiled(before + rb"\Z"), compiled(behind)
     for start, end in [*easing.macros(name)]:
         opened = OPEN.match(text, end)
         if (called and not opened) or (after and near(text, start, -1) not in after):
@@ -216,7 +212,7 @@ def without_call(
 def ended_calls(head: bytes, easing: Easing) -> None:
     """``each(a, b);{`` of a macro ``each(a, b) {`` that is a loop; ``head``: what begins it, with its parenthesis."""
     text = easing.text
-    for found in _compiled(head).finditer(text):
+    for found in compiled(head).finditer(text):
         end = easing.closing(found.end() - 1) + 1
         gap = _GAP.match(text, end) if end else None
         if gap and (place := text.find(b" ", *gap.span())) >= 0:
@@ -231,7 +227,7 @@ def without_arguments(head: bytes, easing: Easing) -> None:
     Its first parenthesis is that of the arguments.
     """
     text = easing.text
-    for found in _compiled(head).finditer(text):
+    for found in compiled(head).finditer(text):
         end = easing.closing(text.index(b"(", found.start()))
         if end > 0 and _GAP.match(text, end + 1):
             easing.clear(found.end(), end)

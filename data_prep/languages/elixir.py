@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, node_text, part_of, words
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import above, inside, kind_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,8 +26,8 @@ _OF_MODULE: Final = words(
 """Attributes that say nothing of the function behind them; others do if no blank line is between."""
 
 
-def _target(node: "Node") -> str:
-    return node_text(node.child_by_field_name("target"))
+def _target(node: "Node | None") -> str:
+    return node_text(part_of(node, "target"))
 
 
 def _is_one(node: "Node", mark: str) -> bool:
@@ -35,63 +36,61 @@ def _is_one(node: "Node", mark: str) -> bool:
     if mark != "call":
         return _target(node) in (_FUNCTIONS if mark == "function" else _TYPES)
     if node.type == "binary_operator":
-        return node_text(node.child_by_field_name("operator")) == "|>"
-    is_attribute = node.parent is not None and node_text(node.parent.child_by_field_name("operator")) == "@"
-    return not is_attribute and not _is_head(node) and not _is_access(node) and _target(node) not in _NO_CALLS
+        return _operator(node) == "|>"
+    is_other = _operator(node.parent) == "@" or _is_head(node) or _is_access(node)
+    return not is_other and _target(node) not in _NO_CALLS
+
+
+def _operator(node: "Node | None") -> str:
+    return node_text(part_of(node, "operator"))
 
 
 def _is_head(node: "Node") -> bool:
     """Whether a call is the head of a function, with a guard or not."""
-    around = node.parent
-    if around is not None and around.type == "binary_operator" and part_of(around, "0") == node:
-        around = around.parent
-    definition = around.parent if around is not None and around.type == "arguments" else None
-    return definition is not None and definition.type == "call" and _target(definition) in _FUNCTIONS
+    around = above(node, "binary_operator")
+    head = around if around is not None and part_of(around, "0") == node else node
+    return _is_function(above(head, "arguments", "call"))
 
 
 def _is_access(node: "Node") -> bool:
     """Whether it is none, but the access to a field: ``state.jobs``."""
-    target = node.child_by_field_name("target")
-    if target is None or target.type != "dot" or target.next_sibling is not None:
-        return False
-    left = target.child_by_field_name("left")
-    return left is not None and left.type in ("identifier", "call")
+    target = part_of(node, "target")
+    is_last = target is not None and target.type == "dot" and target.next_sibling is None
+    return is_last and kind_of(part_of(target, "left")) in ("identifier", "call")
 
 
 def _argument(node: "Node") -> "Node | None":
     """The first argument of a call: the head of a function, the name of a module."""
     arguments = next((child for child in node.named_children if child.type == "arguments"), None)
-    return part_of(arguments, "0") if arguments is not None else None
+    return part_of(arguments, "0")
 
 
 def _body(node: "Node") -> "Node | None":
     """``do ... end``, or what follows ``do:``."""
-    if (block := part_of(node, "-1")) is not None and block.type == "do_block":
+    block = part_of(node, "-1")
+    if kind_of(block) == "do_block":
         return block
-    last = part_of(block, "-1") if block is not None and block.type == "arguments" else None
-    return last if last is not None and last.type == "keywords" else None
+    last = part_of(block, "-1") if kind_of(block) == "arguments" else None
+    return last if kind_of(last) == "keywords" else None
 
 
 def _head(node: "Node") -> "tuple[str, Node | None]":
     """The name of a function and its head, without its guard: ``add`` of ``def add(x) when x > 1``."""
     head = _argument(node)
-    operator = node_text(head.child_by_field_name("operator")) if head is not None else ""
-    if head is not None and operator == "when":
-        head = head.child_by_field_name("left")
-        operator = node_text(head.child_by_field_name("operator")) if head is not None else ""
-    return operator or (node_text(head.child_by_field_name("target") or head) if head is not None else ""), head
+    if _operator(head) == "when":
+        head = part_of(head, "left")
+    return _operator(head) or node_text(part_of(head, "target") or head), head
 
 
 def _function(node: "Node") -> tuple[str, int]:
     """The name and the arity of a function: those with others are other functions."""
     name, head = _head(node)
-    parts = head.named_children if head is not None and head.type == "call" else []
-    arguments = next((part for part in parts if part.type == "arguments"), None)
-    return name, arguments.named_child_count if arguments is not None else 0
+    parts = inside(head) if kind_of(head) == "call" else []
+    return name, next((part.named_child_count for part in parts if part.type == "arguments"), 0)
 
 
 def _is_function(node: "Node | None") -> bool:
-    return node is not None and node.type == "call" and _target(node) in _FUNCTIONS
+    return kind_of(node) == "call" and _target(node) in _FUNCTIONS
 
 
 def _declaration(node: "Node") -> Declaration | None:
@@ -110,7 +109,7 @@ def _declaration(node: "Node") -> Declaration | None:
 
 def _belongs(attribute: "Node", following: "Node") -> bool:
     """Whether an attribute is of the function behind it."""
-    operand = attribute.child_by_field_name("operand") if attribute.type == "unary_operator" else None
+    operand = part_of(attribute, "operand") if attribute.type == "unary_operator" else None
     if operand is None:
         return False
     name, lines = _target(operand), following.start_point[0] - attribute.end_point[0]
@@ -128,33 +127,30 @@ def _clauses(node: "Node", own: tuple[str, int]) -> "list[Node]":
 
 def _documentation(attribute: "Node", name: str) -> "Node | None":
     """The text of ``@doc \"\"\"...\"\"\"``."""
-    operand = attribute.child_by_field_name("operand")
-    if operand is None or _target(operand) != name:
-        return None
-    text = _argument(operand)
-    return text if text is not None and text.type in ("string", "sigil") else None
+    operand = part_of(attribute, "operand")
+    text = _argument(operand) if operand is not None and _target(operand) == name else None
+    return text if kind_of(text) in ("string", "sigil") else None
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
     """A module or protocol; an implementation only qualifies what is inside."""
     if _target(node) == "defimpl":
         return None
-    body = _body(node)
-    inside = body.named_children[:3] if body is not None else []
-    docs = (_documentation(each, "moduledoc") for each in inside if each.type == "unary_operator")
+    first = (each for each in inside(_body(node))[:3] if each.type == "unary_operator")
+    docs = (_documentation(each, "moduledoc") for each in first)
     return Declaration(_scope_name(node), node, doc=next(filter(None, docs), None))
 
 
 def _callback(attribute: "Node") -> Declaration | None:
     """``fetch`` of ``@callback fetch(key :: atom) :: term``, with the ``@doc`` before it."""
-    operand = attribute.child_by_field_name("operand")
+    operand = part_of(attribute, "operand")
     if operand is None or _target(operand) not in ("callback", "macrocallback"):
         return None
     head, before = _argument(operand), attribute.prev_named_sibling
-    while head is not None and head.type == "binary_operator":
-        head = head.child_by_field_name("left")
+    while kind_of(head) == "binary_operator":
+        head = part_of(head, "left")
     doc = _documentation(before, "doc") if before is not None and before.type == "unary_operator" else None
-    name = node_text(head.child_by_field_name("target") or head) if head is not None else ""
+    name = node_text(part_of(head, "target") or head)
     return Declaration(name, attribute, first=before if doc is not None else None, doc=doc)
 
 

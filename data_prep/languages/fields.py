@@ -11,7 +11,8 @@ from itertools import chain
 from typing import Final
 
 from data_prep.languages.identifiers import compiled_later, split_identifier
-from data_prep.languages.language import Declaration, Language, is_docstring, node_text, part_of, words
+from data_prep.languages.language import Declaration, Language, words
+from data_prep.languages.nodes import is_docstring, node_text, part_of
 from data_prep.languages.own_tree import Node
 
 LONGEST: Final = 1000
@@ -202,6 +203,18 @@ def docstring_of(language: Language, function: Node) -> Node | None:
     body = language.body(function)
     first = next((child for child in body.named_children if child.type != "comment"), None) if body else None
     return first if first is not None and is_docstring(first) else None
+
+
+def first_part(declared: Declaration, kinds: frozenset[str]) -> Node:
+    """What a declaration begins with: the first of the siblings of some kinds directly before it, else itself.
+
+    Comments among them are passed over. What the declaration states comes before that.
+    """
+    first = declared.first or declared.whole
+    before = first.prev_named_sibling if kinds and declared.first is None else None
+    while before is not None and (before.type in kinds or before.type.endswith("comment")):
+        first, before = before if before.type in kinds else first, before.prev_named_sibling
+    return first
 
 
 def last_line(data: bytes, node: Node) -> int:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import above, kind_of, name_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -16,15 +17,13 @@ _TYPED: Final = compiled_later(
 
 
 def _declaration(node: "Node") -> Declaration | None:
-    if node.child_by_field_name("body") is None:
-        return None  # written in assembly
-    return Declaration(name_of(node), node, _receiver(node))
+    """None: written in assembly."""
+    return Declaration(name_of(node), node, _receiver(node)) if part_of(node, "body") else None
 
 
 def _type_declaration(node: "Node") -> Declaration:
-    parent = node.parent
-    alone = parent is not None and parent.type == "type_declaration" and parent.named_child_count == 1
-    return Declaration(name_of(node), parent if parent and alone else node)
+    parent = above(node, "type_declaration")
+    return Declaration(name_of(node), parent if parent and parent.named_child_count == 1 else node)
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
@@ -41,25 +40,22 @@ def _constants(root: "Node") -> Iterator[Declaration]:
 
 def _signature(node: "Node") -> Declaration:
     """A method of an interface, or a function that is written in assembly."""
-    around = node.parent.parent if node.parent is not None else None
-    of_interface = node.type == "method_elem" and around is not None
-    return Declaration(name_of(node), node, name_of(around) if of_interface and around else _receiver(node))
+    around = node.parent.parent if node.type == "method_elem" and node.parent else None
+    return Declaration(name_of(node), node, name_of(around) if around else _receiver(node))
 
 
 def _receiver(node: "Node") -> str:
     """The type of a method's receiver: ``Server`` in ``func (s *Server[T]) Start()``."""
-    found = node.child_by_field_name("receiver")
-    parameter = found.named_child(0) if found is not None else None
-    kind = parameter.child_by_field_name("type") if parameter is not None else None
+    kind = part_of(node, "receiver", "0", "type")
     while kind is not None and kind.type in ("pointer_type", "generic_type", "parenthesized_type"):
-        kind = kind.child_by_field_name("type") or kind.named_child(0)
+        kind = part_of(kind, "type") or part_of(kind, "0")
     return node_text(kind)
 
 
 def _called(call: "Node") -> "Node | None":
     """What is called: ``slices.Map`` of ``slices.Map[string](x)``, nothing of ``handlers[key](x)``."""
-    found = call.child_by_field_name("function") or call.child_by_field_name("type")
-    if found is None or found.type not in ("index_expression", "generic_type"):
+    found = part_of(call, "function") or part_of(call, "type")
+    if kind_of(found) not in ("index_expression", "generic_type"):
         return found
     return part_of(found, "0") if _TYPED.search(node_text(found)) else None
 
@@ -67,7 +63,6 @@ def _called(call: "Node") -> "Node | None":
 LANGUAGE: Final = Language(
     name="go",
     title="Go",
-    other_names=("golang",),
     in_corpora=True,
     editor_names=("go",),
     suffixes=(".go",),

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, Language, Quote, name_of, node_text, part_of, words
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import above, kind_of, name_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,9 +26,9 @@ def _name(node: "Node") -> str:
     if named := name_of(node):
         return named
     infix = next((child for child in node.named_children if child.type == "infix"), None)
-    if infix is None or node.child_by_field_name("expression") == infix:
+    if infix is None or part_of(node, "expression") == infix:
         return ""
-    return node_text(infix.child_by_field_name("operator")).strip("`")
+    return node_text(part_of(infix, "operator")).strip("`")
 
 
 def _beside(node: "Node", *, before: bool) -> "Node | None":
@@ -57,46 +58,43 @@ def _declaration(node: "Node") -> Declaration | None:
 
 def _signature(node: "Node") -> Declaration | None:
     """``area`` of a class, or what is imported from another language; the signature of an equation belongs to that."""
-    around = node.parent
-    inside = around is not None and around.type in ("class_declarations", "foreign_import")
-    whole = around if inside and around is not None and around.type == "foreign_import" else node
+    imported = above(node, "foreign_import")
     first = node_text(node).partition("::")[0].split(",")[0].strip(" ()\n")
-    return Declaration(first, whole) if inside else None
+    return Declaration(first, imported or node) if imported or above(node, "class_declarations") else None
 
 
 def _called(node: "Node") -> "Node | None":
     """What an operator calls: ``f`` of ``f $ x`` and ``x & f``, ``g`` of ``f . g``."""
-    operator = node.child_by_field_name("operator") or part_of(node, "0")
-    if operator is None or operator.type == "infix_id":
-        return part_of(operator, "0") if operator is not None else None
+    operator = part_of(node, "operator") or part_of(node, "0")
+    if kind_of(operator) in ("", "infix_id"):
+        return part_of(operator, "0")
     text, left, right = node_text(operator), _named(node, "left_operand"), _named(node, "right_operand")
-    if text in _RIGHT and (after := node.child_by_field_name("right_operand")) is not None and after.type == "infix":
+    if text in _RIGHT and kind_of(after := part_of(node, "right_operand")) == "infix":
         return _named(after, "left_operand")
     return left if text in _LEFT else right if text in _RIGHT else (right or left) if text == "." else None
 
 
 def _composed(node: "Node") -> "Node | None":
     """``f`` of ``f . g``, if both are names."""
-    both = node_text(node.child_by_field_name("operator")) == "." and _named(node, "right_operand") is not None
+    both = node_text(part_of(node, "operator")) == "." and _named(node, "right_operand") is not None
     return _named(node, "left_operand") if both else None
 
 
-def _named(node: "Node", side: str) -> "Node | None":
-    found = node.child_by_field_name(side)
-    return found if found is not None and found.type in _SIMPLE else None
+def _named(node: "Node | None", side: str) -> "Node | None":
+    found = part_of(node, side)
+    return found if kind_of(found) in _SIMPLE else None
 
 
 def _is_call(node: "Node") -> bool:
     """Whether an application is none of a pattern, which only a constructor can begin."""
-    called = node.child_by_field_name("function")
-    if called is not None and called.type == "qualified":
-        called = called.child_by_field_name("id")
-    if called is None or called.type != "constructor":
+    called = part_of(node, "function")
+    called = part_of(called, "id") if kind_of(called) == "qualified" else called
+    if kind_of(called) != "constructor":
         return True
     around: Node | None = node
     while around is not None and around.type in _PATTERNS:
         inner, around = around, around.parent
-        if around is not None and around.child_by_field_name("pattern") == inner and around.type != "parens":
+        if around is not None and around.type != "parens" and part_of(around, "pattern") == inner:
             return False
     return around is None or around.type != "patterns"
 
@@ -104,10 +102,6 @@ def _is_call(node: "Node") -> bool:
 def _type_declaration(node: "Node") -> Declaration | None:
     """A type or class; an instance only qualifies what is inside."""
     return None if node.type == "instance" else Declaration(name_of(node), node)
-
-
-def _plain_doc(doc: str) -> str:
-    return doc.lstrip("|^* ")
 
 
 LANGUAGE: Final = Language(
@@ -140,8 +134,8 @@ LANGUAGE: Final = Language(
     is_one=lambda node, mark: mark != "call" or _is_call(node),
     declaration=_declaration,
     type_declaration=_type_declaration,
-    body=lambda node: node.child_by_field_name("match") or node.child_by_field_name("declarations"),
-    plain_doc=_plain_doc,
+    body=lambda node: part_of(node, "match") or part_of(node, "declarations"),
+    plain_doc=lambda doc: doc.lstrip("|^* "),
     signatures=words("signature"),
     signatures_in=words("declarations class class_declarations foreign_import"),
     signature=_signature,

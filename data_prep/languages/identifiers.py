@@ -6,7 +6,7 @@ compiled when they are first used: a process imports many, and most need few of 
 
 import re
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -26,6 +26,10 @@ else:
             found = getattr(re.compile(*self._given), name)
             setattr(self, name, found)  # by which it is found from now on
             return found
+
+
+compiled: Final = cache(re.compile)
+"""A pattern, when it is first needed, of expressions that are data: most texts need few of them."""
 
 
 def kept_if_short(longest: int, most: int) -> Callable[[Callable[[str], Result]], Callable[[str], Result]]:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import IN_TYPE, PIECE_TYPE, Declaration, Language, Quote, names_in, node_text, words
+from data_prep.languages.language import IN_TYPE, PIECE_TYPE, Declaration, Language, Quote, words
+from data_prep.languages.nodes import above, kind_of, name_of, names_in, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -39,18 +40,16 @@ _HAVING: Final = _AROUND | words(
 
 def _declaration(node: "Node") -> Declaration | None:
     """The name of a function, by itself or by what it is assigned to, and the statement with both."""
-    return None if node.child_by_field_name("body") is None else _type_declaration(node)
+    return _type_declaration(node) if part_of(node, "body") else None
 
 
 def _type_declaration(node: "Node") -> Declaration:
     """The same of a function or type, with or without a body."""
-    named, whole, kind = node.child_by_field_name("name"), node, ""
+    named, whole, kind = part_of(node, "name"), node, ""
     parent = node.parent
     if parent is not None and parent.type in _NAMED_BY:
-        assigned = parent.child_by_field_name(_NAMED_BY[parent.type])
-        if named is None or (
-            assigned is not None and assigned.type == "member_expression" and _name(assigned, node)[0]
-        ):
+        assigned = part_of(parent, _NAMED_BY[parent.type])
+        if named is None or (kind_of(assigned) == "member_expression" and _name(assigned, node)[0]):
             named = assigned
         whole, kind = parent, "method" if parent.type == "pair" else ""
     if node.type == "method_definition" and node_text(named) == "constructor":
@@ -62,13 +61,13 @@ def _type_declaration(node: "Node") -> Declaration:
 def _constants(root: "Node") -> Iterator[Declaration]:
     """The constants and variables of a module, without what is imported by ``require``."""
     for statement in root.named_children:
-        declared = statement.child_by_field_name("declaration") if statement.type == "export_statement" else statement
+        declared = part_of(statement, "declaration") if statement.type == "export_statement" else statement
         if declared is None or declared.type not in ("lexical_declaration", "variable_declaration"):
             continue
         for each in declared.named_children:
-            named, value = (each.child_by_field_name(field) for field in ("name", "value"))
-            if value is None or not _is_import(value):
-                yield from (Declaration(name, _whole(each)) for name in names_in(named, _NAMES, _PATTERNS))
+            if not _is_import(part_of(each, "value")):
+                names = names_in(part_of(each, "name"), _NAMES, _PATTERNS)
+                yield from (Declaration(name, _whole(each)) for name in names)
 
 
 def _with_signatures(root: "Node") -> Iterator[Declaration]:
@@ -77,12 +76,12 @@ def _with_signatures(root: "Node") -> Iterator[Declaration]:
     todo = [(child, False) for child in reversed(root.named_children)]
     while todo:
         node, ambient = todo.pop()
-        named = node.child_by_field_name("name")
+        named = part_of(node, "name")
         if node.type in _SIGNATURES and named is not None:
             kind = "method" if "method" in node.type else "function"
             kind = "constructor" if node_text(named) == "constructor" else kind
             yield Declaration(_name(named, node)[0], _stated(node), kind=kind)
-        elif node.type == "variable_declarator" and ambient and node.child_by_field_name("value") is None:
+        elif node.type == "variable_declarator" and ambient and part_of(node, "value") is None:
             yield Declaration(_name(named, node)[0], _stated(_whole(node)))
         elif node.type in _HAVING:
             ambient |= node.type == "ambient_declaration"
@@ -91,28 +90,28 @@ def _with_signatures(root: "Node") -> Iterator[Declaration]:
 
 def _scope_name(node: "Node") -> str:
     """The name of a class or namespace, and of ``declare module "legacy"``; "" if that is a path or a pattern."""
-    name = node_text(node.child_by_field_name("name")).strip("'\"")
+    name = name_of(node).strip("'\"")
     return name if name.replace("$", "_").replace("-", "_").replace(".", "_").isidentifier() else ""
 
 
 def _stated(node: "Node") -> "Node":
     """A declaration with ``export declare`` before it."""
-    while node.parent is not None and node.parent.type in ("ambient_declaration", "export_statement"):
-        node = node.parent
+    while around := above(node, "ambient_declaration export_statement"):
+        node = around
     return node
 
 
-def _is_import(value: "Node") -> bool:
+def _is_import(value: "Node | None") -> bool:
     """Whether a value is that of ``require``, or a member of it."""
-    while value.type == "member_expression" and (inside := value.child_by_field_name("object")) is not None:
+    while kind_of(value) == "member_expression" and (inside := part_of(value, "object")):
         value = inside
-    return value.type == "call_expression" and node_text(value.child_by_field_name("function")) == "require"
+    return kind_of(value) == "call_expression" and node_text(part_of(value, "function")) == "require"
 
 
 def _name(named: "Node | None", inner: "Node") -> "tuple[str, Node, str]":
     """Name, whole declaration, and the type that the name is assigned to a member of."""
     owner = ""
-    if named is not None and named.type == "member_expression":
+    if kind_of(named) == "member_expression":
         names = node_text(named).split(".")
         if names == ["module", "exports"]:
             return "", _whole(inner), ""
@@ -120,8 +119,8 @@ def _name(named: "Node | None", inner: "Node") -> "tuple[str, Node, str]":
             owner = names[names.index("prototype") - 1]
         elif len(names) == 2 and names[0][:1].isupper():
             owner = names[0]
-        named = named.child_by_field_name("property")
-    name = node_text(named).strip("'\"#`") if named is not None else ""
+        named = part_of(named, "property")
+    name = node_text(named).strip("'\"#`")
     return name if name.isidentifier() or name.replace("$", "_").isidentifier() else "", _whole(inner), owner
 
 

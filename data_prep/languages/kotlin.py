@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased, near, without
 from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
-from data_prep.languages.language import (
-    Declaration,
-    Language,
-    Quote,
-    first_before,
-    name_of,
-    names_in,
-    node_text,
-    part_of,
-    words,
-)
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import kind_of, name_of, names_in, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,7 +35,6 @@ _CALL: Final = compiled_later(
 _AT_END: Final = compiled_later(rb"\$(?=\w+\"{3}\Z)")
 _LAST: Final = compiled_later(rb"(?m)[^\s{;,>]( )\}")
 _BODIES: Final = words("function_body class_body enum_class_body block")
-_ANNOTATED: Final = words("annotated_expression")
 _TYPES: Final = words("class_declaration object_declaration companion_object")
 _ACCESSORS: Final = words("getter setter property_delegate")
 
@@ -100,29 +90,26 @@ def _body(node: "Node") -> "Node | None":
 def _declaration(node: "Node") -> Declaration | None:
     """A function with a body, by the type that it extends; a constructor; a property with code."""
     if node.type == "property_declaration":
-        has_code = any(child.type in _ACCESSORS for child in node.named_children)
-        return Declaration(_variable(node), node, _receiver(node), first=_first(node)) if has_code else None
+        name = node_text(part_of(_declared(node), "0"))
+        return Declaration(name, node, _receiver(node)) if _has_code(node) else None
     return _named(node) if _body(node) is not None else None
+
+
+def _has_code(variable: "Node") -> bool:
+    return any(child.type in _ACCESSORS for child in variable.named_children)
 
 
 def _named(node: "Node") -> Declaration:
     if node.type == "secondary_constructor":
-        body = node.parent
-        owner = body.parent if body is not None else None
-        return Declaration(name_of(owner) if owner is not None else "", node, kind="constructor")
-    return Declaration(name_of(node).strip("`"), node, _receiver(node), first=_first(node))
-
-
-def _first(node: "Node") -> "Node":
-    """The first annotation in lines before, which the grammar takes for a statement of its own in a file."""
-    return first_before(node, _ANNOTATED)
+        return Declaration(name_of(node.parent and node.parent.parent), node, kind="constructor")
+    return Declaration(name_of(node).strip("`"), node, _receiver(node))
 
 
 def _receiver(node: "Node") -> str:
     """``List`` of ``fun <T> List<T>.second()``."""
-    named = node.child_by_field_name("name") or _declared(node)
+    named = part_of(node, "name") or _declared(node)
     before = named.prev_named_sibling if named is not None else None
-    while before is not None and before.type in ("nullable_type", "parenthesized_type"):
+    while kind_of(before) in ("nullable_type", "parenthesized_type"):
         before = part_of(before, "0")
     if before is None or before.type != "user_type":
         return ""
@@ -133,15 +120,10 @@ def _declared(node: "Node") -> "Node | None":
     return next((child for child in node.named_children if child.type == "variable_declaration"), None)
 
 
-def _variable(node: "Node") -> str:
-    declared = _declared(node)
-    return node_text(part_of(declared, "0")) if declared is not None else ""
-
-
 def _type_declaration(node: "Node") -> Declaration | None:
     if node.type == "type_alias":
-        return Declaration(node_text(node.child_by_field_name("type") or part_of(node, "0")), node)
-    return None if node.type == "companion_object" else Declaration(name_of(node).strip("`"), node, first=_first(node))
+        return Declaration(node_text(part_of(node, "type") or part_of(node, "0")), node)
+    return None if node.type == "companion_object" else Declaration(name_of(node).strip("`"), node)
 
 
 _NAME: Final = words("identifier")
@@ -150,10 +132,10 @@ _AROUND: Final = words("multi_variable_declaration variable_declaration")
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
-        if each.type == "property_declaration" and not any(child.type in _ACCESSORS for child in each.named_children):
+        if each.type == "property_declaration" and not _has_code(each):
             declared = (child for child in each.named_children if child.type in _AROUND)
             names = (name for child in declared for name in names_in(child, _NAME, _AROUND))
-            yield from (Declaration(name, each, first=_first(each)) for name in names)
+            yield from (Declaration(name, each) for name in names)
 
 
 LANGUAGE: Final = Language(
@@ -198,6 +180,7 @@ LANGUAGE: Final = Language(
     types=_TYPES,
     other_types=words("type_alias"),
     comments=words("line_comment block_comment"),
+    before=words("annotated_expression"),  # which the grammar takes for a statement of its own in a file
     nested=False,
     declaration=_declaration,
     type_declaration=_type_declaration,

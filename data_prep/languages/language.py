@@ -12,10 +12,12 @@ from functools import lru_cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
+from data_prep.languages.nodes import is_empty, name_of, part_of
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    Place = str | Callable[[Node], Node | None]
+    from data_prep.languages.nodes import Place
 
 PIECE_TYPE: Final = "Piece__"
 """Stands for the type around a method that is without one."""
@@ -91,75 +93,9 @@ class Declaration:
     body: "Node | None" = None  # which has its calls, if that is not the body of the node
 
 
-def node_text(node: "Node | None") -> str:
-    """The source text of a node, "" for None."""
-    return (node.text or b"").decode(errors="replace") if node is not None else ""
-
-
-def name_of(node: "Node") -> str:
-    """The text of a node's field ``name``."""
-    return node_text(node.child_by_field_name("name"))
-
-
-def part_of(node: "Node", place: "Place") -> "Node | None":
-    """The child in a field of a node, by its number among the named ones (0, -1), or by a function; itself for ""."""
-    if not isinstance(place, str):
-        return place(node)
-    if not place:
-        return node
-    if not place.lstrip("-").isdecimal():
-        return node.child_by_field_name(place)
-    children = node.named_children
-    return children[int(place)] if -len(children) <= int(place) < len(children) else None
-
-
-def body_of(node: "Node") -> "Node | None":
-    """The child in a node's field ``body``."""
-    return node.child_by_field_name("body")
-
-
-def is_empty(body: "Node") -> bool:
-    """Whether a body has nothing but comments."""
-    first = body.named_child(0) if body.named_child_count else None
-    return first is None or (first.type == "comment" and all(each.type == "comment" for each in body.named_children))
-
-
-def first_before(node: "Node", kinds: frozenset[str]) -> "Node":
-    """The first of the siblings of some kinds directly before a node, such as its decorators; itself if there is none.
-
-    Comments among them are passed over.
-    """
-    first, before = node, node.prev_named_sibling
-    while before is not None and (before.type in kinds or before.type.endswith("comment")):
-        first, before = before if before.type in kinds else first, before.prev_named_sibling
-    return first
-
-
-def names_in(pattern: "Node | None", names: frozenset[str], around: frozenset[str]) -> Iterable[str]:
-    """The names that a pattern gives a value to, such as ``a, (b, *c)``, in order.
-
-    Args:
-        pattern: the node; None: nothing.
-        names: kinds of nodes that are names.
-        around: kinds of nodes that these may be in, one inside of the other.
-    """
-    todo = [pattern] if pattern is not None else []
-    while todo:
-        node = todo.pop()
-        if node.type in names:
-            yield node_text(node)
-        elif node.type in around:
-            todo += reversed(node.named_children)
-
-
 def named(node: "Node") -> Declaration:
     """A declaration that has a field ``name``, and nothing around it."""
     return Declaration(name_of(node), node)
-
-
-def is_docstring(node: "Node") -> bool:
-    """Whether a node is a statement that consists of a string."""
-    return node.type == "expression_statement" and [child.type for child in node.named_children] == ["string"]
 
 
 def words(text: str) -> frozenset[str]:
@@ -224,6 +160,7 @@ class Language:
     other_types: frozenset[str] = frozenset()  # kinds of types whose name does not qualify them
     comments: frozenset[str] = frozenset(("comment",))  # kinds
     documentation: frozenset[str] = frozenset()  # kinds of what may be it and is no comment, as Elixir's attributes
+    before: frozenset[str] = frozenset()  # kinds of what belongs to a declaration and is before it, as attributes
     nested: bool = True  # whether functions inside of functions are found too
     flat: bool = False  # whether what begins a line without an indent is inside of no braces
     cases: bool = True  # whether tests that a text names are units
@@ -238,7 +175,7 @@ class Language:
     type_declaration: "Callable[[Node], Declaration | None]" = named
     """None: it only qualifies what is inside, or is not one of interest."""
     scope_name: "Callable[[Node], str]" = name_of  # by which a node of ``types`` qualifies what is inside
-    body: "Callable[[Node], Node | None]" = body_of  # of a function or type
+    body: "Callable[[Node], Node | None]" = lambda node: part_of(node, "body")  # of a function or type
     constants: "Callable[[Node], Iterable[Declaration]]" = lambda _: ()  # in a file's root
     signatures: frozenset[str] = frozenset()  # kinds of declarations without a body
     signatures_in: frozenset[str] = frozenset()  # kinds that these may be in, such as a class and its body
@@ -281,8 +218,7 @@ class Language:
         Raises:
             UserError: the file is too long.
         """
-        found: ParsedSource = resolved(self.parser)(self, data, path)
-        return found
+        return resolved(self.parser)(self, data, path)
 
     def grammar_of(self, path: str) -> str:
         """The grammar of a file, as "module:function"."""

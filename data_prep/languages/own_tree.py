@@ -1,14 +1,14 @@
 """A syntax tree of a language that no light grammar reads, with as much of tree-sitter's interface as is used here."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import tree_sitter
 
-__all__ = ["Node", "OwnNode", "OwnTree", "Source", "Tree", "TreeCursor", "captures_of_broken"]
+__all__ = ["Node", "OwnNode", "OwnTree", "Source", "Tree", "captures_of_broken"]
 
 
 class Source:
@@ -107,64 +107,17 @@ class OwnNode:
         return line, place - self._source.line_starts[line]
 
 
-class OwnTree:
-    """A tree; its parts are those of ``tree_sitter.Tree``."""
+class OwnTree(NamedTuple):
+    """A tree, by its root; its part is that of ``tree_sitter.Tree``."""
 
-    def __init__(self, root: OwnNode) -> None:
-        """``root``: the node of the whole text."""
-        self.root_node = root
-
-    def nodes(self) -> Iterator[OwnNode]:
-        """All nodes, parents before children."""
-        todo = [self.root_node]
-        while todo:
-            yield (node := todo.pop())
-            if node.children:
-                todo += node.children[::-1]
-
-    def walk(self) -> "OwnCursor":
-        """A cursor at the root."""
-        return OwnCursor(self.root_node)
-
-
-class OwnCursor:
-    """A place in a tree; its parts are those of ``tree_sitter.TreeCursor``."""
-
-    def __init__(self, node: OwnNode) -> None:
-        """``node``: where it begins."""
-        self.node = node
-        self._above: list[tuple[OwnNode, Iterator[OwnNode]]] = []
-
-    def goto_first_child(self) -> bool:
-        """Go down; False: there is no child."""
-        below = iter(self.node.children)
-        child = next(below, None)
-        if child is None:
-            return False
-        self._above.append((self.node, below))
-        self.node = child
-        return True
-
-    def goto_next_sibling(self) -> bool:
-        """Go on; False: it is the last child."""
-        following = next(self._above[-1][1], None) if self._above else None
-        self.node = following or self.node
-        return following is not None
-
-    def goto_parent(self) -> bool:
-        """Go up; False: it is the root."""
-        if not self._above:
-            return False
-        self.node = self._above.pop()[0]
-        return True
+    root_node: OwnNode
 
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree, TreeCursor
+    from tree_sitter import Node, Tree
 else:
     Node = tree_sitter.Node | OwnNode
     Tree = tree_sitter.Tree | OwnTree
-    TreeCursor = tree_sitter.TreeCursor | OwnCursor
 
 
 _MANY: Final = 12
@@ -182,30 +135,15 @@ def captures_of_broken(
         whole: the captures of the query in a node that parses, which are found faster.
     """
     captures: dict[str, list[Node]] = {}
-    if isinstance(tree, OwnTree):  # which costs less than a cursor
-        for each in tree.nodes():
-            if mark := mark_of(each):
-                captures.setdefault(mark, []).append(each)
-        return captures
-    cursor = tree.walk()
-    inside = True
-    while inside:
-        node = cursor.node
-        assert node is not None
+    todo = [tree.root_node]
+    while todo:
+        node = todo.pop()
         if whole and not node.has_error and node.descendant_count > _MANY:
-            found, inside = whole(node), False
-        else:
-            mark = mark_of(node)
-            found, inside = {mark: (node,)} if mark else {}, cursor.goto_first_child()
-        for name, nodes in found.items():
-            captures.setdefault(name, []).extend(nodes)
-        inside = inside or _goto_next(cursor)
+            for name, nodes in whole(node).items():
+                captures.setdefault(name, []).extend(nodes)
+            continue
+        if mark := mark_of(node):
+            captures.setdefault(mark, []).append(node)
+        if node.child_count:
+            todo += reversed(node.children)
     return captures
-
-
-def _goto_next(cursor: TreeCursor) -> bool:
-    """Go on behind a node and what is in it; False: it was the last."""
-    while not cursor.goto_next_sibling():
-        if not cursor.goto_parent():
-            return False
-    return True

@@ -18,13 +18,15 @@ from data_prep.languages.fields import (
     bodiless,
     code_fields,
     docstring_of,
+    first_part,
     last_line,
     merged,
     type_fields,
     types_around,
     without_comments,
 )
-from data_prep.languages.language import Declaration, FoundFunction, Language, ParsedSource, is_docstring, node_text
+from data_prep.languages.language import Declaration, FoundFunction, Language, ParsedSource
+from data_prep.languages.nodes import is_docstring, node_text
 from data_prep.languages.own_tree import Node, Tree, captures_of_broken
 from data_prep.languages.text_names import cases, handler
 
@@ -59,8 +61,7 @@ def is_own(grammar: str) -> bool:
 def syntax_tree(grammar: str, data: bytes) -> Tree:
     """The tree of a text by the grammar "module:function". Kotlin's never ends at some texts without a line end."""
     if is_own(grammar):
-        own: Tree = resolve_name(grammar)(data)
-        return own
+        return resolve_name(grammar)(data)
     return Parser(loaded_grammar(grammar)).parse(data + b"\n" * ("kotlin" in grammar and not data.endswith(b"\n")))
 
 
@@ -264,7 +265,8 @@ def _nested(language: Language, captures: Mapping[str, Sequence[Node]]) -> Itera
 def _found(
     language: Language, data: bytes, node: Node, declared: Declaration, type_name: str, comments: Comments
 ) -> FoundFunction:
-    whole, first = declared.whole, declared.first or declared.whole
+    whole = declared.whole
+    first = first_part(declared, language.before if declared.kind not in ("handler", "test") else frozenset())
     inside = docstring_of(language, node) if language.docstrings and declared.kind != "constant" else None
     text = inside or declared.doc
     raw = node_text(text) if text is not None else comments.before(first.start_byte)

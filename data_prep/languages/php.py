@@ -4,16 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
-from data_prep.languages.language import (
-    IN_TYPE,
-    Declaration,
-    Language,
-    body_of,
-    name_of,
-    node_text,
-    part_of,
-    words,
-)
+from data_prep.languages.language import IN_TYPE, Declaration, Language, words
+from data_prep.languages.nodes import kind_of, name_of, node_text, part_of, statements
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,11 +14,12 @@ _OF_TOOLS: Final = compiled_later(r"(?m)^#+ ?|^(?:phpcs:|phpstan-|psalm-|@coding
 """Marks of comments, and what a linter passes over."""
 
 _CLOSURES: Final = words("anonymous_function arrow_function anonymous_function_creation_expression")
+_AROUND: Final = words("namespace_definition")
 _TYPES: Final = words("class_declaration interface_declaration trait_declaration enum_declaration")
 
 
 def _declaration(node: "Node") -> Declaration | None:
-    if body_of(node) is None:
+    if part_of(node, "body") is None:
         return None
     return Declaration(name_of(node), node, kind="constructor" if name_of(node) == "__construct" else "")
 
@@ -34,41 +27,30 @@ def _declaration(node: "Node") -> Declaration | None:
 def _is_stub(body: "Node") -> bool:
     """Whether its first statement throws."""
     first = next((child for child in body.named_children if child.type != "comment"), None)
-    thrown = part_of(first, "0") if first is not None and first.type == "expression_statement" else None
-    return first is None or (thrown is not None and thrown.type == "throw_expression")
+    is_thrown = kind_of(first) == "expression_statement" and kind_of(part_of(first, "0")) == "throw_expression"
+    return first is None or is_thrown
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     """What ``const`` and ``define`` name, and what is given a closure, outside of types, in namespaces too."""
-    todo = [root]
-    while todo:
-        for each in todo.pop().named_children:
-            body = body_of(each) if each.type == "namespace_definition" else None
-            if body is not None:
-                todo.append(body)
-            elif each.type == "const_declaration":
-                yield from (Declaration(node_text(part_of(one, "0")), each) for one in each.named_children)
-            elif each.type == "expression_statement" and (name := _defined(each) or _closure(each)):
-                yield Declaration(name, each)
+    for each in statements(root, _AROUND):
+        if each.type == "const_declaration":
+            yield from (Declaration(node_text(part_of(one, "0")), each) for one in each.named_children)
+        elif each.type == "expression_statement" and (name := _defined(each) or _closure(each)):
+            yield Declaration(name, each)
 
 
 def _defined(statement: "Node") -> str:
     """``LIMIT`` of ``define('LIMIT', 3);``."""
-    call = part_of(statement, "0")
-    if call is None or node_text(call.child_by_field_name("function")) != "define":
-        return ""
-    arguments = call.child_by_field_name("arguments")
-    return node_text(part_of(arguments, "0")).strip("'\"") if arguments is not None else ""
+    is_one = node_text(part_of(statement, "0", "function")) == "define"
+    return node_text(part_of(statement, "0", "arguments", "0")).strip("'\"") if is_one else ""
 
 
 def _closure(statement: "Node") -> str:
     """``total`` of ``$total = function ($x) {...};``."""
-    assigned = part_of(statement, "0")
-    right = assigned.child_by_field_name("right") if assigned is not None else None
-    if assigned is None or right is None or right.type not in _CLOSURES:
-        return ""
-    left = assigned.child_by_field_name("left")
-    return node_text(left).removeprefix("$") if left is not None and left.type == "variable_name" else ""
+    left, right = part_of(statement, "0", "left"), part_of(statement, "0", "right")
+    is_one = kind_of(right) in _CLOSURES and kind_of(left) == "variable_name"
+    return node_text(left).removeprefix("$") if is_one else ""
 
 
 LANGUAGE: Final = Language(

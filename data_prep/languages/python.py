@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, is_docstring, name_of, names_in, node_text, words
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import above, is_docstring, name_of, names_in, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -14,30 +15,27 @@ _PATTERNS: Final = words("pattern_list tuple_pattern list_pattern list_splat_pat
 
 
 def _declaration(node: "Node") -> Declaration:
-    parent = node.parent
-    decorated = parent is not None and parent.type == "decorated_definition"
-    return Declaration(name_of(node), parent if parent and decorated else node)
+    return Declaration(name_of(node), above(node, "decorated_definition") or node)
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     """The names that a module gives to values and types, without those with a meaning to Python, as ``__all__``."""
     for statement in root.named_children:
         if statement.type == "type_alias_statement":
-            yield Declaration(re.split(r"\W", node_text(statement.child_by_field_name("left")))[0], statement)
-        assigned = statement.named_child(0) if statement.type == "expression_statement" else None
+            yield Declaration(re.split(r"\W", node_text(part_of(statement, "left")))[0], statement)
+        assigned = part_of(statement, "0") if statement.type == "expression_statement" else None
         while assigned is not None and assigned.type == "assignment":
-            for name in names_in(assigned.child_by_field_name("left"), _NAMES, _PATTERNS):
+            for name in names_in(part_of(assigned, "left"), _NAMES, _PATTERNS):
                 if not name.startswith("__"):
                     yield Declaration(name, statement)
-            assigned = assigned.child_by_field_name("right")
+            assigned = part_of(assigned, "right")
 
 
 def _called(call: "Node") -> "Node | None":
     """What is called; of ``Pool[int]()`` the class without its type arguments, unlike ``HANDLERS[key]()``."""
-    called = call.child_by_field_name("function")
-    value = called.child_by_field_name("value") if called is not None and called.type == "subscript" else None
+    value = part_of(call, "function", "value")
     name = node_text(value).rpartition(".")[2].lstrip("_")
-    return value if name[:1].isupper() and not name.isupper() else called
+    return value if name[:1].isupper() and not name.isupper() else part_of(call, "function")
 
 
 def _is_stub(body: "Node") -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, Language, Quote, node_text, part_of, words
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import above, inside, kind_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -100,20 +101,20 @@ def _plain(node: "Node | None") -> str:
 
 def _called(call: "Node") -> str:
     """The name of a called function, without its package or object."""
-    called = call.child_by_field_name("function")
-    if called is not None and called.type in ("namespace_operator", "extract_operator"):
-        called = called.child_by_field_name("rhs")
-    return _plain(called) if called is not None and called.type in ("identifier", "string") else ""
+    called = part_of(call, "function")
+    if kind_of(called) in ("namespace_operator", "extract_operator"):
+        called = part_of(called, "rhs")
+    return _plain(called) if kind_of(called) in ("identifier", "string") else ""
 
 
 def _given(call: "Node", name: str, place: int) -> "Node | None":
     """The argument of a name, or else the one at a place among those without one."""
-    unnamed, arguments = [], call.child_by_field_name("arguments")
-    for each in arguments.named_children if arguments is not None else ():
+    unnamed = []
+    for each in inside(part_of(call, "arguments")):
         if each.type != "argument":
             unnamed.append(each)
-        elif name and _plain(each.child_by_field_name("name")) == name:
-            return each.child_by_field_name("value")
+        elif name and _plain(part_of(each, "name")) == name:
+            return part_of(each, "value")
     unnamed = [each for each in unnamed if each.type not in ("comment", "ERROR")]
     return unnamed[place] if place < len(unnamed) else None
 
@@ -121,58 +122,47 @@ def _given(call: "Node", name: str, place: int) -> "Node | None":
 def _first_name(node: "Node | None") -> str:
     """The name that a node is, or the first one of a signature."""
     if node is not None and node.type == "call" and _called(node) in _SIGNATURES:
-        arguments = node.child_by_field_name("arguments")
-        node = part_of(arguments, "0") if arguments is not None else None
-        node = node.child_by_field_name("value") if node is not None and node.type == "argument" else node
-    return _plain(node) if node is not None and node.type in ("identifier", "string", "namespace_operator") else ""
+        node = part_of(node, "arguments", "0")
+        node = part_of(node, "value") if kind_of(node) == "argument" else node
+    return _plain(node) if kind_of(node) in ("identifier", "string", "namespace_operator") else ""
 
 
 def _target(node: "Node | None") -> tuple[str, str]:
     """The name and the owner that the target of an assignment states."""
-    if node is None:
-        return "", ""
-    if node.type == "extract_operator":
-        owner = node.child_by_field_name("lhs")
-        return _plain(node.child_by_field_name("rhs")), _plain(owner) if owner and owner.type == "identifier" else ""
-    if node.type == "call":  # method(speak, Dog) <- function(x) ... of S7
-        is_method = _called(node) == "method"
-        return (
-            (_first_name(_given(node, "generic", 0)), _first_name(_given(node, "class", 1))) if is_method else ("", "")
-        )
-    if node.type == "subset":
-        inner = node.named_children[-1]
-        while inner.type == "subset" and inner.named_children:
-            inner = inner.named_children[-1]
-        return (_plain(inner), "") if inner.type == "string" else ("", "")
-    return (_plain(node), "") if node.type in ("identifier", "string") else ("", "")
+    if kind_of(node) == "extract_operator":
+        owner = part_of(node, "lhs")
+        return _plain(part_of(node, "rhs")), _plain(owner) if kind_of(owner) == "identifier" else ""
+    if node is not None and node.type == "call":  # method(speak, Dog) <- function(x) ... of S7
+        named = (_given(node, "generic", 0), _given(node, "class", 1)) if _called(node) == "method" else (None, None)
+        return _first_name(named[0]), _first_name(named[1])
+    if kind_of(node) == "subset":
+        while kind_of(node) == "subset" and (inner := part_of(node, "-1")):
+            node = inner
+        return (_plain(node), "") if kind_of(node) == "string" else ("", "")
+    return (_plain(node), "") if kind_of(node) in ("identifier", "string") else ("", "")
 
 
 def _call_around(node: "Node") -> "Node | None":
     """The call that a node is an argument of."""
-    parent = node.parent
-    parent = parent.parent if parent is not None and parent.type == "argument" else parent
-    return parent.parent if parent is not None and parent.type == "arguments" else None
+    arguments = above(node, "argument", "arguments") or above(node, "arguments")
+    return arguments.parent if arguments is not None else None
 
 
 def _assigned(node: "Node") -> "Node | None":
     """The assignment whose value a node is, in brackets or not."""
-    parent = node.parent
-    if parent is not None and parent.type == "parenthesized_expression":
-        parent = parent.parent
-    return parent if parent is not None and parent.type in ("assignment", "definition") else None
+    return above(above(node, "parenthesized_expression") or node, "assignment definition")
 
 
 def _declaration(node: "Node") -> Declaration | None:
     """A function by what it is assigned to, or the argument that it is."""
-    around, body = _assigned(node), node.child_by_field_name("body")
+    around, body = _assigned(node), part_of(node, "body")
     if around is None and body is not None and body.type == "assignment" and _is_right(body):
-        return Declaration(_target(body.child_by_field_name("name"))[0], node)
+        return Declaration(_target(part_of(body, "name"))[0], node)
     if around is not None:
-        name, owner = _target(around.child_by_field_name("name"))
+        name, owner = _target(part_of(around, "name"))
         return Declaration(name, around, owner if owner not in _SELF else "") if name else None
-    parent = node.parent
-    if parent is not None and parent.type == "argument":
-        return _named_argument(parent)
+    if argument := above(node, "argument"):
+        return _named_argument(argument)
     call = _call_around(node)
     return _of_call(call) if call is not None else None
 
@@ -184,7 +174,7 @@ def _is_right(assignment: "Node") -> bool:
 
 def _named_argument(argument: "Node") -> Declaration | None:
     """A function in a list, or in the description of a class."""
-    name, call = _plain(argument.child_by_field_name("name")), _call_around(argument)
+    name, call = _plain(part_of(argument, "name")), _call_around(argument)
     outer = _call_around(argument)
     for _ in range(_DEEPEST):
         if outer is None or _called(outer) not in _LISTS:
@@ -196,14 +186,14 @@ def _named_argument(argument: "Node") -> Declaration | None:
     is_part = call is not None and (owner or _called(call) in _LISTS or _called(call) in _CLASSES)
     body = part_of(argument, "-1")
     first = part_of(body.children[-1], "0") if body is not None and body.children else None
-    doc = first if first is not None and first.type == "string" else None
+    doc = first if kind_of(first) == "string" else None
     return Declaration(name, argument, owner, doc=doc) if is_part and name else None
 
 
 def _owner(call: "Node") -> str:
     """The object whose function is called."""
-    called = call.child_by_field_name("function")
-    return _plain(called.child_by_field_name("lhs")) if called is not None and called.type == "extract_operator" else ""
+    called = part_of(call, "function")
+    return _plain(part_of(called, "lhs")) if kind_of(called) == "extract_operator" else ""
 
 
 def _of_call(call: "Node") -> Declaration | None:
@@ -219,10 +209,9 @@ def _of_call(call: "Node") -> Declaration | None:
         return Declaration(_first_name(_given(call, "name", 0)), whole)
     if called == "set" and _owner(call):
         return Declaration(_first_name(_given(call, "name", 1)), call, _owner(call))
-    arguments = call.child_by_field_name("arguments")
-    if whole is call or arguments is None or arguments.named_child_count != 1:
+    if whole is call or len(inside(part_of(call, "arguments"))) != 1:
         return None
-    name, owner = _target(whole.child_by_field_name("name"))
+    name, owner = _target(part_of(whole, "name"))
     return Declaration(name, whole, owner) if name else None
 
 
@@ -230,10 +219,7 @@ def _type_name(call: "Node") -> str:
     """The name of a class: the text that it is given, or what it is assigned to."""
     stated = next(filter(None, (_given(call, each, 9) for each in ("Class", "classname", "name"))), None)
     stated = stated or _given(call, "", 0)
-    around = _assigned(call)
-    if stated is not None and stated.type == "string":
-        return _plain(stated)
-    return _target(around.child_by_field_name("name"))[0] if around is not None else ""
+    return _plain(stated) if kind_of(stated) == "string" else _target(part_of(_assigned(call), "name"))[0]
 
 
 def _is_one(node: "Node", mark: str) -> bool:
@@ -248,15 +234,14 @@ def _type_declaration(call: "Node") -> Declaration | None:
 def _constants(root: "Node") -> Iterator[Declaration]:
     """What a file assigns outside of functions, without functions and classes."""
     for each in root.named_children:
-        value = each.child_by_field_name("value") if each.type == "assignment" else None
-        names = [each.child_by_field_name("name")]
-        while value is not None and value.type == "assignment":  # a <- b <- 3
-            names.append(value.child_by_field_name("name"))
-            value = value.child_by_field_name("value")
+        value = part_of(each, "value") if each.type == "assignment" else None
+        names = [part_of(each, "name")]
+        while kind_of(value) == "assignment":  # a <- b <- 3
+            names.append(part_of(value, "name"))
+            value = part_of(value, "value")
         if value is not None and not (value.type == "call" and _called(value) in _CLASSES | _IMPORTS):
-            for name in names:
-                if name is not None and name.type in ("identifier", "string"):
-                    yield Declaration(_plain(name), each)
+            named = (name for name in names if kind_of(name) in ("identifier", "string"))
+            yield from (Declaration(_plain(name), each) for name in named)
 
 
 _SELF: Final = words("self private super .self")

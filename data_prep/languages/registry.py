@@ -47,8 +47,7 @@ def language(name: str) -> Language:
     """
     if name not in LANGUAGES:
         raise UserError(f"there is no language {name!r:.60}; there are {', '.join(LANGUAGES)}")
-    found: Language = resolved(LANGUAGES[name])
-    return found
+    return resolved(LANGUAGES[name])
 
 
 def language_called(typed: str) -> str:

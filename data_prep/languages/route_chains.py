@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, node_text, words
+from data_prep.languages.language import Declaration, words
+from data_prep.languages.nodes import above, inside, kind_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _CALL: Final = "call_expression"
-_ARGUMENTS: Final = words("arguments argument_list")
 _STRINGS: Final = words("string_literal raw_string_literal")
 _VERBS: Final = words("get post put patch delete head options any")
 _GROUPS: Final = words("nest nest_service group")
@@ -40,23 +40,20 @@ def chained(node: "Node") -> Declaration | None:
     if not is_own:
         outer = _given_to(_whole_chain(call))
         path = _path(outer) if outer is not None else ""
-        if outer is not None and not path and len(_arguments(outer)) == 1:
+        if outer is not None and not path and len(inside(part_of(outer, "arguments"))) == 1:
             path = next(filter(None, map(_path, [*_chain(outer)][1:])), "")
     name = _verb(own) or (_called(call) if is_own and any(map(_MACRO.fullmatch, map(_called, own))) else "")
     if not path or not name:
         return None
     whole = call if is_own or _called(call) == "to" or _before_dot(call) is None else node.parent
-    parent = call.parent
-    whole = parent if whole == call and parent is not None and parent.type == "expression_statement" else whole
+    whole = above(call, "expression_statement") or whole if whole == call else whole
     prefix = "".join(reversed([*_prefixes(call if outer is None else outer)]))
     return Declaration(f"{name} {prefix}{path}".replace(".", " "), whole or call, kind="handler")
 
 
 def _given_to(node: "Node") -> "Node | None":
     """The call that a node is an argument of."""
-    arguments = node.parent
-    call = arguments.parent if arguments is not None and arguments.type in _ARGUMENTS else None
-    return call if call is not None and call.type == _CALL else None
+    return above(node, "arguments argument_list", _CALL)
 
 
 def _chain(call: "Node") -> "Iterator[Node]":
@@ -64,46 +61,35 @@ def _chain(call: "Node") -> "Iterator[Node]":
     at: Node | None = call
     while at is not None and at.type == _CALL:
         yield at
-        called = at.child_by_field_name("function")
-        at = called if called is not None and called.type == _CALL else _before_dot(at)
+        called = part_of(at, "function")
+        at = called if kind_of(called) == _CALL else _before_dot(at)
 
 
 def _before_dot(call: "Node") -> "Node | None":
     """What a call is a method of."""
-    called = call.child_by_field_name("function")
-    if called is None or called.type != "field_expression":
-        return None
-    return called.child_by_field_name("value") or called.child_by_field_name("argument")
+    called = part_of(call, "function")
+    is_one = kind_of(called) == "field_expression"
+    return part_of(called, "value") or part_of(called, "argument") if is_one else None
 
 
 def _whole_chain(call: "Node") -> "Node":
     """The last call of the chain that a call is in."""
     at = call
-    while (access := at.parent) is not None and access.type == "field_expression":
-        around = access.parent
-        if around is None or around.type != _CALL:
-            break
+    while around := above(at, "field_expression", _CALL):
         at = around
     return at
 
 
 def _called(call: "Node") -> str:
     """The last name of what is called: ``get`` of ``web::get()``."""
-    called = call.child_by_field_name("function")
-    if called is None or called.type == _CALL:
-        return ""
-    last = called.child_by_field_name("field") or called.child_by_field_name("name") or called
-    return node_text(last) if last.type.endswith("identifier") else ""
-
-
-def _arguments(call: "Node") -> "list[Node]":
-    arguments = call.child_by_field_name("arguments")
-    return arguments.named_children if arguments is not None else []
+    called = part_of(call, "function")
+    last = part_of(called, "field") or part_of(called, "name") or called
+    return node_text(last) if kind_of(last).endswith("identifier") else ""
 
 
 def _path(call: "Node") -> str:
     """The path that a call is given, as its first argument, or its second one of a macro; "" if it is none."""
-    given = _arguments(call)[: 1 + bool(_MACRO.fullmatch(_called(call)))]
+    given = inside(part_of(call, "arguments"))[: 1 + bool(_MACRO.fullmatch(_called(call)))]
     texts = (node_text(each).strip('"') for each in given if each.type in _STRINGS)
     return next((text for text in texts if text.startswith("/") and _called(call) not in _GROUPS | _SCOPES), "")
 
@@ -115,7 +101,7 @@ def _verb(chain: "list[Node]") -> str:
         if called.lower() in _VERBS:
             return called.upper()
         if called == _METHODS:
-            stated = (word for each in _arguments(call) for word in _WORD.findall(node_text(each)))
+            stated = (word for each in inside(part_of(call, "arguments")) for word in _WORD.findall(node_text(each)))
             return next((word.upper() for word in stated if word.lower() in _VERBS), "ANY")
         if _MACRO.fullmatch(called) and not any(map(_called, chain[:-1])):
             return "GET"
@@ -136,6 +122,6 @@ def _prefixes(route: "Node") -> "Iterator[str]":
 
 def _text(call: "Node") -> str:
     """The path that a call is given first, without a slash at its end."""
-    first = next(iter(_arguments(call)), None)
-    text = node_text(first).strip('"') if first is not None and first.type in _STRINGS else ""
+    first = part_of(call, "arguments", "0")
+    text = node_text(first).strip('"') if kind_of(first) in _STRINGS else ""
     return "/" + text.strip("/") if text.startswith("/") else ""

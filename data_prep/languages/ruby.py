@@ -6,12 +6,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, Language, name_of, names_in, node_text, part_of, resolved, words
+from data_prep.languages.language import Declaration, Language, resolved, words
+from data_prep.languages.nodes import above, kind_of, name_of, names_in, node_text, part_of, statements
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _CONSTANTS, _PATTERNS = words("constant"), words("left_assignment_list destructured_left_assignment rest_assignment")
+_MODULES: Final = words("module")
 _DEFINING: Final = words("define_method define_singleton_method scope task")
 _STRUCTS: Final = frozenset(("Struct.new", "Data.define", "Class.new", "Module.new"))
 _OF_TOOLS: Final = compiled_later(
@@ -50,26 +52,23 @@ def _plain_doc(doc: str) -> str:
 
 def _declaration(node: "Node") -> Declaration:
     """A method; ``private def x`` with its modifier, and its types of Sorbet, ``sig { void }``, before it."""
-    arguments = node.parent
-    call = arguments.parent if arguments is not None and arguments.type == "argument_list" else None
+    arguments = above(node, "argument_list")
+    call = arguments.parent if arguments is not None else None
     name, kind = name_of(node), "constructor" if node.type == "method" and name_of(node) == "initialize" else ""
     before = (call or node).prev_named_sibling
-    types = before if before is not None and before.type == "call" and _called(before) == ".sig" else None
+    types = before if kind_of(before) == "call" and _called(before) == ".sig" else None
     return Declaration(name, node, kind=kind, first=types or call)
 
 
 def _defined(block: "Node") -> Declaration | None:
     """A method that a call defines by a block, ``define_method(:name) { }``, a scope, or a task of Rake."""
-    call = block.parent
-    if call is not None and call.type == "lambda":
-        arguments = call.parent
-        call = arguments.parent if arguments is not None and arguments.type == "argument_list" else None
-    if call is None or call.type != "call" or node_text(call.child_by_field_name("method")) not in _DEFINING:
+    block_of = above(block, "lambda", "argument_list") or block
+    call = block_of.parent
+    if kind_of(call) != "call" or node_text(part_of(call, "method")) not in _DEFINING:
         return None
-    arguments = call.child_by_field_name("arguments")
-    first = part_of(arguments, "0") if arguments is not None else None
-    first = first.child_by_field_name("key") if first is not None and first.type == "pair" else first
-    if first is None or first.type not in ("simple_symbol", "string", "hash_key_symbol"):
+    first = part_of(call, "arguments", "0")
+    first = part_of(first, "key") if kind_of(first) == "pair" else first
+    if call is None or kind_of(first) not in ("simple_symbol", "string", "hash_key_symbol"):
         return None
     return Declaration(node_text(first).strip(":'\""), call, body=block)
 
@@ -92,19 +91,13 @@ def _scope_name(node: "Node") -> str:
     """``Request`` of ``class Rack::Request``, and of ``Request = Struct.new(:env) do``."""
     if node.type != "assignment":
         return name_of(node).replace("::", ".")
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    made = right is not None and right.type == "call" and _called(right) in _STRUCTS
-    return node_text(left) if left is not None and left.type == "constant" and made else ""
+    left, right = part_of(node, "left"), part_of(node, "right")
+    is_made = kind_of(left) == "constant" and kind_of(right) == "call" and _called(right) in _STRUCTS
+    return node_text(left) if is_made else ""
 
 
-def _called(call: "Node") -> str:
-    return ".".join(node_text(call.child_by_field_name(field)) for field in ("receiver", "method"))
-
-
-def _body(node: "Node") -> "Node | None":
-    if node.type != "assignment":
-        return node.child_by_field_name("body")
-    return part_of(node, "right")
+def _called(call: "Node | None") -> str:
+    return ".".join(node_text(part_of(call, field)) for field in ("receiver", "method"))
 
 
 def _bare_calls(declaration: "Node") -> "frozenset[int]":
@@ -136,19 +129,13 @@ def _names(grammar: object) -> object:
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     """The constants of a file, and of the modules that are around all of it."""
-    todo = [root]
-    while todo:
-        for each in todo.pop().named_children:
-            body = each.child_by_field_name("body") if each.type == "module" else None
-            if body is not None:
-                todo.append(body)
-            assigned: "Node | None" = each
-            while assigned is not None and assigned.type == "assignment":
-                if not _scope_name(assigned):
-                    left = assigned.child_by_field_name("left")
-                    found = names_in(left, _CONSTANTS, _PATTERNS)
-                    yield from (Declaration(name, each, more=_here(each)) for name in found)
-                assigned = assigned.child_by_field_name("right")
+    for each in statements(root, _MODULES):
+        assigned: Node | None = each
+        while assigned is not None and assigned.type == "assignment":
+            if not _scope_name(assigned):
+                found = names_in(part_of(assigned, "left"), _CONSTANTS, _PATTERNS)
+                yield from (Declaration(name, each, more=_here(each)) for name in found)
+            assigned = part_of(assigned, "right")
 
 
 def _here(assignment: "Node") -> "list[Node]":
@@ -195,7 +182,7 @@ LANGUAGE: Final = Language(
     declaration=_declaration,
     type_declaration=_type_declaration,
     scope_name=_scope_name,
-    body=_body,
+    body=lambda node: part_of(node, "right" if node.type == "assignment" else "body"),
     constants=_constants,
     identifiers=words("identifier constant instance_variable class_variable global_variable"),
     calls={"call": ""},

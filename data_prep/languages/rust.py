@@ -3,32 +3,27 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from data_prep.languages.language import Declaration, Language, Quote, body_of, first_before, name_of, node_text, words
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import above, kind_of, name_of, node_text, part_of
 from data_prep.languages.route_chains import chained
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_ATTRIBUTES: Final = words("attribute_item")
 _TOKENS: Final = words("token_tree token_repetition")
-
-
-def _declaration(node: "Node") -> Declaration:
-    return Declaration(name_of(node), node, first=first_before(node, _ATTRIBUTES))
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
     """A type, trait, or module with a body; an ``impl`` only qualifies what is inside."""
-    empty = node.type == "mod_item" and body_of(node) is None
-    return None if empty or node.type == "impl_item" else _declaration(node)
+    empty = node.type == "mod_item" and part_of(node, "body") is None
+    return None if empty or node.type == "impl_item" else Declaration(name_of(node), node)
 
 
 def _scope_name(node: "Node") -> str:
     """The type of an ``impl``, without its parameters and path: ``Store`` of ``impl<T> fmt::Debug for a::Store<T>``."""
-    named = node.child_by_field_name("type") if node.type == "impl_item" else node.child_by_field_name("name")
-    while named is not None and named.type in ("generic_type", "reference_type", "scoped_type_identifier"):
-        inside = "name" if named.type == "scoped_type_identifier" else "type"
-        named = named.child_by_field_name(inside)
+    named = part_of(node, "type" if node.type == "impl_item" else "name")
+    while kind_of(named) in ("generic_type", "reference_type", "scoped_type_identifier"):
+        named = part_of(named, "name" if kind_of(named) == "scoped_type_identifier" else "type")
     return node_text(named)
 
 
@@ -37,15 +32,10 @@ def _in_macro(arguments: "Node") -> "Node | None":
     before = arguments.prev_sibling if node_text(arguments).startswith("(") else None
     if before is not None and before.type == "!":
         before = before.prev_sibling
-    around = before.parent if before is not None and before.type == "identifier" else None
-    if before is None or around is None or around.type not in _TOKENS or _defines(before):
+    if before is None or before.type != "identifier" or not above(before, _TOKENS):
         return None
-    return before
-
-
-def _defines(name: "Node") -> bool:
-    """Whether a function or type is being declared."""
-    return name.prev_sibling is not None and name.prev_sibling.type in ("fn", "struct", "enum", "$")
+    is_declared = kind_of(before.prev_sibling) in ("fn", "struct", "enum", "$")
+    return None if is_declared else before
 
 
 def _before_dot(arguments: "Node") -> "Node | None":
@@ -53,13 +43,13 @@ def _before_dot(arguments: "Node") -> "Node | None":
     name = _in_macro(arguments)
     dot = name.prev_sibling if name is not None else None
     before = dot.prev_sibling if dot is not None and dot.type in (".", "::") else None
-    return before if before is not None and before.type == "identifier" else None
+    return before if kind_of(before) == "identifier" else None
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
         if each.type in ("const_item", "static_item"):
-            yield Declaration(name_of(each), each, first=first_before(each, _ATTRIBUTES))
+            yield Declaration(name_of(each), each)
 
 
 LANGUAGE: Final = Language(
@@ -83,14 +73,13 @@ LANGUAGE: Final = Language(
     types=words("impl_item trait_item mod_item struct_item enum_item union_item"),
     other_types=words("type_item"),
     comments=words("line_comment block_comment"),
+    before=words("attribute_item"),
     nested=False,
-    declaration=_declaration,
     type_declaration=_type_declaration,
     scope_name=_scope_name,
     constants=_constants,
     signatures=words("function_signature_item"),
     signatures_in=words("foreign_mod_item mod_item trait_item declaration_list"),
-    signature=_declaration,
     is_stub=lambda body: node_text(body).strip("{} \n\t") in ("", "todo!()", "unimplemented!()"),
     identifiers=words("identifier field_identifier type_identifier shorthand_field_identifier"),
     calls={"call_expression": "function", "macro_invocation": "macro", "token_tree": ""},

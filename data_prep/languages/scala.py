@@ -4,22 +4,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import TESTS_IN_CAPITALS
-from data_prep.languages.language import (
-    Declaration,
-    Language,
-    Quote,
-    body_of,
-    name_of,
-    names_in,
-    node_text,
-    part_of,
-    words,
-)
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import kind_of, name_of, names_in, node_text, part_of, statements
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NAMES, _PATTERNS = words("identifier"), words("identifiers tuple_pattern")
+_AROUND: Final = words("object_definition package_object package_clause")
 _TYPES: Final = words(
     "class_definition object_definition trait_definition enum_definition given_definition extension_definition "
     "package_object"
@@ -34,31 +26,26 @@ def _declaration(node: "Node") -> Declaration:
 
 def _scope_name(node: "Node") -> str:
     """A type's name; what an extension extends, or a given without a name gives, without its parameters."""
-    if node.child_by_field_name("name") is not None:
+    if part_of(node, "name"):
         return name_of(node).strip("`")
-    given = node.child_by_field_name("return_type")
-    parameters = node.child_by_field_name("parameters")
-    if parameters is not None and (parameter := part_of(parameters, "0")) is not None:
-        given = parameter.child_by_field_name("type")
-    while given is not None and given.type == "generic_type":
-        given = given.child_by_field_name("type")
+    given = part_of(node, "return_type")
+    if (parameter := part_of(node, "parameters", "0")) is not None:
+        given = part_of(parameter, "type")
+    while kind_of(given) == "generic_type":
+        given = part_of(given, "type")
     return node_text(given)
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
-    only_qualifies = node.type == "extension_definition" or node.child_by_field_name("name") is None
+    only_qualifies = node.type == "extension_definition" or part_of(node, "name") is None
     return None if only_qualifies else Declaration(_scope_name(node), node)
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     """Values of a file, and of its objects."""
-    todo = [root]
-    while todo:
-        for each in todo.pop().named_children:
-            if each.type in ("object_definition", "package_object", "package_clause") and (body := body_of(each)):
-                todo.append(body)
-            elif each.type == "val_definition" and (named := each.child_by_field_name("pattern")) is not None:
-                yield from (Declaration(name, each) for name in names_in(named, _NAMES, _PATTERNS))
+    for each in statements(root, _AROUND):
+        if each.type == "val_definition":
+            yield from (Declaration(name, each) for name in names_in(part_of(each, "pattern"), _NAMES, _PATTERNS))
 
 
 LANGUAGE: Final = Language(

@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, compared_call, eased
 from data_prep.languages.identifiers import TESTS_IN_CAPITALS, compiled_later
-from data_prep.languages.language import (
-    Declaration,
-    Language,
-    Quote,
-    body_of,
-    name_of,
-    names_in,
-    node_text,
-    part_of,
-    words,
-)
+from data_prep.languages.language import Declaration, Language, Quote, words
+from data_prep.languages.nodes import name_of, names_in, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -37,10 +28,8 @@ def _named_nothing(easing: Easing) -> None:
 
 
 def _body(node: "Node") -> "Node | None":
-    found = body_of(node) or node.child_by_field_name("computed_value")
-    if found is None and node.type == "subscript_declaration":
-        return part_of(node, "-1")
-    return found
+    found = part_of(node, "body") or part_of(node, "computed_value")
+    return part_of(node, "-1") if found is None and node.type == "subscript_declaration" else found
 
 
 def _declaration(node: "Node") -> Declaration | None:
@@ -53,14 +42,12 @@ def _stated(node: "Node") -> Declaration:
 
 
 def _named(node: "Node") -> str:
-    named = node.child_by_field_name("name")
-    bound = named.child_by_field_name("bound_identifier") if named is not None else None
-    return node_text(bound or named)
+    return node_text(part_of(node, "name", "bound_identifier") or part_of(node, "name"))
 
 
 def _type_declaration(node: "Node") -> Declaration | None:
     """A type; an extension only qualifies what is inside."""
-    is_extension = node_text(node.child_by_field_name("declaration_kind")) == "extension"
+    is_extension = node_text(part_of(node, "declaration_kind")) == "extension"
     return None if is_extension else Declaration(name_of(node), node)
 
 
@@ -71,8 +58,8 @@ def _scope_name(node: "Node") -> str:
 
 def _called(call: "Node") -> "Node | None":
     """What is called: nothing of ``table[key]`` and ``defer {}``, ``g`` of ``a + g(b)``, which the grammar joins."""
-    called, given = part_of(call, "0"), part_of(last, "0") if (last := part_of(call, "-1")) is not None else None
-    while called is not None and (right := called.child_by_field_name("rhs")) is not None:
+    called, given = part_of(call, "0"), part_of(call, "-1", "0")
+    while (right := part_of(called, "rhs")) is not None:
         called = right
     is_element = given is not None and given.child_count and given.children[0].type == "["
     return None if is_element or node_text(called) == "defer" else called
@@ -80,7 +67,7 @@ def _called(call: "Node") -> "Node | None":
 
 def _constants(root: "Node") -> Iterator[Declaration]:
     for each in root.named_children:
-        if each.type == "property_declaration" and each.child_by_field_name("computed_value") is None:
+        if each.type == "property_declaration" and part_of(each, "computed_value") is None:
             for named in each.children_by_field_name("name"):
                 yield from (Declaration(name, each) for name in names_in(named, _NAMES, _PATTERNS))
 

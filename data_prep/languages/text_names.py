@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, name_of, node_text, words
+from data_prep.languages.language import Declaration, words
+from data_prep.languages.nodes import above, inside, kind_of, name_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -124,7 +125,6 @@ def _inner(node: "Node") -> "Node":
 
 _LITERALS: Final = words("arrow_function function_expression generator_function func_literal lambda_expression")
 _CALLS: Final = words("call_expression method_invocation")
-_ARGUMENTS: Final = words("arguments argument_list")
 _STRINGS: Final = words("string template_string interpreted_string_literal raw_string_literal string_literal")
 _BLOCKS: Final = words("statement_block block")
 _VERBS: Final = words("get post put patch delete del head options all any use ws sse")
@@ -155,8 +155,7 @@ def handler(node: "Node") -> Declaration | None:
     for _ in range(2):  # a function around it, such as asyncHandler(async (req, res) => {...})
         if call is None or _text_of(call) is not None:
             break
-        called = call.child_by_field_name("function")
-        call = _call_of(call) if called is not None and called.type == "identifier" else None
+        call = _call_of(call) if kind_of(part_of(call, "function")) == "identifier" else None
     text = _text_of(call) if call is not None else None
     if call is None or text is None:
         return None
@@ -168,7 +167,7 @@ def handler(node: "Node") -> Declaration | None:
 
 def _name(node: "Node", call: "Node", text: str) -> str:
     called = _called(call)
-    lower, body = called.lower(), node.child_by_field_name("body")
+    lower, body = called.lower(), part_of(node, "body")
     stated, _, path = text.partition(" ")
     if stated.lower() in _VERBS and path.startswith("/"):  # as Go has it since 1.22
         return f"{stated} {_before(call)}{path}"
@@ -184,23 +183,20 @@ def _name(node: "Node", call: "Node", text: str) -> str:
 
 def _is_constant(call: "Node") -> bool:
     """Whether a constant outside of functions is given the result of a call."""
-    at = call.parent
-    while at is not None and at.type in ("expression_list", "await_expression", "as_expression"):
-        at = at.parent
-    statement = at.parent if at is not None and at.type in _DECLARATORS else None
-    around = statement.parent if statement is not None else None
-    return around is not None and around.type in _OUTERMOST
+    at = call
+    while around := above(at, "expression_list await_expression as_expression"):
+        at = around
+    declarator = above(at, _DECLARATORS)
+    return declarator is not None and above(declarator.parent, _OUTERMOST) is not None
 
 
 def _of_options(node: "Node") -> Declaration | None:
     """The function of ``{method: "GET", url: "/orders", handler: async (request) => {...}}``."""
-    pair = node if node.type == "method_definition" else node.parent
-    if pair is None or pair.type not in ("pair", "method_definition"):
+    pair = node if node.type == "method_definition" else above(node, "pair method_definition")
+    options = above(pair, "object")
+    if pair is None or options is None or _key(pair) not in ("handler", "handle", "callback", "execute"):
         return None
-    options = pair.parent
-    if options is None or options.type != "object" or _key(pair) not in ("handler", "handle", "callback", "execute"):
-        return None
-    found = {_key(each): each.child_by_field_name("value") for each in options.named_children if each.type == "pair"}
+    found = {_key(each): part_of(each, "value") for each in options.named_children if each.type == "pair"}
     texts = {key: _string(value) for key, value in found.items() if value is not None and value.type in _STRINGS}
     path = texts.get("url") or texts.get("path") or ""
     if not path.startswith("/"):
@@ -210,37 +206,28 @@ def _of_options(node: "Node") -> Declaration | None:
 
 
 def _key(pair: "Node") -> str:
-    return node_text(pair.child_by_field_name("key") or pair.child_by_field_name("name")).strip("'\"")
+    return node_text(part_of(pair, "key") or part_of(pair, "name")).strip("'\"")
 
 
 def _call_of(node: "Node") -> "Node | None":
     """The call whose last function argument a node is."""
-    arguments = node.parent
-    if arguments is None or arguments.type not in _ARGUMENTS:
-        return None
     after = node.next_named_sibling
     while after is not None:
         if after.type in _LITERALS:
             return None
         after = after.next_named_sibling
-    call = arguments.parent
-    return call if call is not None and call.type in _CALLS else None
+    return above(node, "arguments argument_list", _CALLS)
 
 
 def _text_of(call: "Node") -> str | None:
     """The text that a call is given first, or that the calls before it in a chain are; None if there is none."""
     for each in _chain(call):
-        arguments = each.child_by_field_name("arguments")
-        first = _first(arguments)
-        first = _first(first) if first is not None and first.type == "array" else first
+        first = part_of(each, "arguments", "0")
+        first = part_of(first, "0") if kind_of(first) == "array" else first
         if first is not None and first.type in _STRINGS:
             text = _string(first)
             return text if len(text) <= _LONGEST and (each == call or text.startswith("/")) else None
     return None
-
-
-def _first(node: "Node | None") -> "Node | None":
-    return node.named_child(0) if node is not None and node.named_child_count else None
 
 
 def _chain(call: "Node") -> "Iterator[Node]":
@@ -248,16 +235,16 @@ def _chain(call: "Node") -> "Iterator[Node]":
     at: Node | None = call
     while at is not None and at.type in _CALLS:
         yield at
-        called = at.child_by_field_name("function") or at
-        at = called.child_by_field_name("object") or called.child_by_field_name("operand")
+        called = part_of(at, "function") or at
+        at = part_of(called, "object") or part_of(called, "operand")
 
 
 def _called(call: "Node") -> str:
     """The last name of what is called."""
-    called = call.child_by_field_name("function")
+    called = part_of(call, "function")
     if called is None:
         return name_of(call)
-    last = called.child_by_field_name("property") or called.child_by_field_name("field") or called
+    last = part_of(called, "property") or part_of(called, "field") or called
     return node_text(last) if last.type.endswith("identifier") else ""
 
 
@@ -281,14 +268,11 @@ def _before(call: "Node") -> str:
 
 def _whole(call: "Node") -> "Node":
     """The statement that a call is, if it has no other handlers."""
-    inner = [each for each in _chain(call) if each != call]
-    arguments = call.child_by_field_name("arguments")
-    if arguments is not None and any(_has_literal(each) for each in inner):
+    arguments = part_of(call, "arguments")
+    if arguments is not None and any(_has_literal(each) for each in _chain(call) if each != call):
         return arguments
-    parent = call.parent
-    return parent if parent is not None and parent.type == "expression_statement" else call
+    return above(call, "expression_statement") or call
 
 
 def _has_literal(call: "Node") -> bool:
-    arguments = call.child_by_field_name("arguments")
-    return arguments is not None and any(each.type in _LITERALS for each in arguments.named_children)
+    return any(each.type in _LITERALS for each in inside(part_of(call, "arguments")))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from data_prep.languages.easing import Easing, eased
 from data_prep.languages.identifiers import compiled_later
-from data_prep.languages.language import Declaration, Language, Quote, body_of, name_of, node_text, part_of, words
+from data_prep.languages.language import Declaration, Language, words
+from data_prep.languages.nodes import above, kind_of, name_of, node_text, part_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -24,7 +25,7 @@ def _apart(easing: Easing) -> None:
 
 
 def _declaration(node: "Node") -> Declaration | None:
-    return Declaration(name_of(node), node) if body_of(node) is not None else None
+    return Declaration(name_of(node), node) if part_of(node, "body") is not None else None
 
 
 def _scope_name(node: "Node") -> str:
@@ -40,15 +41,15 @@ def _is_type(node: "Node") -> bool:
     """Whether a constant is given a type, or a function returns it."""
     if node.type == "variable_declaration":
         return _body(node) is not None
-    return node.parent is not None and node.parent.type == "return_expression"
+    return above(node, "return_expression") is not None
 
 
 def _body(node: "Node") -> "Node | None":
     """Of a constant, the type that it is given."""
     if node.type != "variable_declaration":
-        return body_of(node)
+        return part_of(node, "body")
     value = part_of(node, "-1")
-    return value if value is not None and value.type in _CONTAINERS else None
+    return value if kind_of(value) in _CONTAINERS else None
 
 
 def _constants(root: "Node") -> Iterator[Declaration]:
@@ -67,7 +68,6 @@ LANGUAGE: Final = Language(
     other_suffixes=(".zon",),
     interpreters=words("zig"),
     block_comment=None,
-    quotes=(Quote('"'), Quote("'")),
     keywords=words(
         "addrspace align allowzero and anyframe anytype asm async await break callconv catch comptime const continue "
         "defer else enum errdefer error export extern fn for if inline noalias noinline nosuspend opaque or orelse "

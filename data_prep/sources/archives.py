@@ -8,7 +8,6 @@ link, an unreadable or too long file) are skipped and reported to ``skipped``.
 import bz2
 import errno
 import gzip
-import logging
 import lzma
 import os
 import stat
@@ -47,16 +46,9 @@ Placed = Callable[[str], str | None]
 
 _SKIPPED_LINK: Final = "a link, not followed"
 _TOO_LONG: Final = f"longer than {MAX_FILE_BYTES >> 20} MiB"
-_logger = logging.getLogger(__name__)
 
 
-def _log_skipped(path: str, reason: str) -> None:
-    _logger.warning("left out %s: %s", path, reason)
-
-
-def read_java_files(
-    path: Path, origin: str, skipped: Skipped = _log_skipped, placed: Placed = str
-) -> Iterator[SourceFile]:
+def read_java_files(path: Path, origin: str, skipped: Skipped, placed: Placed = str) -> Iterator[SourceFile]:
     """Yield every ``*.java`` file under or in ``path`` that is ``placed``, sorted by that path.
 
     Raises:
@@ -70,9 +62,7 @@ def read_java_files(
         raise UserError(f"{path} contains no readable .java file: expected Java sources")
 
 
-def read_archive(
-    path: Path, wanted: Callable[[str], bool], skipped: Skipped = _log_skipped
-) -> Iterator[tuple[str, bytes]]:
+def read_archive(path: Path, wanted: Callable[[str], bool], skipped: Skipped) -> Iterator[tuple[str, bytes]]:
     """Yield path inside and content of every wanted file of a directory, zip or tar, sorted by path.
 
     Raises:

@@ -6,14 +6,12 @@ that line breaks, comment marks and punctuation do not matter.
 
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import Final
 
-from data_prep.languages.identifiers import kept_if_short
+from data_prep.languages.identifiers import compiled, kept_if_short
 
 _Rule = tuple[str, str, str | Callable[[re.Match[str]], str]]
 """Strings of which a text must contain one for a pattern to be tried; the pattern; the licence that it indicates."""
-_compiled: Final = cache(re.compile)  # when it is first tried: all of them take long, and most texts need few
 
 _WORD: Final = re.compile(r"[a-z]+|\d+(?:\.\d+)*\+?")
 _SAME: Final = {
@@ -112,7 +110,7 @@ def _stated(words: str) -> list[tuple[int, str]]:
     found: dict[str, int] = {}
     for needed, phrase, identifier in _RULES:
         is_tried = any(each in words for each in needed.split("|"))
-        match = _compiled(phrase).search(words) if is_tried else None
+        match = compiled(phrase).search(words) if is_tried else None
         if match is not None:
             licence = identifier.format(*match.groups()) if isinstance(identifier, str) else identifier(match)
             found[licence] = min(match.start(), found.get(licence, match.start()))

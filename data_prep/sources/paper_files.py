@@ -39,6 +39,8 @@ CLONES: Final = {
     "r252": "tejaskannan/r252-deep-code-search",
 }
 """Release -> its repository on GitHub."""
+FILE_FIELDS: Final = {"query": "desc", "name": "methname", "tokens": "tokens", "api": "apiseq"}
+"""Field -> its name in DeepCS's release."""
 TEXTS: Final = frozenset(("code", "repo", "file", "meta"))
 """The fields that are texts; all others are lists of words."""
 _LONGEST: Final = 1 << 24  # bytes of a line
@@ -86,9 +88,8 @@ class Part:
 
 
 def _deepcs(part: str, *, has_code: bool) -> dict[str, str]:
-    fields = {"query": "desc", "name": "methname", "tokens": "tokens", "api": "apiseq"}
-    fields |= {"code": "rawcode", "meta": "meta"} if has_code else {}
-    return {field: f"{part}.{name}.txt" for field, name in fields.items()}
+    more = {"code": "rawcode", "meta": "meta"} if has_code else {}
+    return {field: f"{part}.{name}.txt" for field, name in {**FILE_FIELDS, **more}.items()}
 
 
 def _r252(folder: str) -> dict[str, str]:
@@ -172,8 +173,6 @@ def _has_name(row: Mapping[str, Any]) -> bool:
     return "code" not in row or "".join(row["name"]) in _NO_LETTER.sub("", row["code"]).lower()
 
 
-FILE_FIELDS: Final = {"query": "desc", "name": "methname", "tokens": "tokens", "api": "apiseq"}
-"""Field -> the release's name."""
 _END: Final = 0
 _OTHER_WORD: Final = "UNK"
 _HEADER: Final = 16  # bytes of a block that blosc has packed; 4 to 8 are its size when it is unpacked

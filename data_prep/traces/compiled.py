@@ -1,22 +1,18 @@
 """Stack traces of compiled languages other than Java: Rust, C and C++, C#, Swift, Zig, Haskell, Go."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from data_prep.traces.headed import Groups, HeadedForm
-from data_prep.traces.trace import TOP, Frame, number, plain_path
+from data_prep.traces.trace import TOP, Frame, number, placed, plain_path
 
 _COLUMN: Final = r"(?::\d+)?"
 
 
 def _dotted(groups: Groups) -> Frame:
     """A frame whose name is that of units, but for ``::`` between its parts."""
-    name = groups.get("name", "").replace("::", ".").strip(". ")
-    return Frame(_path(groups), number(groups.get("line")), name)
-
-
-def _path(groups: Groups) -> str:
-    return plain_path(groups.get("path", "")).removeprefix("./")
+    return placed(groups, groups.get("name", "").replace("::", ".").strip(". "))
 
 
 _RUST_HASH: Final = re.compile(r"(?:::h[0-9a-f]{16}|\[[0-9a-f]{16}\])(?=$|::)")
@@ -39,29 +35,27 @@ def _rust(groups: Groups) -> Frame | None:
     parts = [part for part in re.split(r"::", name) if re.fullmatch(r"(?:r#)?\w+", part)]
     first = next((place for place, part in enumerate(parts) if part[0].isupper()), len(parts) - 1)
     module = ".".join(parts[:first])
-    return Frame(_path(groups), number(groups["line"]), ".".join(parts[first:]) if parts else "", package=module)
+    return placed(groups, ".".join(parts[first:]) if parts else "", module)
 
 
 RUST: Final = HeadedForm(
     frames=(
-        re.compile(rf"\s*at (?P<path>\S.*?\.\w+):(?P<line>\d+){_COLUMN}"),
-        re.compile(rf"\s*(?:Location:)?\s*(?P<path>[^\s:']+\.rs):(?P<line>\d+){_COLUMN}"),
+        rf"\s*at (?P<path>\S.*?\.\w+):(?P<line>\d+){_COLUMN}",
+        rf"\s*(?:Location:)?\s*(?P<path>[^\s:']+\.rs):(?P<line>\d+){_COLUMN}",
     ),
     frame=_rust,
-    error=re.compile(
-        r"(?:.*\s)??(?:The application (?=panicked))?(?P<error>error(?:\[E\d+\])?|warning|Error|panic)"
-        r"(?:ked \(crashed\)\.)?(?:: ?(?P<message>.*))?"
-    ),
+    error=r"(?:.*\s)??(?:The application (?=panicked))?(?P<error>error(?:\[E\d+\])?|warning|Error|panic)"
+    r"(?:ked \(crashed\)\.)?(?:: ?(?P<message>.*))?",
     places=(
-        re.compile(rf".*?(?P<error>panic)ked at (?P<path>[^'\s].*?\.rs):(?P<line>\d+){_COLUMN}:?"),
-        re.compile(rf".*?(?P<error>panic)ked at '(?P<message>.*)', (?P<path>.+?\.rs):(?P<line>\d+){_COLUMN}"),
+        rf".*?(?P<error>panic)ked at (?P<path>[^'\s].*?\.rs):(?P<line>\d+){_COLUMN}:?",
+        rf".*?(?P<error>panic)ked at '(?P<message>.*)', (?P<path>.+?\.rs):(?P<line>\d+){_COLUMN}",
     ),
     place_repeats=True,
     looks=r"at (?:[A-Za-z]:)?[^\s:]{1,300}\.rs:\d+"
     r"|(?:thread '.*)?panicked at \S.*\.rs:\d+|Location: \S+\.rs:\d+",
     at_path=r"\.rs:\d+(?::\d+)?$",
-    call=re.compile(r"\s*\d+: +(?:0x[0-9a-f]+ - )?(?P<name>\S.*)"),
-    message_end=re.compile(r"\s*(?:[Ss]tack backtrace:|note: .*|Location:?.*|[━ ]*(?:BACKTRACE|SPANTRACE).*)"),
+    call=r"\s*\d+: +(?:0x[0-9a-f]+ - )?(?P<name>\S.*)",
+    message_end=r"\s*(?:[Ss]tack backtrace:|note: .*|Location:?.*|[━ ]*(?:BACKTRACE|SPANTRACE).*)",
 )
 
 _ARGUMENTS: Final = re.compile(r"\([^()]*\)(?: const\b)?(?: \[clone [^\]]*\])?")
@@ -86,29 +80,21 @@ def _c(groups: Groups) -> Frame:
 
 C: Final = HeadedForm(
     frames=(
-        re.compile(
-            r"[\s*]*(?:frame )?#\d+:? +(?:0x[0-9a-f]+ )?(?:in )?(?:[^\s`()]+`)?"
-            rf"(?P<name>\S.*?) ?\(.*\) at {_NATIVE_PATH}:(?P<line>\d+){_COLUMN}(?:\s.*)?"
-        ),
-        re.compile(
-            r"\s*#\d+ 0x[0-9a-f]+ in (?P<name>\S.*?) (?P<path>(?:[A-Za-z]:)?[^\s():]+\.\w+):"
-            rf"(?P<line>\d+){_COLUMN}(?: .*)?"
-        ),
-        re.compile(r"\s*#\d+ (?P<name>\S.*?) (?P<path>/[^\s():]+\.\w+):(?P<line>\d+)(?::\d+)? \(\S+\+0x[0-9a-f]+\).*"),
-        re.compile(r"\W*(?:\d+\W+)?(?:at|by) 0x[0-9A-F]+: (?P<name>\S.*?) \((?P<path>[^()]*):(?P<line>\d+)\)"),
+        r"[\s*]*(?:frame )?#\d+:? +(?:0x[0-9a-f]+ )?(?:in )?(?:[^\s`()]+`)?"
+        rf"(?P<name>\S.*?) ?\(.*\) at {_NATIVE_PATH}:(?P<line>\d+){_COLUMN}(?:\s.*)?",
+        r"\s*#\d+ 0x[0-9a-f]+ in (?P<name>\S.*?) (?P<path>(?:[A-Za-z]:)?[^\s():]+\.\w+):"
+        rf"(?P<line>\d+){_COLUMN}(?: .*)?",
+        r"\s*#\d+ (?P<name>\S.*?) (?P<path>/[^\s():]+\.\w+):(?P<line>\d+)(?::\d+)? \(\S+\+0x[0-9a-f]+\).*",
+        r"\W*(?:\d+\W+)?(?:at|by) 0x[0-9A-F]+: (?P<name>\S.*?) \((?P<path>[^()]*):(?P<line>\d+)\)",
     ),
     frame=_c,
-    error=re.compile(
-        r".*?(?:(?:ERROR|WARNING): \w+Sanitizer: |received signal |throwing an instance of '|stop reason = )"
-        r"(?P<error>[^\s,']+(?: leaks| race)?)(?:[,']? ?(?P<message>.*))?"
-    ),
+    error=r".*?(?:(?:ERROR|WARNING): \w+Sanitizer: |received signal |throwing an instance of '|stop reason = )"
+    r"(?P<error>[^\s,']+(?: leaks| race)?)(?:[,']? ?(?P<message>.*))?",
     places=(
-        re.compile(
-            r"(?:[^\s:]+: )?(?P<path>[^\s:][^:]*\.\w+):(?P<line>\d+): (?P<name>[^:]+(?:::[^:]+)*): "
-            r"(?P<error>Assertion) (?P<message>.*failed\.?)"
-        ),
-        re.compile(r"(?P<error>Assertion) failed: (?P<message>.*), file (?P<path>\S.*\.\w+), line (?P<line>\d+)"),
-        re.compile(rf"(?P<path>[^\s:]+\.\w+):(?P<line>\d+){_COLUMN}: (?P<error>runtime error): (?P<message>.*)"),
+        r"(?:[^\s:]+: )?(?P<path>[^\s:][^:]*\.\w+):(?P<line>\d+): (?P<name>[^:]+(?:::[^:]+)*): "
+        r"(?P<error>Assertion) (?P<message>.*failed\.?)",
+        r"(?P<error>Assertion) failed: (?P<message>.*), file (?P<path>\S.*\.\w+), line (?P<line>\d+)",
+        rf"(?P<path>[^\s:]+\.\w+):(?P<line>\d+){_COLUMN}: (?P<error>runtime error): (?P<message>.*)",
     ),
     kinds={"Assertion": "assertion"},
     looks=(
@@ -117,12 +103,10 @@ C: Final = HeadedForm(
         r"|Assertion failed: .{1,500}, file .{1,300}\.[chm]\w{0,2}, line \d+"
     ),
     at_path=r"\.(?:[chm]\w{0,2}|[ch]\+\+|cu):\d+:(?:\d+: runtime error:| .{1,300}: Assertion )",
-    skipped=re.compile(r"(?:Thread .* hit )?(?:Temporary )?[Bb]reakpoint \d+, .*"),
-    message_end=re.compile(r"\s*#\d+ .*"),
-    starts=re.compile(
-        r"(?P<message>(?:previously )?(?:allocated|freed) by thread .*?|(?:Previous )?(?:[Rr]ead|[Ww]rite) of size .*?"
-        r"|Invalid (?:read|write) of size \d+|Conditional jump .*|.*: Process terminating with .*?):?"
-    ),
+    skipped=r"(?:Thread .* hit )?(?:Temporary )?[Bb]reakpoint \d+, .*",
+    message_end=r"\s*#\d+ .*",
+    starts=r"(?P<message>(?:previously )?(?:allocated|freed) by thread .*?|(?:Previous )?(?:[Rr]ead|[Ww]rite) of size "
+    r".*?|Invalid (?:read|write) of size \d+|Conditional jump .*|.*: Process terminating with .*?):?",
 )
 
 _MADE: Final = re.compile(r"<(?P<name>\w*)>(?:[bgd]__|k__|i__|\$)(?:\w*\|[\d_]+|\w*)")
@@ -135,7 +119,7 @@ def _csharp(groups: Groups) -> Frame:
     name = groups["name"].replace("+", ".").replace(":", ".").replace("..ctor", ".!ctor").replace("..cctor", ".!cctor")
     name = _ARITY.sub("", _MADE.sub(lambda made: made["name"], _LOCAL.sub(lambda local: local["name"], name)))
     if "<Main>$" in groups["name"] or name.endswith("Main$"):
-        return Frame(_path(groups), number(groups["line"]), TOP)
+        return placed(groups, TOP)
     parts = [part for part in name.split(".") if part and not part.startswith("<>")]
     if parts and parts[-1] == "MoveNext" and "__" in groups["name"]:
         parts.pop()
@@ -143,7 +127,7 @@ def _csharp(groups: Groups) -> Frame:
         parts[-1] = parts[-2] if len(parts) > 1 else ""
     elif parts:
         parts[-1] = re.sub(r"^(?:[gs]et|add|remove)_(?=\w)", "", parts[-1])
-    return Frame(_path(groups), number(groups["line"]), ".".join(parts))
+    return placed(groups, ".".join(parts))
 
 
 _WORD: Final = r"[^\W\d_]{1,10}"
@@ -151,24 +135,16 @@ _WORD: Final = r"[^\W\d_]{1,10}"
 
 CSHARP: Final = HeadedForm(
     frames=(
-        re.compile(
-            r"\W*at (?P<name>[^\s()]+\.[^\s()]+) ?\((?P<arguments>[^():]*)\)(?: \[0x[0-9a-f]+\])?"
-            r"(?: in (?P<path>.+?):(?:line )?(?P<line>\d+))?(?:<---)?[\s\"',]*"
-        ),
-        re.compile(r"\s*(?P<name>[^\s()]+) ?\((?P<arguments>[^()]*)\) \(at (?P<path>[^()]+\.cs):(?P<line>\d+)\)"),
-        re.compile(
-            r"(?:.*\s)?(?P<path>[^\s()]+\.\w+)\((?P<line>\d+),\d+\): at (?P<name>[^\s()]+)\((?P<arguments>[^():]*)\)"
-        ),
-        re.compile(
-            rf"\s*{_WORD}:? (?P<name>[^\s()]+\.[^\s()]+)\((?P<arguments>[^():]*)\)"
-            rf" {_WORD}:? (?P<path>.+?\.\w+):{_WORD} (?P<line>\d+)\.?"
-        ),
+        r"\W*at (?P<name>[^\s()]+\.[^\s()]+) ?\((?P<arguments>[^():]*)\)(?: \[0x[0-9a-f]+\])?"
+        r"(?: in (?P<path>.+?):(?:line )?(?P<line>\d+))?(?:<---)?[\s\"',]*",
+        r"\s*(?P<name>[^\s()]+) ?\((?P<arguments>[^()]*)\) \(at (?P<path>[^()]+\.cs):(?P<line>\d+)\)",
+        r"(?:.*\s)?(?P<path>[^\s()]+\.\w+)\((?P<line>\d+),\d+\): at (?P<name>[^\s()]+)\((?P<arguments>[^():]*)\)",
+        rf"\s*{_WORD}:? (?P<name>[^\s()]+\.[^\s()]+)\((?P<arguments>[^():]*)\)"
+        rf" {_WORD}:? (?P<path>.+?\.\w+):{_WORD} (?P<line>\d+)\.?",
     ),
     frame=_csharp,
-    error=re.compile(
-        r"\s*(?P<relation>---> )?(?:\(Inner Exception #\d+\) )?(?:Unhandled [Ee]xception[.:] )?"
-        r"(?P<error>(?:\w+[.+])*\w*(?:Exception|Error))(?: \(\w+\))?(?:: ?(?P<message>.*))?"
-    ),
+    error=r"\s*(?P<relation>---> )?(?:\(Inner Exception #\d+\) )?(?:Unhandled [Ee]xception[.:] )?"
+    r"(?P<error>(?:\w+[.+])*\w*(?:Exception|Error))(?: \(\w+\))?(?:: ?(?P<message>.*))?",
     looks=(
         r"(?=[\w<])[^\s()]{1,300} ?\([^()]{0,300}\) \(at [^()]+\.cs:\d+\)"
         r"|(?=[\w/\\.])[^\s()]{1,300}\(\d+,\d+\): at \S"
@@ -177,7 +153,7 @@ CSHARP: Final = HeadedForm(
         rf"|{_WORD}:? [^\s()]{{1,500}}\([^():]{{0,1000}}\) {_WORD}:? .{{1,1000}}\.\w+:{_WORD} \d+\.?$"
     ),
     relations={"--->": "caused by"},
-    inner_end=re.compile(r"\s*--- End of inner exception stack trace ---.*"),
+    inner_end=r"\s*--- End of inner exception stack trace ---.*",
 )
 
 _SWIFT_KINDS: Final = r"(?P<error>Fatal error|Precondition failed|Assertion failed)"
@@ -186,24 +162,21 @@ _SWIFT_KINDS: Final = r"(?P<error>Fatal error|Precondition failed|Assertion fail
 def _swift(groups: Groups) -> Frame:
     """A frame of ``Shop.Cart.total(rates:)``; a fatal error has the module for the folders."""
     name = groups.get("name", "").partition("(")[0].rpartition(" in ")[2].rpartition(" ")[2]
-    path = _path(groups)
-    return Frame(
-        path.rpartition("/")[2] if path.count("/") == 1 and path[0] != "/" else path, number(groups["line"]), name
-    )
+    found = placed(groups, name)
+    is_module = found.path.count("/") == 1 and found.path[0] != "/"
+    return replace(found, path=found.path.rpartition("/")[2]) if is_module else found
 
 
 SWIFT: Final = HeadedForm(
     frames=(
-        re.compile(
-            r"[\s*]*(?:frame )?#?\d+:? .*?(?:0x[0-9a-f]+ )(?:in )?(?:[^\s`]+`)?(?P<name>\S.*?)"
-            rf"(?: \+ \d+ in \S+)? at (?P<path>\S.*\.swift):(?P<line>\d+){_COLUMN}"
-        ),
-        re.compile(r"\s*\d+ +\S+ .*?0x[0-9a-f]+ (?P<name>\S.*?) \+ \d+ \((?P<path>[^()]+\.swift):(?P<line>\d+)\)"),
+        r"[\s*]*(?:frame )?#?\d+:? .*?(?:0x[0-9a-f]+ )(?:in )?(?:[^\s`]+`)?(?P<name>\S.*?)"
+        rf"(?: \+ \d+ in \S+)? at (?P<path>\S.*\.swift):(?P<line>\d+){_COLUMN}",
+        r"\s*\d+ +\S+ .*?0x[0-9a-f]+ (?P<name>\S.*?) \+ \d+ \((?P<path>[^()]+\.swift):(?P<line>\d+)\)",
     ),
     frame=_swift,
     places=(
-        re.compile(rf"(?:.*\s)?(?P<path>[^\s:]+\.swift):(?P<line>\d+): {_SWIFT_KINDS}(?:: (?P<message>.*))?"),
-        re.compile(rf".*?{_SWIFT_KINDS}(?:: (?P<message>.*?))?: file (?P<path>.+?\.swift), line (?P<line>\d+)"),
+        rf"(?:.*\s)?(?P<path>[^\s:]+\.swift):(?P<line>\d+): {_SWIFT_KINDS}(?:: (?P<message>.*))?",
+        rf".*?{_SWIFT_KINDS}(?:: (?P<message>.*?))?: file (?P<path>.+?\.swift), line (?P<line>\d+)",
     ),
     place_repeats=True,
     looks=(
@@ -214,24 +187,22 @@ SWIFT: Final = HeadedForm(
 )
 
 ZIG: Final = HeadedForm(
-    frames=(re.compile(r"\s*(?P<path>\S.*\.zig):(?P<line>\d+):\d+: 0x[0-9a-f]+ in (?P<name>\S+) \([^()]*\)(?:\s.*)?"),),
+    frames=(r"\s*(?P<path>\S.*\.zig):(?P<line>\d+):\d+: 0x[0-9a-f]+ in (?P<name>\S+) \([^()]*\)(?:\s.*)?",),
     frame=_dotted,
-    error=re.compile(r"(?:.*\s)?(?:thread \d+ )?(?P<error>panic|error): (?P<message>.*)"),
+    error=r"(?:.*\s)?(?:thread \d+ )?(?P<error>panic|error): (?P<message>.*)",
     looks=r"(?!)",
     at_path=r"\.zig:\d+:\d+: 0x[0-9a-f]+ in",
 )
 
 HASKELL: Final = HeadedForm(
-    frames=(re.compile(r"\W*(?P<name>\S+), called at (?P<path>\S.*\.l?hs):(?P<line>\d+):\d+ in \S+"),),
+    frames=(r"\W*(?P<name>\S+), called at (?P<path>\S.*\.l?hs):(?P<line>\d+):\d+ in \S+",),
     frame=_dotted,
-    places=(
-        re.compile(r"(?:[\w.-]+: )?(?P<path>[^\s:]+\.l?hs):\(?(?P<line>\d+)[:,]\d+\)?-\(?[\d,]+\)?: (?P<message>.*)"),
-    ),
+    places=(r"(?:[\w.-]+: )?(?P<path>[^\s:]+\.l?hs):\(?(?P<line>\d+)[:,]\d+\)?-\(?[\d,]+\)?: (?P<message>.*)",),
     named_by_next=True,
     looks=r"[^\s,]{1,100}, called at \S.*hs:\d+",
     at_path=r"\.l?hs:\(?\d+[:,]\d+\)?-\(?[\d,]+\)?: ",
-    starts=re.compile(r"(?:[\w.-]+: )?(?P<message>\S.*)"),
-    message_end=re.compile(r"\s*(?:CallStack|HasCallStack backtrace).*"),
+    starts=r"(?:[\w.-]+: )?(?P<message>\S.*)",
+    message_end=r"\s*(?:CallStack|HasCallStack backtrace).*",
 )
 
 _CLOSURE: Final = re.compile(r"(?:\.func\d+|\.gowrap\d+|\.deferwrap\d+|\.\d+|-fm|-range\d+)+$")
@@ -253,23 +224,19 @@ def _go(groups: Groups) -> Frame | None:
 
 GO: Final = HeadedForm(
     frames=(
-        re.compile(r"\s*(?P<path>\S.*\.go):(?P<line>\d+) \((?P<address>0x[0-9a-f]+)\)"),
-        re.compile(r"\s*(?P<address>Error Trace:|[ \t]{16,})\s*(?P<path>\S.*\.go):(?P<line>\d+)"),
-        re.compile(r"\s+(?P<path>\S.*\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?(?: .*)?"),
+        r"\s*(?P<path>\S.*\.go):(?P<line>\d+) \((?P<address>0x[0-9a-f]+)\)",
+        r"\s*(?P<address>Error Trace:|[ \t]{16,})\s*(?P<path>\S.*\.go):(?P<line>\d+)",
+        r"\s+(?P<path>\S.*\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?(?: .*)?",
     ),
     frame=_go,
-    error=re.compile(
-        r"(?!\s*\t\s*panic: )(?:.*?\s)??"
-        r"(?P<error>panic|fatal error|runtime(?: error)?)(?: serving \S+| recovered)?:(?: |$)(?P<message>.*)"
-    ),
+    error=r"(?!\s*\t\s*panic: )(?:.*?\s)??"
+    r"(?P<error>panic|fatal error|runtime(?: error)?)(?: serving \S+| recovered)?:(?: |$)(?P<message>.*)",
     looks=r"goroutine \d+ [^\[\n]{0,80}\[[^\]]{1,80}\]:",
     at_path=r"\.(?:go|s):\d+(?: \+0x| \(0x|\s*$)",
-    more=re.compile(r"\s*\.\.\.(\d+|additional) frames elided\.\.\."),
+    more=r"\s*\.\.\.(\d+|additional) frames elided\.\.\.",
     kinds={"runtime error": "panic"},
-    call=re.compile(
-        r"\s*(?:created by )?(?P<name>[^\s()]+(?:\.\(\*?[\w\[\].]+\)[^\s()]*)?)(?:\((?!\*).*\)| in goroutine \d+)?"
-    ),
-    behind=re.compile(r"\t(?P<name>[^\s:]+): (?P<code>.*)"),
-    starts=re.compile(r"(?P<message>(?:Previous )?(?:read|write|atomic \w+) at 0x.* by .*):", re.IGNORECASE),
-    part=re.compile(r"\s*goroutine \d+(?: .*)?\[([^\]]*)\]:"),
+    call=r"\s*(?:created by )?(?P<name>[^\s()]+(?:\.\(\*?[\w\[\].]+\)[^\s()]*)?)(?:\((?!\*).*\)| in goroutine \d+)?",
+    behind=r"\t(?P<name>[^\s:]+): (?P<code>.*)",
+    starts=r"(?i)(?P<message>(?:Previous )?(?:read|write|atomic \w+) at 0x.* by .*):",
+    part=r"\s*goroutine \d+(?: .*)?\[([^\]]*)\]:",
 )

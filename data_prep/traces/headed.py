@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from data_prep.languages.identifiers import compiled
 from data_prep.traces.trace import MOST_TOLD, RECORD, STRONG, TOP, Frame, Reading, Relation, TracedError, begins, number
 
 Groups = Mapping[str, str]
 """The named groups of a frame, "" for those that did not match, and ``call``, what the line before it says."""
-NEVER: Final = re.compile(r"(?!)")
+NEVER: Final = r"(?!)"
 NAME: Final = re.compile(r"Error|Exception|Throwable|Failure|Panic|panic|fatal error|runtime")
 """What the name of an error has."""
 STATED: Final = re.compile(
@@ -28,14 +29,14 @@ NOT_TOLD: Final = re.compile(r"\s*(?:(?:>\s*)?\d+\s*[|│]|[|│]|❯|[-=_⎯─
 class HeadedForm:
     """How a language prints its traces; all expressions are of whole lines."""
 
-    frames: Sequence[re.Pattern[str]]
+    frames: Sequence[str]
     """Lines with a frame: groups such as ``path``, ``line``, ``name``, ``place``."""
     frame: Callable[[Groups], Frame | None]
     """The frame of the groups; None: it is none."""
     looks: str
-    error: re.Pattern[str] = NEVER
+    error: str = NEVER
     """A line that states an error: groups ``error``, ``message`` and ``relation``."""
-    places: Sequence[re.Pattern[str]] = ()
+    places: Sequence[str] = ()
     """Lines that state an error with its place: also the groups of a frame. What follows a message is none of it."""
     place_repeats: bool = False
     """Whether the place of an error is that of one of its frames too."""
@@ -45,35 +46,35 @@ class HeadedForm:
     """Whether frames without a file are none beside others that have one; of those alone the first raises the error."""
     follows: Relation = ""
     """What an error with a place is to the one whose frames the line before it ends."""
-    at_path: str = r"(?!)"
-    near: str = r"(?!)"
+    at_path: str = NEVER
+    near: str = NEVER
     relations: Mapping[str, Relation] = field(default_factory=dict)
     """Text of ``relation`` -> what it says."""
     kinds: Mapping[str, str] = field(default_factory=dict)
     """Names of errors that are the start of a message -> the name of the error."""
-    more: re.Pattern[str] = NEVER
+    more: str = NEVER
     """A line that counts frames (group 1)."""
-    skipped: re.Pattern[str] = NEVER
+    skipped: str = NEVER
     """A line that looks like a frame, but is none."""
-    call: re.Pattern[str] = NEVER
+    call: str = NEVER
     """A line with the function (``name``) whose place is in the next one."""
-    behind: re.Pattern[str] = NEVER
+    behind: str = NEVER
     """A line with the function (``name``) and ``code`` of the place before it."""
-    starts: re.Pattern[str] = NEVER
+    starts: str = NEVER
     """A line that begins an error without a name; group ``message``, if it states one."""
-    outermost_first: re.Pattern[str] = NEVER
+    outermost_first: str = NEVER
     """A line behind which frames are the other way round."""
-    turned: re.Pattern[str] = NEVER
+    turned: str = NEVER
     """The same behind a message."""
-    message_end: re.Pattern[str] = NEVER
+    message_end: str = NEVER
     """A line behind a message that is none of it, as all that follows."""
-    inner_end: re.Pattern[str] = NEVER
+    inner_end: str = NEVER
     """A line that ends an error inside of the one that was stated before it, whose frames follow."""
-    part: re.Pattern[str] = NEVER
+    part: str = NEVER
     """A line that begins other frames of the same failure, those of a thread in a state (group 1)."""
-    members: re.Pattern[str] = NEVER
+    members: str = NEVER
     """A line behind which the errors of a group are."""
-    members_end: re.Pattern[str] = NEVER
+    members_end: str = NEVER
 
     def read(self, lines: Sequence[str]) -> Reading | None:
         """The errors of lines that have no prefix; None if there is no frame."""
@@ -86,13 +87,14 @@ class HeadedForm:
                 reader.read.add(place)
             elif not reader.is_head(line):
                 reader.text(line)
-            elif looks.search(line) and self._states(line) is not self.starts:
+            elif looks.search(line) and (not compiled(self.starts).fullmatch(line) or _first(self.places, line)):
                 reader.read.add(place)
         return reader.reading()
 
-    def _states(self, line: str) -> re.Pattern[str] | None:
-        """What a line states that begins an error: its place, or only a message."""
-        return next((each for each in (*self.places, self.starts) if each.fullmatch(line)), None)
+
+def _first(patterns: Sequence[str], line: str) -> re.Match[str] | None:
+    """What the first of some patterns finds that all of a line is."""
+    return next(filter(None, (compiled(each).fullmatch(line) for each in patterns)), None)
 
 
 class _Reader:
@@ -120,10 +122,10 @@ class _Reader:
     def is_frame(self, line: str) -> bool:
         """Add the frame of a line, if it has one."""
         form = self._form
-        if form.skipped.fullmatch(line):
+        if compiled(form.skipped).fullmatch(line):
             return True
         for pattern in form.frames:
-            if (found := pattern.fullmatch(line)) and (
+            if (found := compiled(pattern).fullmatch(line)) and (
                 frame := form.frame({"call": self._call, **found.groupdict(default="")})
             ):
                 self._state_said()
@@ -132,10 +134,9 @@ class _Reader:
                 self._frames.append(frame)
                 self._call, self._is_last = "", True
                 return True
-        if self._frames and not self._frames[-1].name and (found := form.behind.fullmatch(line)):
+        if self._frames and not self._frames[-1].name and (found := compiled(form.behind).fullmatch(line)):
             named = form.frame({"call": found["name"], "path": "", "line": "", "name": ""})
-            name = named.name if named else ""
-            self._frames[-1] = replace(self._frames[-1], name=name, code=found["code"].strip())
+            self._frames[-1] = replace(self._frames[-1], name=named.name if named else "", code=found["code"].strip())
             return True
         return False
 
@@ -147,7 +148,7 @@ class _Reader:
 
     def is_count(self, line: str) -> bool:
         """Add frames that are only counted."""
-        if not (found := self._form.more.fullmatch(line)):
+        if not (found := compiled(self._form.more).fullmatch(line)):
             return False
         if self._head or self._frames:
             self._left_out += number(found[1]) if found[1].isdigit() else 1
@@ -156,11 +157,11 @@ class _Reader:
     def is_head(self, line: str) -> bool:
         """Begin an error, if a line states one."""
         form = self._form
-        if found := next(filter(None, (each.fullmatch(line) for each in form.places)), None):
+        if found := _first(form.places, line):
             return self._state_placed({"call": "", **found.groupdict(default="")})
         if self._is_beginning(line):
             return True
-        if found := form.error.fullmatch(line):
+        if found := compiled(form.error).fullmatch(line):
             return self._state(found, form.relations.get(found.groupdict("").get("relation", "").strip(), ""))
         if self._told_begun or not (found := STATED.search(line)):
             return False
@@ -181,18 +182,18 @@ class _Reader:
         form = self._form
         if self._is_turn(line):
             pass
-        elif found := form.part.fullmatch(line):
+        elif found := compiled(form.part).fullmatch(line):
             self._call, self._full = "", True
             if self._frames:
                 self._begin("goroutine", found[1], "grouped")
-        elif found := form.starts.fullmatch(line):
+        elif found := compiled(form.starts).fullmatch(line):
             self._begin("", found["message"] or "", "")
         elif line.strip() in form.relations:
             self._next = form.relations[line.strip()]
-        elif form.members.fullmatch(line):
+        elif compiled(form.members).fullmatch(line):
             self._close(even_empty=True)
             self._grouped = True
-        elif form.members_end.fullmatch(line):
+        elif compiled(form.members_end).fullmatch(line):
             self._grouped = False
         else:
             return False
@@ -201,16 +202,16 @@ class _Reader:
     def _is_turn(self, line: str) -> bool:
         """Whether a line ends a message or an inner error, or begins frames in the other order."""
         form = self._form
-        if form.outermost_first.fullmatch(line):
+        if compiled(form.outermost_first).fullmatch(line):
             if self._frames or not self._place:
                 self._close()
                 self._head = None
             self._reversed = True
-        elif form.turned.fullmatch(line):
+        elif compiled(form.turned).fullmatch(line):
             self._reversed = True
-        elif form.inner_end.fullmatch(line):
+        elif compiled(form.inner_end).fullmatch(line):
             self._end_inner()
-        elif not form.message_end.fullmatch(line):
+        elif not compiled(form.message_end).fullmatch(line):
             return False
         self._full = True
         return True
@@ -233,7 +234,7 @@ class _Reader:
         return True
 
     def _begin(self, error: str, message: str, relation: Relation) -> None:
-        if relation and self._told_begun and self._form.inner_end is not NEVER:
+        if relation and self._told_begun and self._form.inner_end != NEVER:
             self._outer.append(len(self._errors))
         if not (self._reversed and self._frames and not self._head):  # else the frames before are those of this error
             self._close(even_empty=bool(self._outer) and self._outer[-1] == len(self._errors))
@@ -250,9 +251,9 @@ class _Reader:
         """Another line: it names a function, or, behind a head, it goes on with the message."""
         self._is_last = False
         self._said, self._line = self._line, line
-        if found := self._form.call.fullmatch(line):
+        if found := compiled(self._form.call).fullmatch(line):
             self._call = found["name"]
-        elif self._frames and self._form.call is not NEVER and line[:1].strip() and not RECORD.match(line):
+        elif self._frames and self._form.call != NEVER and line[:1].strip() and not RECORD.match(line):
             self._begin("", line, "")  # the message of the next error
             return
         if line.strip() and not line.strip("^~ "):

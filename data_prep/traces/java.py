@@ -68,19 +68,15 @@ def _named(names: list[str], types: str, method: str) -> list[str]:
 
 JAVA: Final = HeadedForm(
     frames=(
-        re.compile(
-            r"\W*at (?:[^\s()/]*/)*(?P<name>(?!\d)[\w$<>-]+(?:(?:\.|(?<=\d)/)[\w$<>-]+(?: [\w$<>,'!-]+)*)+)"
-            r"\((?P<place>[^()\s]+|[^()]*:\d+|(?:[\w.]+@[\w.+-]+/)?(?:[A-Z][\w.]* ?){2,})\)"
-            r"(?! in )(?:[\s~\[{<\\\"'(,].*)?"
-        ),
+        r"\W*at (?:[^\s()/]*/)*(?P<name>(?!\d)[\w$<>-]+(?:(?:\.|(?<=\d)/)[\w$<>-]+(?: [\w$<>,'!-]+)*)+)"
+        r"\((?P<place>[^()\s]+|[^()]*:\d+|(?:[\w.]+@[\w.+-]+/)?(?:[A-Z][\w.]* ?){2,})\)"
+        r"(?! in )(?:[\s~\[{<\\\"'(,].*)?",
     ),
     frame=_frame,
-    error=re.compile(
-        r"\s*(?P<relation>Caused by: |Suppressed: |Wrapped by: )?(?:Exception in thread \".*\" )?"
-        r"(?:\[CIRCULAR REFERENCE: ?)?(?P<error>(?:[\w$-]+\.)*[A-Z][\w$]*)(?:: ?(?P<message>.*))?"
-    ),
+    error=r"\s*(?P<relation>Caused by: |Suppressed: |Wrapped by: )?(?:Exception in thread \".*\" )?"
+    r"(?:\[CIRCULAR REFERENCE: ?)?(?P<error>(?:[\w$-]+\.)*[A-Z][\w$]*)(?:: ?(?P<message>.*))?",
     looks=r"at (?:[^\s()/]{0,200}/)*[\w$<>.-]{1,300}\.[\w$<>. /-]{1,200}\([^()]{0,300}\)",
     relations={"Caused by:": "caused by", "Suppressed:": "suppressed", "Wrapped by:": "raised from"},
-    starts=re.compile(r'"(?P<message>[^"]*)" (?:#\d+ |daemon |prio=).*'),
-    more=re.compile(r"\s*\.\.\. (\d+) (?:more|common frames omitted|frames? (?:truncated|omitted|excluded)).*"),
+    starts=r'"(?P<message>[^"]*)" (?:#\d+ |daemon |prio=).*',
+    more=r"\s*\.\.\. (\d+) (?:more|common frames omitted|frames? (?:truncated|omitted|excluded)).*",
 )

@@ -7,13 +7,7 @@ import re
 from typing import Final
 
 from data_prep.traces.headed import Groups, HeadedForm
-from data_prep.traces.trace import STRONG, TOP, Frame, number, plain_path
-
-
-def _frame(groups: Groups, name: str) -> Frame:
-    path = plain_path(groups.get("path", "")).removeprefix("./")
-    return Frame(path, number(groups.get("line")), name)
-
+from data_prep.traces.trace import STRONG, TOP, Frame, number, placed, plain_path
 
 _CLOSURE_OF: Final = re.compile(r"\{closure:(?P<name>.*?)(?:\(\))?:\d+\}")
 
@@ -24,45 +18,37 @@ def _php(groups: Groups) -> Frame:
     if name.startswith("{main}"):
         return Frame("", 0, TOP)
     if "{closure" in name:
-        return _frame(groups, "")
-    return _frame(groups, re.sub(r"->|::|\\+", ".", name.partition("@anonymous")[0]).strip("."))
+        return placed(groups, "")
+    return placed(groups, re.sub(r"->|::|\\+", ".", name.partition("@anonymous")[0]).strip("."))
 
 
 _PHP_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^:()]*\.\w+)(?:\(\d+\) : eval\(\)'d code)?"
 PHP: Final = HeadedForm(
     frames=(
-        re.compile(rf"\W*?#\d+ (?:{_PHP_PLACE}\((?P<line>\d+)\)|\[internal function\]): (?P<name>[^\s(]*)(?:\(.*)?"),
-        re.compile(r"\W*?#\d+ (?P<name>\{main\}).*"),
-        re.compile(r"\s*(?P<path>(?:/|[A-Za-z]:\\)\S.*\.php):(?P<line>\d+)"),
-        re.compile(rf"(?:PHP)?\s+\d+\.(?: +[\d.]+ +\d+)? +(?P<name>[^\s(]+)\(.*\) +{_PHP_PLACE}:(?P<line>\d+)"),
+        rf"\W*?#\d+ (?:{_PHP_PLACE}\((?P<line>\d+)\)|\[internal function\]): (?P<name>[^\s(]*)(?:\(.*)?",
+        r"\W*?#\d+ (?P<name>\{main\}).*",
+        r"\s*(?P<path>(?:/|[A-Za-z]:\\)\S.*\.php):(?P<line>\d+)",
+        rf"(?:PHP)?\s+\d+\.(?: +[\d.]+ +\d+)? +(?P<name>[^\s(]+)\(.*\) +{_PHP_PLACE}:(?P<line>\d+)",
     ),
     frame=_php,
-    error=re.compile(r".*?(?:Uncaught |exception ')?(?P<error>(?:\w+\\)*[A-Z]\w*(?:Error|Exception)): (?P<message>.*)"),
+    error=r".*?(?:Uncaught |exception ')?(?P<error>(?:\w+\\)*[A-Z]\w*(?:Error|Exception)): (?P<message>.*)",
     places=(
-        re.compile(
-            r".*\bUncaught exception '(?P<error>[\w\\]+)' with message '(?P<message>.*)'"
-            rf" in {_PHP_PLACE}:(?P<line>\d+)"
-        ),
-        re.compile(
-            r"(?:.*\bUncaught |(?P<relation>Next )|(?:.*: )?"
-            r"(?=(?:\w+\\)+\w+: |\w*(?:Error|Exception)\b))(?P<error>[\w\\]+)(?:: "
-            rf"(?P<message>.*))? in {_PHP_PLACE}:(?P<line>\d+)"
-        ),
-        re.compile(
-            r"(?:.*?PHP )?(?:.*\s)?(?P<error>Warning|Notice|Deprecated|(?:Fatal|Parse"
-            r"|Recoverable fatal) error|Strict Standards)"
-            rf":\s+(?!Uncaught)(?P<message>.*) in {_PHP_PLACE}(?: on line |:)(?P<line>\d+).*"
-        ),
-        re.compile(
-            r".*?(?P<relation>\[previous exception\] )?\[object\] \((?P<error>[\w\\]+)\(code: [^)]*\): "
-            rf"(?P<message>.*) at {_PHP_PLACE}:(?P<line>\d+)\)?.*"
-        ),
+        r".*\bUncaught exception '(?P<error>[\w\\]+)' with message '(?P<message>.*)'"
+        rf" in {_PHP_PLACE}:(?P<line>\d+)",
+        r"(?:.*\bUncaught |(?P<relation>Next )|(?:.*: )?"
+        r"(?=(?:\w+\\)+\w+: |\w*(?:Error|Exception)\b))(?P<error>[\w\\]+)(?:: "
+        rf"(?P<message>.*))? in {_PHP_PLACE}:(?P<line>\d+)",
+        r"(?:.*?PHP )?(?:.*\s)?(?P<error>Warning|Notice|Deprecated|(?:Fatal|Parse"
+        r"|Recoverable fatal) error|Strict Standards)"
+        rf":\s+(?!Uncaught)(?P<message>.*) in {_PHP_PLACE}(?: on line |:)(?P<line>\d+).*",
+        r".*?(?P<relation>\[previous exception\] )?\[object\] \((?P<error>[\w\\]+)\(code: [^)]*\): "
+        rf"(?P<message>.*) at {_PHP_PLACE}:(?P<line>\d+)\)?.*",
     ),
     named_by_next=True,
     relations={"Next": "raised from", "[previous exception]": "caused by"},
-    skipped=re.compile(r"\s*thrown in .* on line \d+"),
-    outermost_first=re.compile(r"(?:PHP Stack trace|Call Stack):"),
-    message_end=re.compile(r"\W*(?:Stack trace:|\[stacktrace\])"),
+    skipped=r"\s*thrown in .* on line \d+",
+    outermost_first=r"(?:PHP Stack trace|Call Stack):",
+    message_end=r"\W*(?:Stack trace:|\[stacktrace\])",
     looks=(
         r"#\d{1,4} (?:[^\s(][^(]{0,1000}\.\w{1,5}\(\d+\)(?: : eval\(\)'d code)?: |\[internal function\]: |\{main\})"
         r"|(?:PHP )?(?:Warning|Notice|Deprecated|(?:Fatal|Parse) error): .*\.\w{1,5}(?: on line |:)\d+"
@@ -84,30 +70,28 @@ def _ruby(groups: Groups) -> Frame:
     while found := _BLOCK.match(name):
         name = name[found.end() :]
     if name in _RUBY_TOP:
-        return _frame(groups, "" if name != groups["name"] else TOP)
+        return placed(groups, "" if name != groups["name"] else TOP)
     name = re.sub(r"<(?:class|module):(.*)>", r"\1", name)
-    return _frame(groups, re.sub(r"::|#", ".", name).strip(".") if "<" not in name[:-1] else name.rpartition("#")[2])
+    return placed(groups, re.sub(r"::|#", ".", name).strip(".") if "<" not in name[:-1] else name.rpartition("#")[2])
 
 
 RUBY: Final = HeadedForm(
     frames=(
-        re.compile(rf"\W*(?:\d+: )?from {_RUBY_PLACE}(?::in [`'](?P<name>.*)')?"),
-        re.compile(rf"\W*?(?!from ){_RUBY_PLACE}:in [`'](?P<name>[^`']*)'(?:\s.*)?[\s\"',]*"),
-        re.compile(r"\s*# (?P<path>[^\s:]+\.\w+):(?P<line>\d+)"),
+        rf"\W*(?:\d+: )?from {_RUBY_PLACE}(?::in [`'](?P<name>.*)')?",
+        rf"\W*?(?!from ){_RUBY_PLACE}:in [`'](?P<name>[^`']*)'(?:\s.*)?[\s\"',]*",
+        r"\s*# (?P<path>[^\s:]+\.\w+):(?P<line>\d+)",
     ),
     frame=_ruby,
-    error=re.compile(
-        rf"(?P<relation>Caused by )?(?P<error>(?:[A-Z]\w*::)+[A-Z]\w*|\w*{STRONG})(?:: | \((?=.*\):$)|:$)"
-        r"(?P<message>.*?)(?:\):)?"
-    ),
+    error=rf"(?P<relation>Caused by )?(?P<error>(?:[A-Z]\w*::)+[A-Z]\w*|\w*{STRONG})(?:: | \((?=.*\):$)|:$)"
+    r"(?P<message>.*?)(?:\):)?",
     places=(
-        re.compile(rf"{_RUBY_PLACE}:in [`'](?P<name>[^`']*)': (?P<message>.*) \((?P<error>[A-Z][\w:]*)\)"),
-        re.compile(rf"{_RUBY_PLACE}: (?P<message>.*) \((?P<error>[A-Z]\w*(?:::\w+)*)\)"),
+        rf"{_RUBY_PLACE}:in [`'](?P<name>[^`']*)': (?P<message>.*) \((?P<error>[A-Z][\w:]*)\)",
+        rf"{_RUBY_PLACE}: (?P<message>.*) \((?P<error>[A-Z]\w*(?:::\w+)*)\)",
     ),
     follows="caused by",
     relations={"Caused by": "caused by"},
-    more=re.compile(r"\s*\.\.\. (\d+) levels\.\.\."),
-    outermost_first=re.compile(r"Traceback \(most recent call last\):"),
+    more=r"\s*\.\.\. (\d+) levels\.\.\.",
+    outermost_first=r"Traceback \(most recent call last\):",
     looks=r"(?:\d+: )?from [^\s:][^:]{0,300}:\d+:in [`']|# [^\s:]{1,300}:\d+(?::in [`']|$)",
     at_path=r":\d+:in [`']|\.rb:\d+: .*\([A-Z][\w:]*\)$",
 )
@@ -118,41 +102,35 @@ _ELIXIR_NAME: Final = re.compile(r"/\d+(?:-.*|$)|\(.*")
 def _elixir(groups: Groups) -> Frame:
     """A frame of ``anonymous fn/2 in Shop.Cart.total/1``."""
     name = groups.get("name", "").rpartition(" in ")[2]
-    return _frame(groups, _ELIXIR_NAME.sub("", name.replace('"', "")).lstrip(":").replace(".-", ".").strip("."))
+    return placed(groups, _ELIXIR_NAME.sub("", name.replace('"', "")).lstrip(":").replace(".-", ".").strip("."))
 
 
 ELIXIR: Final = HeadedForm(
     frames=(
-        re.compile(
-            r"(?!.*\*\* \()\W*?(?:\((?P<app>[\w.]+)(?: [\w.+-]+)?\) )?(?P<path>[^\s:()]+\.(?:exs?|erl|l?eex|heex)):"
-            r"(?P<line>\d+):(?:\d+:)? (?P<name>.*)"
-        ),
+        r"(?!.*\*\* \()\W*?(?:\((?P<app>[\w.]+)(?: [\w.+-]+)?\) )?(?P<path>[^\s:()]+\.(?:exs?|erl|l?eex|heex)):"
+        r"(?P<line>\d+):(?:\d+:)? (?P<name>.*)",
     ),
     frame=_elixir,
-    error=re.compile(r".*?\*\* \((?P<error>[\w.]+)\) ?(?P<message>.*)"),
+    error=r".*?\*\* \((?P<error>[\w.]+)\) ?(?P<message>.*)",
     places=(
-        re.compile(
-            r".*?\*\* \((?P<error>CompileError|SyntaxError|TokenMissingError|MismatchedDelimiterError)\)"
-            r" (?P<path>[^\s:]+\.exs?):(?P<line>\d+):(?:\d+:)? ?(?P<message>.*)"
-        ),
+        r".*?\*\* \((?P<error>CompileError|SyntaxError|TokenMissingError|MismatchedDelimiterError)\)"
+        r" (?P<path>[^\s:]+\.exs?):(?P<line>\d+):(?:\d+:)? ?(?P<message>.*)",
     ),
     looks=r"\([\w.]+(?: [\w.+-]+)?\) [^\s:()]{1,300}\.(?:exs?|erl|l?eex|heex):\d+: \S",
     at_path=r"\.(?:exs?|erl|l?eex|heex):\d+:(?:\d+:)? \S",
-    message_end=re.compile(
-        r"\s*(?:code: .*|:?[\w.]+\.[\w!?]+(?:\(.*\)|/\d+)|stacktrace:|The following arguments .*|State: .*)"
-    ),
+    message_end=r"\s*(?:code: .*|:?[\w.]+\.[\w!?]+(?:\(.*\)|/\d+)|stacktrace:|The following arguments .*|State: .*)",
 )
 
 
 def _lua(groups: Groups) -> Frame | None:
     """A frame in ``method 'total'`` or in ``function 'cart.checkout'``."""
     if groups.get("kind") == "main chunk":
-        return _frame(groups, TOP)
+        return placed(groups, TOP)
     name = groups.get("name", "").strip("'`<>?")
     if groups.get("path", "").startswith("..."):
         groups = {**groups, "path": groups["path"].partition("/")[2] or groups["path"]}  # its start is left out
     name = "" if re.search(r"[/\\]|:\d+$", name) else name.replace(":", ".").removeprefix("_G.")
-    return _frame(groups, name) if name or groups.get("path") else None
+    return placed(groups, name) if name or groups.get("path") else None
 
 
 _LUA_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:]*\.lua):(?P<line>\d+):"
@@ -160,19 +138,17 @@ _LUA_NAME: Final = (
     r"in (?P<kind>main chunk|function|method|local|upvalue|field|global|metamethod|\?)(?: (?P<name>\S+))?.*"
 )
 LUA: Final = HeadedForm(
-    frames=(re.compile(rf"\W*?{_LUA_PLACE} {_LUA_NAME}"), re.compile(rf"\s*\[C\]: {_LUA_NAME}")),
+    frames=(rf"\W*?{_LUA_PLACE} {_LUA_NAME}", rf"\s*\[C\]: {_LUA_NAME}"),
     frame=_lua,
     places=(
-        re.compile(
-            rf"(?:[^\s:/]*lua[^\s:/]*: |.*\b[Ee]rror\b.*?[: ]\s*)?{_LUA_PLACE}\s+(?!in (?:main chunk"
-            r"|function|method|local|upvalue|field))(?P<message>.*)"
-        ),
+        rf"(?:[^\s:/]*lua[^\s:/]*: |.*\b[Ee]rror\b.*?[: ]\s*)?{_LUA_PLACE}\s+(?!in (?:main chunk"
+        r"|function|method|local|upvalue|field))(?P<message>.*)",
     ),
     place_repeats=True,
-    more=re.compile(r"\s*\.\.\.\s*\(skipping (\d+) levels\)"),
+    more=r"\s*\.\.\.\s*\(skipping (\d+) levels\)",
     looks=r"(?!)",
     at_path=r"\.lua:\d+: \S",
-    message_end=re.compile(r"\s*stack traceback:"),
+    message_end=r"\s*stack traceback:",
 )
 
 _SAID: Final = (
@@ -183,10 +159,10 @@ _SAID: Final = (
 """What bash says, for scripts whose name has no suffix."""
 BASH: Final = HeadedForm(
     frames=(),
-    frame=lambda groups: _frame(groups, ""),
+    frame=lambda groups: placed(groups, ""),
     places=(
-        re.compile(r"(?:.*\s)?(?P<path>[^\s:]+\.(?:(?:ba|z|k)?sh|bats)): (?:line )?(?P<line>\d+): (?P<message>.*)"),
-        re.compile(rf"(?:.*\s)?(?P<path>[^\s:]+): line (?P<line>\d+): (?P<message>.*(?:{_SAID}).*)"),
+        r"(?:.*\s)?(?P<path>[^\s:]+\.(?:(?:ba|z|k)?sh|bats)): (?:line )?(?P<line>\d+): (?P<message>.*)",
+        rf"(?:.*\s)?(?P<path>[^\s:]+): line (?P<line>\d+): (?P<message>.*(?:{_SAID}).*)",
     ),
     looks=r"(?!)",
     at_path=rf"(?:\.(?:ba|z|k)?sh|\.bats): (?:line )?\d+: |: line \d+: .*(?:{_SAID})",
@@ -196,27 +172,27 @@ BASH: Final = HeadedForm(
 def _r(groups: Groups) -> Frame | None:
     """A frame that calls a function."""
     name = re.sub(r"[$@]", ".", groups.get("name", "").rpartition(":")[2])
-    return _frame(groups, name) if name or groups.get("path") else None
+    return placed(groups, name) if name or groups.get("path") else None
 
 
 _R_PLACE: Final = r"(?P<path>(?:[A-Za-z]:)?[^\s#:]+\.[Rr])(?:#|:)(?P<line>\d+)(?::\d+)?"
 R: Final = HeadedForm(
     frames=(
-        re.compile(rf"\s*\d+: (?P<name>[\w.:$@]+)\(.*\) at {_R_PLACE}"),
-        re.compile(rf"\s*\d+\. [^\w`]*(?:global |base |[\w.]+:::?)?`?(?P<name>[\w.$@]+)`?\(.*\) at {_R_PLACE}"),
-        re.compile(rf"\s*\d+(?:: |\. ).* at {_R_PLACE}"),
-        re.compile(r"\s*\d+: (?P<name>[\w.:$@]+)\(.*\)"),
+        rf"\s*\d+: (?P<name>[\w.:$@]+)\(.*\) at {_R_PLACE}",
+        rf"\s*\d+\. [^\w`]*(?:global |base |[\w.]+:::?)?`?(?P<name>[\w.$@]+)`?\(.*\) at {_R_PLACE}",
+        rf"\s*\d+(?:: |\. ).* at {_R_PLACE}",
+        r"\s*\d+: (?P<name>[\w.:$@]+)\(.*\)",
     ),
     frame=_r,
-    error=re.compile(r"(?P<error>Error)(?: in [^:]+?)?(?: ?:) ?(?P<message>.*)"),
+    error=r"(?P<error>Error)(?: in [^:]+?)?(?: ?:) ?(?P<message>.*)",
     places=(
-        re.compile(rf"(?P<error>Error) in .*\(from {_R_PLACE}\) ?: ?(?P<message>.*)"),
-        re.compile(r"(?P<error>Error) in `?(?P<name>[\w.:$@]+)`?\(.*?\)`? ?: ?(?P<message>.*)"),
+        rf"(?P<error>Error) in .*\(from {_R_PLACE}\) ?: ?(?P<message>.*)",
+        r"(?P<error>Error) in `?(?P<name>[\w.:$@]+)`?\(.*?\)`? ?: ?(?P<message>.*)",
     ),
     named_by_next=True,
     placed_first=True,
-    turned=re.compile(r"\s*Backtrace:"),
-    message_end=re.compile(r"\s*(?:Calls:.*|Execution halted|Backtrace:|Traceback:?|> trace.*|In addition: .*)"),
+    turned=r"\s*Backtrace:",
+    message_end=r"\s*(?:Calls:.*|Execution halted|Backtrace:|Traceback:?|> trace.*|In addition: .*)",
     looks=r"\d{1,4}[:.] .{1,1000} at \S+\.[Rr][#:]\d+(?::\d+)?$|Error in .{1,500}\(from \S+\.[Rr]#\d+\)"
     r"|Error in `?[\w.:$@]{1,200}`?\(.{0,500}?\)`? ?:|> traceback\(\)|Calls:",
 )
@@ -261,24 +237,20 @@ _BUILT_IN: Final = r"(?:\[(?:native|wasm) code\]|(?:debugger eval code|self-host
 _NAME: Final = r"(?:(?:new|async|get|set) )*[^\s/\\:]+(?: \[as [^\]]*\])? "
 JAVASCRIPT: Final = HeadedForm(
     frames=(
-        re.compile(rf"\W*at (?P<name>(?:(?! \().)+) \((?P<place>.*)\){_END}"),
-        re.compile(rf"\W*at (?:async )?(?P<place>\S.*:\d+:\d+|\S*\.\w+:\d+){_END}"),
-        re.compile(rf"\s*(?!at )(?P<name>{_NAME})\((?P<place>[^()]*:\d+:\d+|<anonymous>)\){_END}"),
-        re.compile(r"\s*(?P<place>(?:file://|node:|/|[A-Za-z]:[\\/])\S*:\d+:\d+)"),
-        re.compile(rf"\s*[❯›→] (?P<name>{_NAME})?(?P<place>\S.*:\d+:\d+){_END}"),
-        re.compile(
-            rf"\s*(?:[\w. ]+\*)?(?P<name>[^@\s]*|(?:[Gg]lobal|[Mm]odule|[Ee]val) code)@"
-            rf"(?P<place>\S*?(?:://|{_CODE})[^@]*:\d+|{_BUILT_IN})"
-        ),
-        re.compile(rf"\s*(?P<name>[\w$.<>/*#]+ )(?P<place>[a-z-]+://\S+{_CODE}\S*:\d+)"),
-        re.compile(rf"\s*(?P<name>\S+)\s+@\s+(?P<place>\S+{_CODE}\S*:\d+)"),
-        re.compile(rf"\s*in (?P<name>\S+) \(at (?P<place>[^()]+{_CODE}:\d+)\)"),
+        rf"\W*at (?P<name>(?:(?! \().)+) \((?P<place>.*)\){_END}",
+        rf"\W*at (?:async )?(?P<place>\S.*:\d+:\d+|\S*\.\w+:\d+){_END}",
+        rf"\s*(?!at )(?P<name>{_NAME})\((?P<place>[^()]*:\d+:\d+|<anonymous>)\){_END}",
+        r"\s*(?P<place>(?:file://|node:|/|[A-Za-z]:[\\/])\S*:\d+:\d+)",
+        rf"\s*[❯›→] (?P<name>{_NAME})?(?P<place>\S.*:\d+:\d+){_END}",
+        rf"\s*(?:[\w. ]+\*)?(?P<name>[^@\s]*|(?:[Gg]lobal|[Mm]odule|[Ee]val) code)@"
+        rf"(?P<place>\S*?(?:://|{_CODE})[^@]*:\d+|{_BUILT_IN})",
+        rf"\s*(?P<name>[\w$.<>/*#]+ )(?P<place>[a-z-]+://\S+{_CODE}\S*:\d+)",
+        rf"\s*(?P<name>\S+)\s+@\s+(?P<place>\S+{_CODE}\S*:\d+)",
+        rf"\s*in (?P<name>\S+) \(at (?P<place>[^()]+{_CODE}:\d+)\)",
     ),
     frame=_javascript,
-    error=re.compile(
-        r"\s*(?P<relation>\[cause\]: |Caused by: )?(?:Uncaught )?(?:\(in promise\) )?\[?(?P<error>[A-Z][\w$]*)"
-        r"(?: \[\w+\])?(?:: ?(?P<message>.*?))?(?:\](?: \{)?)?"
-    ),
+    error=r"\s*(?P<relation>\[cause\]: |Caused by: )?(?:Uncaught )?(?:\(in promise\) )?\[?(?P<error>[A-Z][\w$]*)"
+    r"(?: \[\w+\])?(?:: ?(?P<message>.*?))?(?:\](?: \{)?)?",
     looks=(
         r"at (?!\S+://[^/\s]+\W*$)\S(?:\((?:eval|address) at |(?!\Wat ).)*"
         r"(?:\.\w+:\d+|:\d+:\d+|:line \d+)\W*(?:$|\+\d+ms$)"
@@ -290,9 +262,9 @@ JAVASCRIPT: Final = HeadedForm(
         rf"|[\w$.<>/*#]{{1,200}} [a-z-]{{2,20}}://\S+{_CODE}\S*:\d+$|[^\s:@]{{1,100}}\s@\s\S+{_CODE}\S*:\d+$"
     ),
     relations={"[cause]:": "caused by", "Caused by:": "caused by", "Cause:": "caused by"},
-    more=re.compile(r"\s*\.\.\. (\d+) lines matching cause stack trace.*"),
-    starts=re.compile(r"\s*● (?P<message>)\S.*|(?P<said>The above error occurred in .*)"),
-    skipped=re.compile(r"\s*at .*\(index \d+\)\W*"),
-    members=re.compile(r"\s*\[errors\]: \[.*"),
-    members_end=re.compile(r"\s*\],?"),
+    more=r"\s*\.\.\. (\d+) lines matching cause stack trace.*",
+    starts=r"\s*● (?P<message>)\S.*|(?P<said>The above error occurred in .*)",
+    skipped=r"\s*at .*\(index \d+\)\W*",
+    members=r"\s*\[errors\]: \[.*",
+    members_end=r"\s*\],?",
 )

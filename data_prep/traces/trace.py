@@ -9,7 +9,7 @@ is named by ``traces`` of the language (:mod:`data_prep.languages`).
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
@@ -112,6 +112,11 @@ def plain_path(path: str) -> str:
 def number(digits: str | None) -> int:
     """A line or a count of a text, which may have any number of digits; none is 0."""
     return int((digits or "0")[:9])
+
+
+def placed(groups: Mapping[str, str], name: str, package: str = "") -> Frame:
+    """The frame of a function at the place that the groups ``path`` and ``line`` state."""
+    return Frame(plain_path(groups.get("path", "")).removeprefix("./"), number(groups.get("line")), name, "", package)
 
 
 def split_message(text: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from data_prep.languages.identifiers import query_words, split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, ParsedFile, find_declarations, parse_text
 from data_prep.languages.java.functions import word_fields
 from data_prep.languages.java.rewritten import Rewritten, unescaped
-from data_prep.languages.language import node_text
+from data_prep.languages.nodes import node_text
 from data_prep.languages.parsing import MOST_FUNCTIONS
 from data_prep.languages.registry import language
 from data_prep.languages.text_names import handler

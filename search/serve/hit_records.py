@@ -16,8 +16,9 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.languages.identifiers import split_identifier
-from data_prep.languages.language import Language, node_text
-from data_prep.languages.own_tree import Node, Tree, TreeCursor
+from data_prep.languages.language import Language
+from data_prep.languages.nodes import node_text
+from data_prep.languages.own_tree import Node, Tree
 from data_prep.languages.parsing import syntax_tree
 from data_prep.languages.registry import language_of
 from data_prep.store.arrays import Int64
@@ -105,7 +106,7 @@ def _leaves(source: str, path: str, start: int, end: int | None) -> Iterator[tup
     covered = 0
     annotations = (each for each, colour in language.colours.items() if colour == "annotation")
     whole = {"string_content", *language.comments, *annotations}
-    for node in _visited(_tree_of(language.grammar_of(path), data).walk(), first, last, whole):
+    for node in _visited(_tree_of(language.grammar_of(path), data), first, last, whole):
         kind = _kind(node, language)
         begin, stop = node.start_byte, _end_of_name(node) if kind == "annotation" else node.end_byte
         stop = min(stop, len(data))
@@ -127,18 +128,15 @@ def _tree_of(grammar: str, data: bytes) -> Tree:
     return syntax_tree(grammar, data + opened[::-1]) if opened else tree
 
 
-def _visited(cursor: TreeCursor, first: int, last: int, whole: Collection[str]) -> Iterator[Node]:
+def _visited(tree: Tree, first: int, last: int, whole: Collection[str]) -> Iterator[Node]:
     """The leaves, and nodes of kinds ``whole`` above some of them, that are between two bytes, in order."""
-    inside = True
-    while inside:
-        node = cursor.node
-        assert node is not None
-        wanted = node.end_byte > first and node.start_byte < last
-        if wanted and (not node.child_count or node.type in whole):
-            yield node
-        inside = (wanted and cursor.goto_first_child()) or cursor.goto_next_sibling()
-        while not inside and cursor.goto_parent():
-            inside = cursor.goto_next_sibling()
+    todo = [tree.root_node]
+    while todo:
+        node = todo.pop()
+        if node.end_byte > first and node.start_byte < last:
+            if not node.child_count or node.type in whole:
+                yield node
+            todo += reversed(node.children)
 
 
 def _kind(leaf: Node, language: Language) -> str:

@@ -205,7 +205,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "trees that were left out": ("left_out.json", lambda path: ShardFolder(path.parent, print)._recorded()),
     "place of files": ("fetched.json", lambda path: place_of(path.parent)),
     "part of a download": ("it.part.json", lambda path: download(Remote("http://127.0.0.1:9/it"), path.parent / "it")),
-    "archive": ("a.zip", lambda path: list(read_java_files(path, "it"))),
+    "archive": ("a.zip", lambda path: list(read_java_files(path, "it", print))),
     "R package": ("a.tar", read_package),
     "licence": ("LICENSE", lambda path: Licences(path.parent, ["a.py"]).of("a.py", b"")),
     "release": ("release", lambda path: _release_of([path.parent])),

@@ -26,7 +26,7 @@ from tests.odd_files import KINDS, deadline, odd_thing
 
 JAVA = b"class A { /** Reads a line of it. */ int f() { return 1; } }\n"
 READERS = {
-    "java files": lambda path: list(read_java_files(path, "it")),
+    "java files": lambda path: list(read_java_files(path, "it", print)),
     "JSON Lines": lambda path: list(json_lines(path)),
     "rows": lambda path: list(source_rows(path, Counter())),
     "rows.csv": lambda path: list(source_rows(path, Counter())),

@@ -12,7 +12,7 @@ from data_prep.errors import UserError
 from data_prep.languages.fields import left_out_lines
 from data_prep.languages.java.rewritten import Rewritten, method_heads, newer_syntax, unescaped
 from data_prep.languages.java.types import JavaType, OpenTypes
-from data_prep.languages.language import name_of
+from data_prep.languages.nodes import name_of
 from data_prep.languages.own_tree import captures_of_broken
 from data_prep.languages.parsing import LONGEST_NAME, MOST_DEEP, MOST_FUNCTIONS, MOST_READ
 from data_prep.records import LARGEST_SOURCE

@@ -29,7 +29,8 @@ from data_prep.languages.identifiers import split_identifier
 from data_prep.languages.java.declarations import FoundMethod, LeftOut, find_methods, parse_java
 from data_prep.languages.java.scopes import NOTED_KINDS, SCOPES, Scopes
 from data_prep.languages.java.types import TYPE_BODIES, JavaFileTypes, JavaType, erased, is_primitive
-from data_prep.languages.language import FoundFunction, Language, ParsedSource, name_of, node_text
+from data_prep.languages.language import FoundFunction, Language, ParsedSource
+from data_prep.languages.nodes import name_of, node_text
 
 _OBJECT_METHODS: Final = {"getClass": "Class", "toString": "String"}
 """Result types of methods of ``java.lang.Object``, for every receiver."""

@@ -6,7 +6,7 @@ from typing import Final
 from tree_sitter import Node
 
 from data_prep.languages.java.types import TYPE_BODIES, JavaType, declared, erased, type_parameters
-from data_prep.languages.language import name_of, node_text
+from data_prep.languages.nodes import above, name_of, node_text
 
 SCOPES: Final = TYPE_BODIES | {
     "block", "constructor_body", "for_statement", "enhanced_for_statement", "lambda_expression", "catch_clause",
@@ -106,8 +106,8 @@ class Scopes:
 
     def _variable(self, node: Node) -> None:
         """A local variable, declared after its initialiser, whose type ``var`` takes."""
-        declaration = node.parent
-        if declaration is None or declaration.type != _LOCAL:
+        declaration = above(node, _LOCAL)
+        if declaration is None:
             return
         type_name = erased(declaration.child_by_field_name("type"))
         if type_name is None:

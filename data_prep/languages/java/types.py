@@ -10,7 +10,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from data_prep.languages.language import name_of, node_text
+from data_prep.languages.nodes import name_of, node_text, part_of
 
 TYPE_BODIES: Final = frozenset(
     ("class_body", "interface_body", "enum_body", "annotation_type_body", "enum_body_declarations")
@@ -72,7 +72,7 @@ def type_parameters(node: Node) -> dict[str, str | None]:
     for parameter in parameters.named_children if parameters is not None else ():
         name = next((node_text(child) for child in parameter.named_children if child.type == "type_identifier"), "")
         bound = next((child for child in parameter.named_children if child.type == "type_bound"), None)
-        found[name] = (erased(bound.named_child(0)) if bound is not None else None) or "Object"
+        found[name] = erased(part_of(bound, "0")) or "Object"
     return found
 
 
@@ -115,8 +115,7 @@ class JavaType:
         """The superclass as one word; ``Object`` if none is declared."""
         if not self.node.type.endswith("_declaration"):
             return self.name  # an anonymous class
-        extends = self.node.child_by_field_name("superclass")
-        return (erased(extends.named_child(0)) if extends is not None else None) or "Object"
+        return erased(part_of(self.node, "superclass", "0")) or "Object"
 
     @cached_property
     def parameters(self) -> dict[str, str | None]:
@@ -125,9 +124,8 @@ class JavaType:
 
     @cached_property
     def _members(self) -> list[Node]:
-        body = self.node.child_by_field_name("body")
-        if body is None:
-            body = next((child for child in self.node.named_children if child.type in TYPE_BODIES), None)
+        inside = (child for child in self.node.named_children if child.type in TYPE_BODIES)
+        body = part_of(self.node, "body") or next(inside, None)
         members = list((body or self.node).named_children) if body or self.node.type == "program" else []
         for member in list(members):
             if member.type == "enum_body_declarations":

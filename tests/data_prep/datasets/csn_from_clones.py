@@ -25,7 +25,7 @@ from data_prep.errors import UserError
 from data_prep.files.writing import atomic_file
 from data_prep.languages.comments import plain_comment
 from data_prep.languages.java.declarations import FoundMethod, find_methods, parse_java
-from data_prep.languages.language import node_text
+from data_prep.languages.nodes import node_text
 from data_prep.records import SplitName
 from data_prep.sources.codesearchnet_rows import ROWS
 from data_prep.sources.git_repository import GitRepository, bare_repository

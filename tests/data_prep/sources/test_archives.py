@@ -58,7 +58,7 @@ KINDS = {
 
 def refused(path: Path) -> str:
     with pytest.raises(ValueError, match=path.name) as caught:
-        list(read_java_files(path, "x"))
+        list(read_java_files(path, "x", print))
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -68,7 +68,7 @@ def refused(path: Path) -> str:
 def test_every_kind_gives_the_same_files_in_path_order(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "unnamed"  # the kind is seen from the content
     KINDS[kind](path, SOURCES | OTHERS)
-    assert list(read_java_files(path, "x")) == [SourceFile("x", name, SOURCES[name]) for name in sorted(SOURCES)]
+    assert list(read_java_files(path, "x", print)) == [SourceFile("x", name, SOURCES[name]) for name in sorted(SOURCES)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -215,4 +215,4 @@ def test_of_two_members_with_one_name_the_last_counts(tmp_path: Path) -> None:
         archive.writestr("A.java", "first")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("A.java", "second")
-    assert [file.data for file in read_java_files(tmp_path / "twice", "x")] == [b"second"]
+    assert [file.data for file in read_java_files(tmp_path / "twice", "x", print)] == [b"second"]

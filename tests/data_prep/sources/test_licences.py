@@ -359,4 +359,4 @@ def test_headers_of_packages(tmp_path, package, expected):
     if not found:
         pytest.skip(f"needs the source archive of {package} in data/raw/debian_sample")
     licences = Licences(tmp_path, [])
-    assert Counter(licences.of(file.path, file.data) for file in read_java_files(found[0], package)) == expected
+    assert Counter(licences.of(file.path, file.data) for file in read_java_files(found[0], package, print)) == expected

@@ -7,7 +7,7 @@ from data_prep.languages.java.declarations import FoundMethod, find_methods, par
 from data_prep.languages.java.functions import clean_fields
 from data_prep.languages.java.javalang_trees import parse_published, statement_trees
 from data_prep.languages.java.jcg_fields import fields_of, profile_fields
-from data_prep.languages.language import node_text
+from data_prep.languages.nodes import node_text
 
 
 def only(method: str) -> FoundMethod:
