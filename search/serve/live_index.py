@@ -3,10 +3,11 @@
 That is before it is said that little is found: a file may have been written after the last look.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, runtime_checkable
@@ -23,6 +24,7 @@ from search.index.vectors import DenseRetriever, near_rows, vectors_path
 if TYPE_CHECKING:
     from search.serve.fresh_index import FreshIndex
 
+COMPLETING: Final = "the index is still being completed: the order of hits may change"
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
 
@@ -42,7 +44,7 @@ class Opened:
     engine: Engine
     head: Head
     so_far: str = ""
-    """How much of the folder it has, if that is being indexed for the first time; else ""."""
+    """How much of the folder it has, if that is being indexed for the first time, or that vectors are being made."""
 
     @property
     def name(self) -> str:
@@ -72,7 +74,7 @@ class LiveIndex:
         Raises:
             UnusableIndexError: there is no index, or it cannot be used.
         """
-        self._updates, self._runs, self._fresh_until = updates, 0, 0.0
+        self.updates, self._looked, self._fresh_until = updates, 0.0, 0.0
         self.path, self.trouble = path, ""
         self._reranker_of, self._between = reranker_of, seconds_between_looks
         self._looking = threading.Lock()
@@ -83,7 +85,9 @@ class LiveIndex:
     def ready(self) -> Opened | None:
         """The current index, unless it is time to look whether its file was replaced or its folder has changed."""
         now = time.monotonic()
-        return self._now if now < self._next_look and (self._updates is None or now < self._fresh_until) else None
+        if self.updates is None:
+            return self._now if now < self._next_look else None
+        return self._now if now < self._fresh_until and not self.updates.completing else None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:  # noqa: ARG002 - one index for all users
         """The current index.
@@ -95,25 +99,31 @@ class LiveIndex:
             try:
                 self._look()
             finally:
-                self._next_look = time.monotonic() + self._between
                 self._looking.release()
+        if self.updates is not None and self.updates.completing:
+            return replace(self._now, so_far=COMPLETING)
         return self._now
 
-    def catch_up(self) -> Freshness:
-        """Read what has changed in the indexed folder, as long as a question may wait, and tell what is not read."""
-        if self._updates is None:
+    def catch_up(self, seconds: float | None = None) -> Freshness:
+        """Read what has changed in the indexed folder, as long as a question may wait, and tell what is not read.
+
+        ``seconds``: as :meth:`Updates.catch_up` takes them.
+        """
+        if self.updates is None:
             return CURRENT
         begun = time.monotonic()
-        found = self._updates.catch_up()
-        if self._updates.runs != self._runs:
-            self._runs, self._next_look = self._updates.runs, 0.0  # the file may be another one now
-        self._fresh_until = begun + LOOKED if found == CURRENT else 0.0
+        found = self.updates.catch_up(seconds)
+        with self._looking:
+            self._look()  # the file may be another one now, made by this process or by another
+        self._looked, self._fresh_until = begun, begun + LOOKED if found == CURRENT else 0.0
         return found
 
-    def prepare(self) -> None:
-        """Load what the first change needs, which its question would wait for."""
-        if self._updates is not None:
-            self._updates.prepare()
+    def look_again(self, since: float) -> bool:
+        """Whether the last look at the folder had begun before the time ``since``: then the next question needs one."""
+        if self.updates is None or self._looked >= since:
+            return False
+        self._fresh_until = 0.0
+        return True
 
     def _look(self) -> None:
         stamp, vectors_stamp = file_stamp(self.path), file_stamp(vectors_path(self.path))
@@ -129,6 +139,7 @@ class LiveIndex:
         except (UnusableIndexError, OSError) as error:
             self.trouble = str(error)
         self._tried, self._vectors_tried = stamp, vectors_stamp
+        self._next_look = time.monotonic() + self._between
 
     def _open(self) -> Opened:
         head = read_head(self.path)
@@ -158,14 +169,20 @@ class LiveIndex:
 class OpeningIndex:
     """An index that is opened in a thread, which has nothing to answer until then."""
 
-    def __init__(self, make: Callable[[], LiveIndex], failed: Callable[[Exception], None]) -> None:
+    def __init__(self, make: Callable[[], LiveIndex], failed: Callable[[Exception], None] = lambda _: None) -> None:
         """Begin to open it.
 
         Args:
             make: opens it.
             failed: called with an error of ``make``, in the thread.
         """
-        self._live: LiveIndex | None = None
+        self.live: LiveIndex | None = None
+        """The index, once it is open."""
+        self.error: Exception | None = None
+        """Why it is not."""
+        self.begun, self.ended = time.monotonic(), math.inf
+        self.done = threading.Event()
+        """Set once it is open and complete, or there was an error."""
         self._make, self._failed = make, failed
         self._then: Callable[[Opened], None] = lambda _: None
         threading.Thread(target=self._open, daemon=True, name="opening").start()
@@ -173,35 +190,45 @@ class OpeningIndex:
     @property
     def trouble(self) -> str:
         """As the index has it."""
-        return self._live.trouble if self._live else ""
+        return self.live.trouble if self.live else ""
 
     def ready(self) -> Opened | None:
         """As the index has it, once it is open."""
-        return self._live.ready() if self._live else None
+        return self.live.ready() if self.live else None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
         """The index, once it is open."""
-        if self._live is None:
+        if self.live is None:
             raise OpeningError
-        return self._live.opened(groups)
+        return self.live.opened(groups)
 
     def then(self, call: Callable[[Opened], None]) -> None:
         """Call something once the index is open, perhaps in the thread that opens it."""
         self._then = call
-        if self._live:
-            call(self._live.opened())
+        if self.live:
+            call(self.live.opened())
 
-    def catch_up(self) -> Freshness:
+    def catch_up(self, seconds: float | None = None) -> Freshness:
         """As the index does, once it is open."""
-        return self._live.catch_up() if self._live else CURRENT
+        return self.live.catch_up(seconds) if self.live else CURRENT
 
     def _open(self) -> None:
         try:
-            self._live = self._make()
-            self._live.prepare()
-            self._then(self._live.opened())
+            self.live = self._make()
+            self._then(self.live.opened())
+            if updates := self.live.updates:
+                updates.complete()
+            self._end()
+            if updates:
+                updates.prepare()
         except Exception as error:  # whatever it is, nobody else would hear of it
+            self.error = error
             self._failed(error)
+            self._end()
+
+    def _end(self) -> None:
+        self.ended = time.monotonic()
+        self.done.set()
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:

@@ -8,13 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from experiments.terminal.console import say
 from search.engine.engine import Engine
 from search.engine.question import asked_words
 from search.engine.signals import Reranker
@@ -22,13 +21,14 @@ from search.files.languages import indexed_suffixes
 from search.files.stamps import Found, modified_at
 from search.files.tree import checkout_of, found_files
 from search.files.words import terms_of
-from search.first_index import made
+from search.first_index import is_kept, made
 from search.index.build import index_of, watched
 from search.index.code_index import Index
-from search.index.index_file import Head
+from search.index.index_file import Head, UnusableIndexError
 from search.index.read_part import Part, Task, Watch, likely_first
 from search.models.packed import maker_at_once
-from search.serve.live_index import LiveIndex, Opened, OpeningError, OpeningIndex
+from search.opening import tell_damage
+from search.serve.live_index import COMPLETING, LiveIndex, Opened, OpeningError, OpeningIndex
 
 _GROWN: Final = 2
 """How many times as many files must have been read to make it again."""
@@ -62,9 +62,11 @@ class PartialIndex(Watch):
         """Nothing was read yet; ``asked`` as in :class:`Watch`."""
         self.asked, self.files, self.read = asked, 0, 0
         self.sought: Sequence[str] = ()
-        """The paths of the files that will be read, if known."""
+        """The paths of the files that are read, once they are known."""
         self.ended = False
         """Whether nobody needs it any more."""
+        self.alone: PartialIndex | None = None
+        """What is read while another process makes the index."""
         self.begun = threading.Event()
         """Set once it is known how many files will be read."""
         self._parts: list[Part] = []
@@ -73,9 +75,10 @@ class PartialIndex(Watch):
         self._made: tuple[Index | None, int] = None, 0
         self._in_made = 0  # of those beside
 
-    def begin(self, files: int) -> None:
-        """So many files will be read."""
-        self.files = files
+    def begin(self, files: Sequence[Found]) -> None:
+        """These will be read, perhaps again."""
+        self.files, self.sought = len(files), [each.path for each in files]
+        self.read, self._parts = 0, []
         self.begun.set()
 
     def take(self, part: Part) -> None:
@@ -136,16 +139,24 @@ class PartialIndex(Watch):
             parts.append(part.taken(files))
         self._made, self._in_made = (index_of(parts), len(known)), len(beside)
 
+    @property
+    def reading(self) -> "PartialIndex":
+        """What is being read."""
+        return self.alone if self.alone and not self.read else self
+
     def read_alone(self, root: Path) -> None:
-        """Read the likeliest files of a folder, until :attr:`ended`, while another process makes the index."""
-        found = found_files(
-            root, indexed_suffixes(documents=False), lambda *_: None, checkout_of(root, lambda *_: None)
-        )
-        self.begin(len(found))
-        self.sought = [each.path for each in found]
-        for _ in watched(root, found, 1, self):
-            if self.ended or self.read >= _ALONE:
-                return
+        """Begin to read the likeliest files of a folder, until :attr:`ended`, since another process makes the index."""
+        self.alone = PartialIndex(self.asked)
+        threading.Thread(target=self._read_alone, args=(root, self.alone), daemon=True, name="reading").start()
+
+    def _read_alone(self, root: Path, into: "PartialIndex") -> None:
+        with suppress(UserError, OSError):  # which the other process tells
+            suffixes, told = indexed_suffixes(documents=False), lambda *_: None
+            found = found_files(root, suffixes, told, checkout_of(root, told))
+            into.begin(found)
+            for _ in watched(root, found, 1, into):
+                if self.ended or into.read >= _ALONE:
+                    return
 
 
 def read_ahead(root: Path, asked: str, partial: PartialIndex, read: Callable[[Task], Part], until: float) -> None:
@@ -190,7 +201,7 @@ class GrowingIndex(OpeningIndex):
         root: Path,
         reranker_of: Callable[[Index], Reranker | None],
         make: Callable[[], LiveIndex],
-        failed: Callable[[Exception], None],
+        failed: Callable[[Exception], None] = lambda _: None,
     ) -> None:
         """Begin to make it.
 
@@ -201,27 +212,27 @@ class GrowingIndex(OpeningIndex):
             make: makes the index and opens it.
             failed: called with an error of ``make``, in its thread.
         """
-        self._partial, self._root, self._reranker_of = partial, root, reranker_of
+        self.partial, self._root, self._reranker_of = partial, root, reranker_of
         self._lock, self._so_far = threading.Lock(), dict[Index, Opened]()
-        self._has_failed = False
-
-        def told(error: Exception) -> None:
-            self._has_failed = True
-            failed(error)
-            partial.begun.set()
-
-        super().__init__(make, told)
+        super().__init__(make, failed)
 
     def wait(self, seconds: float = _PATIENCE) -> bool:
         """Wait until it is known which files will be read; False: it has failed, or there is nothing to wait for."""
-        self._partial.begun.wait(seconds)
-        return not self._has_failed and self._live is None
+        self.partial.begun.wait(seconds)
+        return self.error is None and self.live is None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
         """The index once it is open, else one of the files that are read so far."""
-        if self._live is not None:
-            return super().opened(groups)
-        index, read = self._partial.index()
+        return super().opened(groups) if self.live else self.so_far()
+
+    def so_far(self, until: float = 0.0) -> Opened:
+        """What is read so far, as :meth:`PartialIndex.index` has it.
+
+        Raises:
+            OpeningError: nothing is.
+        """
+        reading = self.partial.reading
+        index, read = reading.index(until)
         if index is None:
             raise OpeningError("the folder is being indexed, no file is read yet: ask again in a moment")
         with self._lock:
@@ -229,15 +240,26 @@ class GrowingIndex(OpeningIndex):
                 engine = Engine(index, self._reranker_of(index))
                 engine.names.paths.folder = self._root
                 head = Head(len(index), len(index.files), "", 0, f"first {read}")
-                said = f"{read:,} of {self._partial.files:,} files are indexed so far"
-                self._so_far = {index: Opened(engine, head, said)}
-            return self._so_far[index]
+                self._so_far = {index: Opened(engine, head)}
+            some = f"{read:,} of {reading.files:,} files are indexed so far"
+            return replace(self._so_far[index], so_far=COMPLETING if read == reading.files else some)
+
+    def _end(self) -> None:
+        self.partial.ended = True
+        self.partial.begun.set()
+        super()._end()
 
 
 def growing(
-    root: Path, path: Path, model: str, live: Callable[[Path], LiveIndex], failed: Callable[[Exception], None]
+    root: Path,
+    path: Path,
+    model: str,
+    live: Callable[[Path], LiveIndex],
+    failed: Callable[[Exception], None] = lambda _: None,
+    *,
+    asked: str = "",
 ) -> GrowingIndex:
-    """An index that is being made, once it is known what will be read, or after a moment.
+    """The index of a folder, which is opened, or made if there is none that can be opened.
 
     Args:
         root: the folder.
@@ -245,10 +267,17 @@ def growing(
         model: as ``--model`` names it.
         live: opens the index of a file.
         failed: as :class:`GrowingIndex` takes it.
+        asked: as :class:`PartialIndex` takes it.
     """
-    partial = PartialIndex()
-    make = lambda: live(made(root, path, vectors=model != "none", watch=partial))  # noqa: E731
-    found = GrowingIndex(partial, root, maker_at_once(model), make, failed)
-    if found.wait():
-        say(f"indexing {root}: until then, what is read so far answers")
-    return found
+    partial = PartialIndex(asked)
+
+    def make() -> LiveIndex:
+        if is_kept(path):
+            try:
+                return live(path)
+            except UnusableIndexError as error:
+                tell_damage(root, error)
+        return live(made(root, path, vectors=False, watch=partial, waiting=lambda: partial.read_alone(root)))
+
+    at_once = lambda index: maker_at_once(model)(index)  # noqa: E731 - is loaded when it is needed
+    return GrowingIndex(partial, root, at_once, make, failed)
