@@ -1,9 +1,8 @@
-"""Indexes that are answered from: reopened when replaced, or being opened; and when another look at a folder is due.
+"""An index that is answered from, and reopened when it is replaced; and when another look at its folder is due.
 
 That is before it is said that little is found: a file may have been written after the last look.
 """
 
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -164,71 +163,6 @@ class LiveIndex:
             return near_rows(self.path, head.content, len(index), "")
         except UserError:  # stale or damaged, which `search` reports: BM25 retrieves alone
             return None
-
-
-class OpeningIndex:
-    """An index that is opened in a thread, which has nothing to answer until then."""
-
-    def __init__(self, make: Callable[[], LiveIndex], failed: Callable[[Exception], None] = lambda _: None) -> None:
-        """Begin to open it.
-
-        Args:
-            make: opens it.
-            failed: called with an error of ``make``, in the thread.
-        """
-        self.live: LiveIndex | None = None
-        """The index, once it is open."""
-        self.error: Exception | None = None
-        """Why it is not."""
-        self.begun, self.ended = time.monotonic(), math.inf
-        self.done = threading.Event()
-        """Set once it is open and complete, or there was an error."""
-        self._make, self._failed = make, failed
-        self._then: Callable[[Opened], None] = lambda _: None
-        threading.Thread(target=self._open, daemon=True, name="opening").start()
-
-    @property
-    def trouble(self) -> str:
-        """As the index has it."""
-        return self.live.trouble if self.live else ""
-
-    def ready(self) -> Opened | None:
-        """As the index has it, once it is open."""
-        return self.live.ready() if self.live else None
-
-    def opened(self, groups: frozenset[str] | None = None) -> Opened:
-        """The index, once it is open."""
-        if self.live is None:
-            raise OpeningError
-        return self.live.opened(groups)
-
-    def then(self, call: Callable[[Opened], None]) -> None:
-        """Call something once the index is open, perhaps in the thread that opens it."""
-        self._then = call
-        if self.live:
-            call(self.live.opened())
-
-    def catch_up(self, seconds: float | None = None) -> Freshness:
-        """As the index does, once it is open."""
-        return self.live.catch_up(seconds) if self.live else CURRENT
-
-    def _open(self) -> None:
-        try:
-            self.live = self._make()
-            self._then(self.live.opened())
-            if updates := self.live.updates:
-                updates.complete()
-            self._end()
-            if updates:
-                updates.prepare()
-        except Exception as error:  # whatever it is, nobody else would hear of it
-            self.error = error
-            self._failed(error)
-            self._end()
-
-    def _end(self) -> None:
-        self.ended = time.monotonic()
-        self.done.set()
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:

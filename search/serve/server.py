@@ -27,9 +27,9 @@ from search.models.packed import reranker_maker
 from search.opening import judgements_place, source_of
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
-from search.serve.live_index import LiveIndex, OpeningIndex
+from search.serve.live_index import LiveIndex
 from search.serve.live_list import LiveList
-from search.serve.partial_index import growing
+from search.serve.partial_index import OpeningIndex, growing
 from search.serve.web_app import Proxy, check_header, read_secret, web_app
 
 ADDRESS: Final = "127.0.0.1"

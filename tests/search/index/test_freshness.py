@@ -28,7 +28,8 @@ from search.index.vector_encoding import up_to_date
 from search.index.vectors import vectors_path
 from search.opening import index_place
 from search.serve import server as server_module
-from search.serve.live_index import COMPLETING, LiveIndex, OpeningIndex
+from search.serve.live_index import COMPLETING, LiveIndex
+from search.serve.partial_index import OpeningIndex
 from tests.conftest import REPOSITORY
 
 FILES = {"store.py": "def open_the_door():\n    pass\n", "sub/other.py": "def close_the_window():\n    pass\n"}
