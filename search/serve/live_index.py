@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, 
 from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
+from search.files.stamps import Stamp, stamp_of
 from search.index.code_index import Index
 from search.index.freshness import CURRENT, Freshness, read_record
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
@@ -77,7 +78,7 @@ class LiveIndex:
         self.path, self.trouble = path, ""
         self._reranker_of, self._between = reranker_of, seconds_between_looks
         self._looking = threading.Lock()
-        self._tried, self._vectors_tried = file_stamp(path), file_stamp(vectors_path(path))
+        self._tried, self._vectors_tried = self._stamps()
         self._now = self._open()
         self._next_look = time.monotonic() + self._between
 
@@ -125,7 +126,7 @@ class LiveIndex:
         return True
 
     def _look(self) -> None:
-        stamp, vectors_stamp = file_stamp(self.path), file_stamp(vectors_path(self.path))
+        stamp, vectors_stamp = self._stamps()
         try:
             head = read_head(self.path)
             if head != self._now.head and stamp != self._tried:
@@ -139,6 +140,10 @@ class LiveIndex:
             self.trouble = str(error)
         self._tried, self._vectors_tried = stamp, vectors_stamp
         self._next_look = time.monotonic() + self._between
+
+    def _stamps(self) -> tuple[Stamp, Stamp]:
+        """Of the index and its vectors."""
+        return stamp_of(str(self.path), "target"), stamp_of(str(vectors_path(self.path)), "target")
 
     def _open(self) -> Opened:
         head = read_head(self.path)
@@ -163,15 +168,6 @@ class LiveIndex:
             return near_rows(self.path, head.content, len(index), "")
         except UserError:  # stale or damaged, which `search` reports: BM25 retrieves alone
             return None
-
-
-def file_stamp(path: Path) -> tuple[int, ...]:
-    """Values that change when a file is replaced or written to; () if there is none."""
-    try:
-        now = path.stat()
-    except OSError:
-        return ()
-    return now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
 
 
 @runtime_checkable

@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
+from search.files.stamps import Stamp, stamp_of
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError
 from search.index.vectors import vectors_path
 from search.repository_list import Member, Repository, RerankerOf, content_of, joined, open_member, parsed_list
-from search.serve.live_index import NothingVisibleError, Opened, OpeningError, file_stamp
+from search.serve.live_index import NothingVisibleError, Opened, OpeningError
 
 _ENGINES: Final = 64
 """Sets of visible repositories that are held ready."""
-
-Stamp = tuple[tuple[int, ...], ...]
 
 
 class LiveList:
@@ -47,7 +46,7 @@ class LiveList:
         self._reranker_of, self._tell, self._by_user = reranker_of, tell, by_user
         self._content, self._mistake = content_of(path), ""
         self.listed = parsed_list(self._content, path)
-        self._looked_at: dict[str, tuple[Path, Stamp]] = {}
+        self._looked_at: dict[str, tuple[Path, Stamp, Stamp]] = {}
         self._members: dict[str, Member] = {}
         self._answered: tuple[Member, ...] | None = None
         self._engines: OrderedDict[tuple[Member, ...], Opened] = OrderedDict()
@@ -143,15 +142,15 @@ class LiveList:
 
     def _reopen(self, each: Repository) -> None:
         """Open the index of a repository if it is new or was replaced since the last look."""
-        stamp = (file_stamp(each.index), file_stamp(vectors_path(each.index)))
+        stamps = stamp_of(str(each.index), "target"), stamp_of(str(vectors_path(each.index)), "target")
         known = self._members.get(each.name)
         if known and known.repository.folder != each.folder:
             del self._members[each.name]
         elif known and known.repository != each:
             self._members[each.name] = replace(known, repository=each)
-        if self._looked_at.get(each.name) == (each.folder, stamp):
+        if self._looked_at.get(each.name) == (each.folder, *stamps):
             return
-        self._looked_at[each.name] = (each.folder, stamp)
+        self._looked_at[each.name] = (each.folder, *stamps)
         try:
             self._members[each.name] = open_member(each, self._reranker_of)
         except (UnusableIndexError, OSError) as error:
