@@ -163,6 +163,14 @@ class Updates:
                 reading = (*dict.fromkeys((*now.reading, *known.reading)),)
                 return replace(now, reading=reading, unknown=now.unknown or known.unknown)
 
+    def wait(self, since: float, seconds: float) -> bool:
+        """Whether reading that had begun before the time ``since`` goes on, and ends within so many seconds."""
+        thread = self._thread
+        if not thread.is_alive() or self._begun >= since:
+            return False
+        thread.join(seconds)
+        return not thread.is_alive()
+
     def complete(self) -> None:
         """Make the vectors that the index is to have, if they are missing, damaged or of an earlier state of it."""
         try:

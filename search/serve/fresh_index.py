@@ -100,8 +100,9 @@ class FreshIndex:
         return _of_all(now.live, arrived) if now.live else self._of_some(now, asked, arrived)
 
     def look_again(self, since: float) -> bool:
-        """Whether the last look had begun before the time ``since``: then the next question waits for another one."""
-        return self._opening is not None and self._opening.live is not None and self._opening.live.look_again(since)
+        """As :meth:`LiveIndex.look_again`, for as long as a question waits."""
+        live = self._opening.live if self._opening else None
+        return live is not None and live.look_again(since, PATIENCE)
 
     @property
     def path(self) -> Path:

@@ -118,10 +118,15 @@ class LiveIndex:
         self._looked, self._fresh_until = begun, begun + LOOKED if found == CURRENT else 0.0
         return found
 
-    def look_again(self, since: float) -> bool:
-        """Whether the last look at the folder had begun before the time ``since``: then the next question needs one."""
-        if self.updates is None or self._looked >= since:
+    def look_again(self, since: float, seconds: float) -> bool:
+        """Whether the next question may find more: the last look at the folder had begun before the time ``since``.
+
+        Or what is being read since then is read within so many seconds, which is waited for.
+        """
+        if self.updates is None:
             return False
+        if self._looked >= since:
+            return self.updates.wait(since, seconds)
         self._fresh_until = 0.0
         return True
 

@@ -304,6 +304,22 @@ def test_what_is_written_while_other_files_are_read_is_read_before_the_next_answ
     assert "weigh_the_crate" in open_index(path).names
 
 
+def test_what_is_being_read_is_waited_for_before_little_is_found(root, monkeypatch):
+    go_on, work = threading.Event(), updating.bring_up_to_date
+    updates = updating.Updates(index_place(root), root, print)
+    monkeypatch.setattr(updating, "bring_up_to_date", lambda *a, **b: (go_on.wait(60), work(*a, **b)))
+    began = time.monotonic()
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    assert updates.catch_up(0.0).reading == ("store.py",)
+    since = time.monotonic()
+    assert not updates.wait(began, 60.0)  # it has begun for who asks
+    assert not updates.wait(since, 0.0)
+    go_on.set()
+    assert updates.wait(since, 60.0)
+    assert not updates.wait(since, 60.0)
+    assert updates.catch_up() == CURRENT
+
+
 def test_an_index_that_is_removed_while_a_server_runs_is_made_again(root):
     path = index_place(root)
     live = LiveIndex(path, lambda _: None, updates=updating.Updates(path, root, print))
