@@ -23,6 +23,8 @@ from search.serve.live_index import NothingVisibleError, Opened, OpeningError
 
 _ENGINES: Final = 64
 """Sets of visible repositories that are held ready."""
+_BETWEEN: Final = 1.0
+"""Seconds between looks."""
 
 
 class LiveList:
@@ -88,9 +90,9 @@ class LiveList:
         """Nothing: each repository is brought up to date by ``index --list``."""
         return CURRENT
 
-    def watch(self, seconds: float = 1.0) -> threading.Thread:
+    def watch(self) -> threading.Thread:
         """Look again and again, in a thread, until :meth:`close`."""
-        thread = threading.Thread(target=self._watch, args=(seconds,), daemon=True, name="indexes")
+        thread = threading.Thread(target=self._watch, daemon=True, name="indexes")
         thread.start()
         return thread
 
@@ -119,13 +121,13 @@ class LiveList:
         if not self._by_user:
             self.trouble = f"{troubles:,} of {len(names):,} repositories have no usable index." if troubles else ""
 
-    def _watch(self, seconds: float) -> None:
+    def _watch(self) -> None:
         while not self._ended.is_set():
             try:
                 self.look()
             except (UserError, OSError, MemoryError) as error:
                 self._tell(str(self.path), str(error))
-            self._ended.wait(seconds)
+            self._ended.wait(_BETWEEN)
 
     def _read(self) -> bool:
         """Whether the list can be used, after reading it again: an edit in place may leave its size and times."""

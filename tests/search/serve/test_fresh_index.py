@@ -275,7 +275,7 @@ def test_while_another_process_makes_the_index_the_likely_files_are_read_alone(r
 
 def test_many_ask_at_once_and_it_is_read_once(root, monkeypatch, fresh):
     rounds, real = [], first_index.refresh
-    monkeypatch.setattr(first_index, "refresh", lambda *a, **b: (rounds.append(1), real(*a, **b)))
+    monkeypatch.setattr(first_index, "refresh", lambda *a, **b: rounds.append(1) or real(*a, **b))
     index = fresh(root)
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(index.current("till"))) for _ in range(8)]
