@@ -31,7 +31,14 @@ _UNWRITABLE: Final = FULL | {errno.EACCES, errno.EPERM, errno.EROFS}
 """Errors of writing that say that there is no place for an index."""
 
 
-def made(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -> Path:
+def made(
+    root: Path,
+    path: Path,
+    *,
+    vectors: bool,
+    watch: Watch | None = None,
+    waiting: Callable[[], None] = lambda: None,
+) -> Path:
     """The file of the index of a folder, which is made; if it cannot be written, one for this command alone.
 
     Args:
@@ -39,6 +46,7 @@ def made(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -
         path: where it is kept.
         vectors: whether it gets vectors.
         watch: told what is read.
+        waiting: called before it is waited for another process that makes it.
 
     Raises:
         UserError: there is no source file, or the index cannot be made.
@@ -47,58 +55,40 @@ def made(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -
     why = "it cannot be written"
     if is_writable(path.parent):
         try:
-            make(root, path, vectors=vectors, watch=watch)
+            make(root, path, vectors=vectors, watch=watch, waiting=waiting)
             return path
         except OSError as error:
             if error.errno not in _UNWRITABLE:
                 raise
             why = reason(error)
-    own = Path(tempfile.mkdtemp(prefix="galm-"))
-    atexit.register(_forget, own, record_path(own / path.name))
+    own = Path(tempfile.mkdtemp(prefix="galm-")) / path.name
+    atexit.register(forget, own)
+    copies = (path, own), (record_path(path), record_path(own)), (vectors_path(path), vectors_path(own))
+    for each, copy in copies:
+        with suppress(OSError):  # else it is made again
+            shutil.copyfile(each, copy)
     console.complain(
         f"no index can be kept in {path.parent} ({why}): it is made for this command alone; make room there, or set "
         "XDG_CACHE_HOME to a folder of yours"
     )
-    make(root, own / path.name, vectors=vectors, watch=watch)
-    return own / path.name
+    try:
+        make(root, own, vectors=vectors, watch=watch)
+    except BaseException:
+        forget(own)
+        raise
+    return own
 
 
-def _forget(own: Path, record: Path) -> None:
-    """Remove the folder of an index that was made for one process, and its record."""
-    shutil.rmtree(own, ignore_errors=True)
-    with suppress(OSError):
-        record.unlink(missing_ok=True)
+def forget(own: Path) -> None:
+    """Remove an index that was made for one process, with its folder, and its record."""
+    shutil.rmtree(own.parent, ignore_errors=True)
+    with suppress(OSError, UserError):
+        record_path(own).unlink(missing_ok=True)
 
 
-class IndexPlace:
-    """The file of an index."""
-
-    def __init__(self, path: Path) -> None:
-        """``path``: where the commands keep it."""
-        self.path, self.trouble = path, ""
-        self._own: Path | None = None
-
-    def settle(self, tell: Callable[[str, str], None]) -> None:
-        """Keep it in a folder of this process, if it cannot be written where it is; what it has is copied."""
-        folder = self.path.parent
-        if self._own or is_writable(folder):
-            return
-        try:
-            self._own = Path(tempfile.mkdtemp(prefix="galm-"))
-        except OSError:  # it is kept in memory, as far as it is read
-            return
-        mine = self._own / self.path.name
-        for each, copy in ((self.path, mine), (record_path(self.path), record_path(mine))):
-            with suppress(OSError):
-                shutil.copyfile(each, copy)
-        self.path = mine
-        self.trouble = "the index cannot be stored: it is kept until this server ends"
-        tell(str(folder), self.trouble)
-
-    def close(self) -> None:
-        """Remove what was kept for this process."""
-        if self._own:
-            _forget(self._own, record_path(self.path))
+def is_kept(path: Path) -> bool:
+    """Whether there is an index in the file ``path``, which can be written there again."""
+    return path.is_file() and is_writable(path.parent)
 
 
 def is_writable(folder: Path) -> bool:
@@ -130,7 +120,14 @@ def make_again(root: Path, path: Path, error: UserError) -> None:
         update_vectors(maker_of(path) or "", path, lambda *_: None)
 
 
-def make(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -> None:
+def make(
+    root: Path,
+    path: Path,
+    *,
+    vectors: bool,
+    watch: Watch | None = None,
+    waiting: Callable[[], None] = lambda: None,
+) -> None:
     """Make the index of a folder, with its progress and one line of what was done on standard error.
 
     Args:
@@ -138,6 +135,7 @@ def make(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -
         path: the file of the index.
         vectors: whether it gets vectors.
         watch: told what is read.
+        waiting: called before it is waited for another process that makes it.
 
     Raises:
         UserError: there is no source file, or the index cannot be made.
@@ -149,7 +147,12 @@ def make(root: Path, path: Path, *, vectors: bool, watch: Watch | None = None) -
     started, partly = time.perf_counter(), set[str]()
     tell = lambda where, _: partly.update({where} - {str(path)})  # noqa: E731
     ahead = threading.Thread(target=load_ahead, daemon=True, name="loading")
-    with sole_maker(path, console.complain):
+
+    def say(line: str) -> None:
+        console.complain(line)
+        waiting()
+
+    with sole_maker(path, say):
         done = refresh(root, path, processes=processors(), tell=tell, meanwhile=ahead.start, watch=watch)
         try:
             if vectors:

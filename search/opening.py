@@ -72,7 +72,7 @@ def source_of(
         path = named_index(typed)
         return Source(path, *_current(path, None, wait=wait), own=False)
     root, path = _place(folder, start)
-    if _must_be_made(root, path, vectors=vectors):
+    if _must_be_made(root, path, vectors=vectors, tell=wait):
         if not wait:
             return Source(path, root, is_missing=True)
         from search.first_index import made
@@ -106,14 +106,15 @@ def _check_unnamed(root: Path) -> None:
         )
 
 
-def _must_be_made(root: Path, path: Path, *, vectors: bool) -> bool:
-    """Whether there is no index that can be brought up to date; one that cannot be used is told of."""
+def _must_be_made(root: Path, path: Path, *, vectors: bool, tell: bool) -> bool:
+    """Whether there is no index that can be brought up to date; one that cannot be used is told of, if ``tell``."""
     if not os.path.isfile(path):  # noqa: PTH113 - which knows no errors
         return True
     try:
         read_head(path)
     except UnusableIndexError as error:
-        tell_damage(root, error)
+        if tell:
+            tell_damage(root, error)
         return True
     wanted = vectors and not vectors_path(path).exists()
     return wanted and ((record := read_record(path)) is None or record.vectors)

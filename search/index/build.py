@@ -206,7 +206,7 @@ def _usable(read: Callable[[Path], Read], path: Path, tell: Callable[[str, str],
 def _few(root: Path, found: Sequence[Found], reads: Callable[[Task], Part] | None, watch: Watch | None) -> list[Part]:
     """A few files as ``reads`` reads them; nothing if they are many, or one of them ends that process."""
     if watch:
-        watch.begin(len(found))
+        watch.begin(found)
     if reads is None or not 0 < len(found) <= _CHUNK:
         return []
     try:

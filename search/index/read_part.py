@@ -163,8 +163,8 @@ class Watch(Protocol):
     asked: str
     """What is waited for: a question, or the path of a file."""
 
-    def begin(self, files: int) -> None:
-        """So many files will be read."""
+    def begin(self, files: Sequence[Found]) -> None:
+        """These will be read."""
 
     def take(self, part: Part) -> None:
         """These were read."""

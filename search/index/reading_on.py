@@ -10,7 +10,7 @@ import os
 import select
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from data_prep.files.access import reason
 from data_prep.installation import processors
 from data_prep.worker_process import FILE, run_forked
 from experiments.terminal import console
+from search.files.stamps import Found
 from search.index import updating
 from search.index.build import refresh, sole_maker
 from search.index.freshness import CURRENT, MOST_NAMED, Freshness, looked_at
@@ -144,9 +145,9 @@ class _Told:
     def __init__(self, told: Callable[..., None]) -> None:
         self._told, self._read = told, 0
 
-    def begin(self, files: int) -> None:
-        """So many files will be read."""
-        self._told(files=files)
+    def begin(self, files: Sequence[Found]) -> None:
+        """These will be read."""
+        self._told(files=len(files))
 
     def take(self, part: Part) -> None:
         """These were read."""

@@ -15,17 +15,17 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from data_prep.errors import UserError
+from data_prep.errors import UserError, reason_and_file
 from data_prep.files.access import reason
 from data_prep.files.writing import sole_holder
 from data_prep.installation import processors
 from data_prep.worker_pool import LimitedCalls
 from data_prep.worker_process import FILE
-from search.index.build import lock_of, refresh
+from search.index.build import lock_of, refresh, sole_maker
 from search.index.freshness import CURRENT, Freshness, looked_at, read_record
-from search.index.index_file import UnusableIndexError
+from search.index.index_file import OtherVersionError, UnusableIndexError
 from search.index.read_part import Part, Task, Watch
-from search.index.vector_encoding import maker_of, update_vectors
+from search.index.vector_encoding import maker_of, up_to_date, update_vectors
 from search.index.vectors import loaded_encoder, vectors_path
 
 BUDGET: Final = 0.5
@@ -37,13 +37,12 @@ _POLL: Final = 0.02
 _PAUSE: Final = 10.0
 """Seconds after a failure before a server tries again."""
 
-Noticed = Callable[[Sequence[str]], None]
-
 
 def bring_up_to_date(
     root: Path,
     index: Path,
-    noticed: Noticed = lambda _: None,
+    noticed: Callable[[Sequence[str]], None] = lambda _: None,
+    read: Callable[[], None] = lambda: None,
     *,
     tell: Callable[[str, str], None] = lambda *_: None,
     reads: Callable[[Task], Part] | None = None,
@@ -55,6 +54,7 @@ def bring_up_to_date(
         root: the folder.
         index: the file.
         noticed: called with the files that are about to be read or left out.
+        read: called once they are, and can be answered from; then vectors are made.
         tell: called with a path and what is wrong with it.
         reads: as :func:`refresh` takes it.
         watch: the same.
@@ -69,6 +69,7 @@ def bring_up_to_date(
         with sole_holder(lock_of(index), private=True) as alone:
             if alone:
                 refresh(root, index, processes=processors(), tell=tell, noticed=noticed, reads=reads, watch=watch)
+                read()
                 add_vectors(index, tell)
                 return
         time.sleep(_POLL)
@@ -76,9 +77,8 @@ def bring_up_to_date(
 
 
 def add_vectors(index: Path, tell: Callable[[str, str], None]) -> None:
-    """Make or update the vectors of an index in the file ``index``, unless it is to have none."""
-    record = read_record(index)
-    if record and record.vectors:
+    """Update the vectors of an index in the file ``index``, if there are some."""
+    if vectors_path(index).exists():
         update_vectors(maker_of(index) or "", index, tell)
 
 
@@ -105,58 +105,103 @@ def _calls() -> LimitedCalls:
     return calls
 
 
+def read_apart(task: Task) -> Part:
+    """Read a few files in a process that what they cost ends, and not this one.
+
+    Raises:
+        ChildProcessError: it was ended, or could not be started.
+    """
+    part: Part = _calls().call("search.index.read_part:read_part", task)
+    return part
+
+
 class Updates:
     """The updates of one index in a thread, for a process that answers many questions; thread-safe."""
 
-    def __init__(self, index: Path, root: Path | None, tell: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, index: Path, root: Path | None, tell: Callable[[str, str], None], *, vectors: bool = False
+    ) -> None:
         """Nothing is read yet.
 
         Args:
             index: the file.
             root: as :func:`looked_at` takes it.
             tell: called with a path and what is wrong with it.
+            vectors: whether :meth:`complete` makes those that are missing.
         """
-        self._index, self._root, self._tell = index, root, tell
+        self._index, self._root, self._tell, self._vectors = index, root, tell, vectors
         self._turn = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._thread, self._begun = threading.Thread(), 0.0
         self._now, self._failed = CURRENT, -math.inf
-        self.runs = 0
-        """How often what has changed was read."""
+        self.completing = False
+        """Whether vectors are being made of an index that can be answered from."""
 
-    def catch_up(self) -> Freshness:
-        """What is not read yet, after it was waited for while :data:`BUDGET` lasts."""
-        with self._turn:
-            known = self._known()
-            if self._thread is None:
-                self._now = known
-                if known.trouble or known == CURRENT:
-                    return known
-                self._thread = threading.Thread(target=self._update, daemon=True, name="updating")
-                self._thread.start()
-                self._thread.join(BUDGET)
-            if not self._thread.is_alive():
-                self._thread = None
-                return self._now
-            return replace(self._now, reading=(*dict.fromkeys((*self._now.reading, *known.reading)),))
+    def catch_up(self, seconds: float | None = None) -> Freshness:
+        """What is not read yet of the folder as it is now, after that was waited for.
+
+        Args:
+            seconds: for how long, from when its reading began; None: :data:`BUDGET`.
+        """
+        patience = BUDGET if seconds is None else seconds
+        while True:
+            with self._turn:
+                known = self._known()
+                is_own = not self._thread.is_alive()
+                if is_own:
+                    self._now = known
+                    if known.trouble or known == CURRENT:
+                        return known
+                    self._thread = threading.Thread(target=self._update, daemon=True, name="updating")
+                    self._begun = time.monotonic()
+                    self._thread.start()
+                thread, until = self._thread, self._begun + patience
+            thread.join(max(0.0, until - time.monotonic()))
+            now = self._now
+            if is_own:
+                return now
+            if thread.is_alive():  # it may have looked at a file before that was written to
+                reading = (*dict.fromkeys((*now.reading, *known.reading)),)
+                return replace(now, reading=reading, unknown=now.unknown or known.unknown)
+
+    def wait(self, since: float, seconds: float) -> bool:
+        """Whether reading that had begun before the time ``since`` goes on, and ends within so many seconds."""
+        thread = self._thread
+        if not thread.is_alive() or self._begun >= since:
+            return False
+        thread.join(seconds)
+        return not thread.is_alive()
+
+    def complete(self) -> None:
+        """Make the vectors that the index is to have, if they are missing, damaged or of an earlier state of it."""
+        try:
+            record, is_there = read_record(self._index), vectors_path(self._index).exists()
+            is_due = record and record.vectors and (is_there or self._vectors)
+            if not is_due or up_to_date(self._index, maker_of(self._index) or ""):
+                return
+            self.completing = True
+            with sole_maker(self._index, lambda _: None):
+                update_vectors(maker_of(self._index) or "", self._index, self._tell)
+        except (UserError, OSError) as error:
+            self._tell(str(vectors_path(self._index)), f"{reason_and_file(error)}; answered without them")
+        finally:
+            self.completing = False
 
     def prepare(self) -> None:
         """Start the process that reads, and load what makes vectors; what fails is told when it is needed."""
         with suppress(UserError, OSError):
-            _calls().call("search.index.read_part:read_part", Task(Path(), []))
-            if not vectors_path(self._index).exists():
-                return
-            loaded_encoder(maker_of(self._index) or "")
-            with sole_holder(lock_of(self._index), private=True) as alone:
-                if alone:
-                    add_vectors(self._index, self._tell)  # if they are damaged
+            read_apart(Task(Path(), []))
+            if vectors_path(self._index).exists():
+                loaded_encoder(maker_of(self._index) or "")
 
     def _known(self) -> Freshness:
         if self._now.trouble and time.monotonic() < self._failed + _PAUSE:
             return self._now
         try:
             self._root, known = looked_at(self._index, self._root)
-        except (UnusableIndexError, OSError) as error:
+        except OtherVersionError as error:  # which another version of this program uses
             return Freshness(trouble=str(error))
+        except (UnusableIndexError, OSError) as error:  # it is made again
+            return Freshness(unknown=True) if self._root and self._root.is_dir() else Freshness(trouble=str(error))
         return known
 
     def _update(self) -> None:
@@ -166,12 +211,15 @@ class Updates:
         def noticed(paths: Sequence[str]) -> None:
             self._now = Freshness(tuple(paths))
 
-        reads = lambda task: _calls().call("search.index.read_part:read_part", task)  # noqa: E731
-        work = lambda: bring_up_to_date(root, self._index, noticed, tell=self._tell, reads=reads)  # noqa: E731
+        def read() -> None:
+            self._now, self.completing = CURRENT, True
+
+        work = lambda: bring_up_to_date(root, self._index, noticed, read, tell=self._tell, reads=read_apart)  # noqa: E731
         try:
             trouble = trouble_of(work)
+            self._failed = time.monotonic() if trouble else -math.inf
             self._now = replace(self._now, trouble=trouble) if trouble else CURRENT
         except BlockingIOError:
             self._now = replace(self._now, unknown=True)
-            trouble = ""
-        self._failed, self.runs = time.monotonic() if trouble else -math.inf, self.runs + 1
+        finally:
+            self.completing = False

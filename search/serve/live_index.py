@@ -1,4 +1,4 @@
-"""Indexes that are answered from: reopened when replaced, or being opened; and when another look at a folder is due.
+"""An index that is answered from, and reopened when it is replaced; and when another look at its folder is due.
 
 That is before it is said that little is found: a file may have been written after the last look.
 """
@@ -6,7 +6,7 @@ That is before it is said that little is found: a file may have been written aft
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, runtime_checkable
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, 
 from data_prep.errors import UserError
 from search.engine.engine import Engine
 from search.engine.signals import Reranker
+from search.files.stamps import Stamp, stamp_of
 from search.index.code_index import Index
 from search.index.freshness import CURRENT, Freshness, read_record
 from search.index.index_file import Head, UnusableIndexError, open_index, read_head
@@ -23,6 +24,7 @@ from search.index.vectors import DenseRetriever, near_rows, vectors_path
 if TYPE_CHECKING:
     from search.serve.fresh_index import FreshIndex
 
+COMPLETING: Final = "the index is still being completed: the order of hits may change"
 _ATTEMPTS: Final = 5
 """Attempts to open an index that is replaced meanwhile."""
 
@@ -42,7 +44,7 @@ class Opened:
     engine: Engine
     head: Head
     so_far: str = ""
-    """How much of the folder it has, if that is being indexed for the first time; else ""."""
+    """How much of the folder it has, if that is being indexed for the first time, or that vectors are being made."""
 
     @property
     def name(self) -> str:
@@ -72,18 +74,20 @@ class LiveIndex:
         Raises:
             UnusableIndexError: there is no index, or it cannot be used.
         """
-        self._updates, self._runs, self._fresh_until = updates, 0, 0.0
+        self.updates, self._looked, self._fresh_until = updates, 0.0, 0.0
         self.path, self.trouble = path, ""
         self._reranker_of, self._between = reranker_of, seconds_between_looks
         self._looking = threading.Lock()
-        self._tried, self._vectors_tried = file_stamp(path), file_stamp(vectors_path(path))
+        self._tried, self._vectors_tried = self._stamps()
         self._now = self._open()
         self._next_look = time.monotonic() + self._between
 
     def ready(self) -> Opened | None:
         """The current index, unless it is time to look whether its file was replaced or its folder has changed."""
         now = time.monotonic()
-        return self._now if now < self._next_look and (self._updates is None or now < self._fresh_until) else None
+        if self.updates is None:
+            return self._now if now < self._next_look else None
+        return self._now if now < self._fresh_until and not self.updates.completing else None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:  # noqa: ARG002 - one index for all users
         """The current index.
@@ -95,28 +99,39 @@ class LiveIndex:
             try:
                 self._look()
             finally:
-                self._next_look = time.monotonic() + self._between
                 self._looking.release()
+        if self.updates is not None and self.updates.completing:
+            return replace(self._now, so_far=COMPLETING)
         return self._now
 
-    def catch_up(self) -> Freshness:
-        """Read what has changed in the indexed folder, as long as a question may wait, and tell what is not read."""
-        if self._updates is None:
+    def catch_up(self, seconds: float | None = None) -> Freshness:
+        """Read what has changed in the indexed folder, as long as a question may wait, and tell what is not read.
+
+        ``seconds``: as :meth:`Updates.catch_up` takes them.
+        """
+        if self.updates is None:
             return CURRENT
         begun = time.monotonic()
-        found = self._updates.catch_up()
-        if self._updates.runs != self._runs:
-            self._runs, self._next_look = self._updates.runs, 0.0  # the file may be another one now
-        self._fresh_until = begun + LOOKED if found == CURRENT else 0.0
+        found = self.updates.catch_up(seconds)
+        with self._looking:
+            self._look()  # the file may be another one now, made by this process or by another
+        self._looked, self._fresh_until = begun, begun + LOOKED if found == CURRENT else 0.0
         return found
 
-    def prepare(self) -> None:
-        """Load what the first change needs, which its question would wait for."""
-        if self._updates is not None:
-            self._updates.prepare()
+    def look_again(self, since: float, seconds: float) -> bool:
+        """Whether the next question may find more: the last look at the folder had begun before the time ``since``.
+
+        Or what is being read since then is read within so many seconds, which is waited for.
+        """
+        if self.updates is None:
+            return False
+        if self._looked >= since:
+            return self.updates.wait(since, seconds)
+        self._fresh_until = 0.0
+        return True
 
     def _look(self) -> None:
-        stamp, vectors_stamp = file_stamp(self.path), file_stamp(vectors_path(self.path))
+        stamp, vectors_stamp = self._stamps()
         try:
             head = read_head(self.path)
             if head != self._now.head and stamp != self._tried:
@@ -129,6 +144,11 @@ class LiveIndex:
         except (UnusableIndexError, OSError) as error:
             self.trouble = str(error)
         self._tried, self._vectors_tried = stamp, vectors_stamp
+        self._next_look = time.monotonic() + self._between
+
+    def _stamps(self) -> tuple[Stamp, Stamp]:
+        """Of the index and its vectors."""
+        return stamp_of(str(self.path), "target"), stamp_of(str(vectors_path(self.path)), "target")
 
     def _open(self) -> Opened:
         head = read_head(self.path)
@@ -153,64 +173,6 @@ class LiveIndex:
             return near_rows(self.path, head.content, len(index), "")
         except UserError:  # stale or damaged, which `search` reports: BM25 retrieves alone
             return None
-
-
-class OpeningIndex:
-    """An index that is opened in a thread, which has nothing to answer until then."""
-
-    def __init__(self, make: Callable[[], LiveIndex], failed: Callable[[Exception], None]) -> None:
-        """Begin to open it.
-
-        Args:
-            make: opens it.
-            failed: called with an error of ``make``, in the thread.
-        """
-        self._live: LiveIndex | None = None
-        self._make, self._failed = make, failed
-        self._then: Callable[[Opened], None] = lambda _: None
-        threading.Thread(target=self._open, daemon=True, name="opening").start()
-
-    @property
-    def trouble(self) -> str:
-        """As the index has it."""
-        return self._live.trouble if self._live else ""
-
-    def ready(self) -> Opened | None:
-        """As the index has it, once it is open."""
-        return self._live.ready() if self._live else None
-
-    def opened(self, groups: frozenset[str] | None = None) -> Opened:
-        """The index, once it is open."""
-        if self._live is None:
-            raise OpeningError
-        return self._live.opened(groups)
-
-    def then(self, call: Callable[[Opened], None]) -> None:
-        """Call something once the index is open, perhaps in the thread that opens it."""
-        self._then = call
-        if self._live:
-            call(self._live.opened())
-
-    def catch_up(self) -> Freshness:
-        """As the index does, once it is open."""
-        return self._live.catch_up() if self._live else CURRENT
-
-    def _open(self) -> None:
-        try:
-            self._live = self._make()
-            self._live.prepare()
-            self._then(self._live.opened())
-        except Exception as error:  # whatever it is, nobody else would hear of it
-            self._failed(error)
-
-
-def file_stamp(path: Path) -> tuple[int, ...]:
-    """Values that change when a file is replaced or written to; () if there is none."""
-    try:
-        now = path.stat()
-    except OSError:
-        return ()
-    return now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
 
 
 @runtime_checkable

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
+from search.files.stamps import Stamp, stamp_of
 from search.index.freshness import CURRENT, Freshness
 from search.index.index_file import Head, UnusableIndexError
 from search.index.vectors import vectors_path
 from search.repository_list import Member, Repository, RerankerOf, content_of, joined, open_member, parsed_list
-from search.serve.live_index import NothingVisibleError, Opened, OpeningError, file_stamp
+from search.serve.live_index import NothingVisibleError, Opened, OpeningError
 
 _ENGINES: Final = 64
 """Sets of visible repositories that are held ready."""
-
-Stamp = tuple[tuple[int, ...], ...]
+_BETWEEN: Final = 1.0
+"""Seconds between looks."""
 
 
 class LiveList:
@@ -47,7 +48,7 @@ class LiveList:
         self._reranker_of, self._tell, self._by_user = reranker_of, tell, by_user
         self._content, self._mistake = content_of(path), ""
         self.listed = parsed_list(self._content, path)
-        self._looked_at: dict[str, tuple[Path, Stamp]] = {}
+        self._looked_at: dict[str, tuple[Path, Stamp, Stamp]] = {}
         self._members: dict[str, Member] = {}
         self._answered: tuple[Member, ...] | None = None
         self._engines: OrderedDict[tuple[Member, ...], Opened] = OrderedDict()
@@ -89,9 +90,9 @@ class LiveList:
         """Nothing: each repository is brought up to date by ``index --list``."""
         return CURRENT
 
-    def watch(self, seconds: float = 1.0) -> threading.Thread:
+    def watch(self) -> threading.Thread:
         """Look again and again, in a thread, until :meth:`close`."""
-        thread = threading.Thread(target=self._watch, args=(seconds,), daemon=True, name="indexes")
+        thread = threading.Thread(target=self._watch, daemon=True, name="indexes")
         thread.start()
         return thread
 
@@ -120,13 +121,13 @@ class LiveList:
         if not self._by_user:
             self.trouble = f"{troubles:,} of {len(names):,} repositories have no usable index." if troubles else ""
 
-    def _watch(self, seconds: float) -> None:
+    def _watch(self) -> None:
         while not self._ended.is_set():
             try:
                 self.look()
             except (UserError, OSError, MemoryError) as error:
                 self._tell(str(self.path), str(error))
-            self._ended.wait(seconds)
+            self._ended.wait(_BETWEEN)
 
     def _read(self) -> bool:
         """Whether the list can be used, after reading it again: an edit in place may leave its size and times."""
@@ -143,15 +144,15 @@ class LiveList:
 
     def _reopen(self, each: Repository) -> None:
         """Open the index of a repository if it is new or was replaced since the last look."""
-        stamp = (file_stamp(each.index), file_stamp(vectors_path(each.index)))
+        stamps = stamp_of(str(each.index), "target"), stamp_of(str(vectors_path(each.index)), "target")
         known = self._members.get(each.name)
         if known and known.repository.folder != each.folder:
             del self._members[each.name]
         elif known and known.repository != each:
             self._members[each.name] = replace(known, repository=each)
-        if self._looked_at.get(each.name) == (each.folder, stamp):
+        if self._looked_at.get(each.name) == (each.folder, *stamps):
             return
-        self._looked_at[each.name] = (each.folder, stamp)
+        self._looked_at[each.name] = (each.folder, *stamps)
         try:
             self._members[each.name] = open_member(each, self._reranker_of)
         except (UnusableIndexError, OSError) as error:

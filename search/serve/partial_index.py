@@ -1,34 +1,29 @@
-"""What is answered from while the first index of a folder is made: the files that are read so far.
+"""What a server answers from while an index is opened or made: the files that are read so far, then the index."""
 
-Files that a later question is likely about are read beside all others.
-"""
-
-import os
+import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from data_prep.errors import UserError
-from experiments.terminal.console import say
 from search.engine.engine import Engine
-from search.engine.question import asked_words
 from search.engine.signals import Reranker
 from search.files.languages import indexed_suffixes
-from search.files.stamps import Found, modified_at
+from search.files.stamps import Found
 from search.files.tree import checkout_of, found_files
-from search.files.words import terms_of
-from search.first_index import made
+from search.first_index import is_kept, made
 from search.index.build import index_of, watched
 from search.index.code_index import Index
-from search.index.index_file import Head
-from search.index.read_part import Part, Task, Watch, likely_first
+from search.index.freshness import CURRENT, Freshness
+from search.index.index_file import Head, UnusableIndexError
+from search.index.read_part import Part, Watch
 from search.models.packed import maker_at_once
-from search.serve.live_index import LiveIndex, Opened, OpeningError, OpeningIndex
+from search.opening import tell_damage
+from search.serve.live_index import COMPLETING, LiveIndex, Opened, OpeningError
 
 _GROWN: Final = 2
 """How many times as many files must have been read to make it again."""
@@ -36,10 +31,6 @@ _FIRST: Final = 400
 """Files that the first one has about, since a question waits until it is made."""
 _ALONE: Final = 2000
 """Most files that are read while another process makes the index."""
-_LIKELY: Final = 24
-"""Files that are read for a question."""
-_TOGETHER: Final = 8
-"""Files of a call, between which the time is looked at."""
 _PATIENCE: Final = 1.0
 """Seconds within which it is usually known whether there is something to index."""
 
@@ -62,9 +53,11 @@ class PartialIndex(Watch):
         """Nothing was read yet; ``asked`` as in :class:`Watch`."""
         self.asked, self.files, self.read = asked, 0, 0
         self.sought: Sequence[str] = ()
-        """The paths of the files that will be read, if known."""
+        """The paths of the files that are read, once they are known."""
         self.ended = False
         """Whether nobody needs it any more."""
+        self.alone: PartialIndex | None = None
+        """What is read while another process makes the index."""
         self.begun = threading.Event()
         """Set once it is known how many files will be read."""
         self._parts: list[Part] = []
@@ -73,9 +66,10 @@ class PartialIndex(Watch):
         self._made: tuple[Index | None, int] = None, 0
         self._in_made = 0  # of those beside
 
-    def begin(self, files: int) -> None:
-        """So many files will be read."""
-        self.files = files
+    def begin(self, files: Sequence[Found]) -> None:
+        """These will be read, perhaps again."""
+        self.files, self.sought = len(files), [each.path for each in files]
+        self.read, self._parts = 0, []
         self.begun.set()
 
     def take(self, part: Part) -> None:
@@ -136,119 +130,158 @@ class PartialIndex(Watch):
             parts.append(part.taken(files))
         self._made, self._in_made = (index_of(parts), len(known)), len(beside)
 
+    @property
+    def reading(self) -> "PartialIndex":
+        """What is being read."""
+        return self.alone if self.alone and not self.read else self
+
     def read_alone(self, root: Path) -> None:
-        """Read the likeliest files of a folder, until :attr:`ended`, while another process makes the index."""
-        found = found_files(
-            root, indexed_suffixes(documents=False), lambda *_: None, checkout_of(root, lambda *_: None)
-        )
-        self.begin(len(found))
-        self.sought = [each.path for each in found]
-        for _ in watched(root, found, 1, self):
-            if self.ended or self.read >= _ALONE:
-                return
+        """Begin to read the likeliest files of a folder, until :attr:`ended`, since another process makes the index."""
+        self.alone = PartialIndex(self.asked)
+        threading.Thread(target=self._read_alone, args=(root, self.alone), daemon=True, name="reading").start()
+
+    def _read_alone(self, root: Path, into: "PartialIndex") -> None:
+        with suppress(UserError, OSError):  # which the other process tells
+            suffixes, told = indexed_suffixes(documents=False), lambda *_: None
+            found = found_files(root, suffixes, told, checkout_of(root, told))
+            into.begin(found)
+            for _ in watched(root, found, 1, into):
+                if self.ended or into.read >= _ALONE:
+                    return
 
 
-def read_ahead(root: Path, asked: str, partial: PartialIndex, read: Callable[[Task], Part], until: float) -> None:
-    """Read those files that a question is likely about, by the words of their paths.
-
-    Args:
-        root: the folder.
-        asked: the question, or the path of a file.
-        partial: what was read so far and is sought, which gets the files.
-        read: reads some files; a ChildProcessError says that it could not.
-        until: the time, as of ``time.monotonic``, from which on no more are read.
-    """
-    done = partial.paths
-    likely = iter([each for each in _likely(partial.sought, asked) if each not in done][:_LIKELY])
-    while time.monotonic() < until and (files := [*_found(root, islice(likely, _TOGETHER))]):
-        with suppress(ChildProcessError, UserError):
-            partial.add(read(Task(root, files)))
-
-
-def _likely(paths: Sequence[str], asked: str) -> list[str]:
-    """The paths that have words of a question, the likeliest first; of one that names a file, that alone."""
-    if named := max((each for each in paths if each in asked), key=len, default=""):
-        return [named]
-    wanted = frozenset(terms_of(asked_words(asked)))
-    some = [Found(each, 0, 0) for each in paths if any(word in each.lower() for word in wanted)]
-    return [each.path for each in likely_first(some, asked)]
-
-
-def _found(root: Path, paths: Iterator[str]) -> Iterator[Found]:
-    for each in paths:
-        with suppress(OSError):
-            status = os.lstat(root / each)
-            yield Found(each, status.st_size, modified_at(status))
-
-
-class GrowingIndex(OpeningIndex):
-    """An index that is made and opened in a thread; until then what was read so far is answered from."""
+class OpeningIndex:
+    """An index that is opened in a thread, or made; until then what was read so far is answered from."""
 
     def __init__(
         self,
-        partial: PartialIndex,
-        root: Path,
-        reranker_of: Callable[[Index], Reranker | None],
         make: Callable[[], LiveIndex],
-        failed: Callable[[Exception], None],
+        failed: Callable[[Exception], None] = lambda _: None,
+        *,
+        partial: PartialIndex | None = None,
+        root: Path | None = None,
+        reranker_of: Callable[[Index], Reranker | None] = lambda _: None,
+        before: str = "",
     ) -> None:
-        """Begin to make it.
+        """Begin to open it.
 
         Args:
-            partial: is told by ``make`` what is read.
+            make: makes the index, if there is none, and opens it.
+            failed: called with an error of ``make``, in its thread.
+            partial: is told by ``make`` what is read; None: nothing is.
             root: the folder.
             reranker_of: makes the reranker for what is read so far; None: BM25 alone.
-            make: makes the index and opens it.
-            failed: called with an error of ``make``, in its thread.
+            before: why nothing can be answered until something is read; "": the index is being opened.
         """
-        self._partial, self._root, self._reranker_of = partial, root, reranker_of
+        self.partial, self._root, self._reranker_of = partial or PartialIndex(), root, reranker_of
         self._lock, self._so_far = threading.Lock(), dict[Index, Opened]()
-        self._has_failed = False
+        self.live: LiveIndex | None = None
+        """The index, once it is open."""
+        self.error: Exception | None = None
+        """Why it is not."""
+        self.begun, self.ended = time.monotonic(), math.inf
+        self.done = threading.Event()
+        """Set once it is open and complete, or there was an error."""
+        self._make, self._failed, self._before = make, failed, before
+        self._then: Callable[[Opened], None] = lambda _: None
+        threading.Thread(target=self._open, daemon=True, name="opening").start()
 
-        def told(error: Exception) -> None:
-            self._has_failed = True
-            failed(error)
-            partial.begun.set()
+    @property
+    def trouble(self) -> str:
+        """As the index has it."""
+        return self.live.trouble if self.live else ""
 
-        super().__init__(make, told)
-
-    def wait(self, seconds: float = _PATIENCE) -> bool:
-        """Wait until it is known which files will be read; False: it has failed, or there is nothing to wait for."""
-        self._partial.begun.wait(seconds)
-        return not self._has_failed and self._live is None
+    def ready(self) -> Opened | None:
+        """As the index has it, once it is open."""
+        return self.live.ready() if self.live else None
 
     def opened(self, groups: frozenset[str] | None = None) -> Opened:
         """The index once it is open, else one of the files that are read so far."""
-        if self._live is not None:
-            return super().opened(groups)
-        index, read = self._partial.index()
+        return self.live.opened(groups) if self.live else self.so_far()
+
+    def catch_up(self) -> Freshness:
+        """As the index does, once it is open."""
+        return self.live.catch_up() if self.live else CURRENT
+
+    def then(self, call: Callable[[Opened], None]) -> None:
+        """Call something once the index is open, perhaps in the thread that opens it."""
+        self._then = call
+        if self.live:
+            call(self.live.opened())
+
+    def wait(self, seconds: float = _PATIENCE) -> bool:
+        """Wait until it is known which files will be read; False: it has failed, or there is nothing to wait for."""
+        self.partial.begun.wait(seconds)
+        return self.error is None and self.live is None
+
+    def so_far(self, until: float = 0.0) -> Opened:
+        """What is read so far, as :meth:`PartialIndex.index` has it.
+
+        Raises:
+            OpeningError: nothing is.
+        """
+        reading = self.partial.reading
+        index, read = reading.index(until)
         if index is None:
-            raise OpeningError("the folder is being indexed, no file is read yet: ask again in a moment")
+            raise OpeningError(self._before)
         with self._lock:
             if index not in self._so_far:
                 engine = Engine(index, self._reranker_of(index))
                 engine.names.paths.folder = self._root
                 head = Head(len(index), len(index.files), "", 0, f"first {read}")
-                said = f"{read:,} of {self._partial.files:,} files are indexed so far"
-                self._so_far = {index: Opened(engine, head, said)}
-            return self._so_far[index]
+                self._so_far = {index: Opened(engine, head)}
+            some = f"{read:,} of {reading.files:,} files are indexed so far"
+            return replace(self._so_far[index], so_far=COMPLETING if read == reading.files else some)
+
+    def _open(self) -> None:
+        try:
+            self.live = self._make()
+            self._then(self.live.opened())
+            if updates := self.live.updates:
+                updates.complete()
+            self._end()
+            if updates:
+                updates.prepare()
+        except Exception as error:  # whatever it is, nobody else would hear of it
+            self.error = error
+            self._failed(error)
+            self._end()
+
+    def _end(self) -> None:
+        self.ended, self.partial.ended = time.monotonic(), True
+        self.partial.begun.set()
+        self.done.set()
 
 
 def growing(
-    root: Path, path: Path, model: str, live: Callable[[Path], LiveIndex], failed: Callable[[Exception], None]
-) -> GrowingIndex:
-    """An index that is being made, once it is known what will be read, or after a moment.
+    root: Path,
+    path: Path,
+    model: str,
+    live: Callable[[Path], LiveIndex],
+    failed: Callable[[Exception], None] = lambda _: None,
+    *,
+    asked: str = "",
+) -> OpeningIndex:
+    """The index of a folder, which is opened, or made if there is none that can be opened.
 
     Args:
         root: the folder.
         path: the file of the index.
         model: as ``--model`` names it.
         live: opens the index of a file.
-        failed: as :class:`GrowingIndex` takes it.
+        failed: as :class:`OpeningIndex` takes it.
+        asked: as :class:`PartialIndex` takes it.
     """
-    partial = PartialIndex()
-    make = lambda: live(made(root, path, vectors=model != "none", watch=partial))  # noqa: E731
-    found = GrowingIndex(partial, root, maker_at_once(model), make, failed)
-    if found.wait():
-        say(f"indexing {root}: until then, what is read so far answers")
-    return found
+    partial = PartialIndex(asked)
+
+    def make() -> LiveIndex:
+        if is_kept(path):
+            try:
+                return live(path)
+            except UnusableIndexError as error:
+                tell_damage(root, error)
+        return live(made(root, path, vectors=False, watch=partial, waiting=lambda: partial.read_alone(root)))
+
+    at_once = lambda index: maker_at_once(model)(index)  # noqa: E731 - is loaded when it is needed
+    before = "" if is_kept(path) else "the folder is being indexed, no file is read yet: ask again in a moment"
+    return OpeningIndex(make, failed, partial=partial, root=root, reranker_of=at_once, before=before)

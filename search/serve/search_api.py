@@ -1,6 +1,5 @@
 """The part of the JSON API that searches: questions, explanations, and what there is (docs/search-api.md)."""
 
-import os
 import threading
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from search.engine.filters import known_path
 from search.engine.show import LEAST_AGREEMENT, LEAST_WEIGHT, copies_of, result
 from search.engine.signals import Hit
 from search.files.languages import language_names
+from search.files.stamps import Stamp, stamp_of
 from search.index.code_index import Index, text_at
 from search.quality.questions import examples_of
 from search.serve.hit_records import KEPT_FILES, Span, highlighted, prepare, previewed, word_spans
@@ -56,19 +56,17 @@ class FileTexts:
 
     def __init__(self, root: Path | None) -> None:
         """``root``: the indexed folder; None: not known."""
-        self._root, self._kept = root, dict[tuple[str, str], tuple[tuple[int, ...], str]]()
+        self._root, self._kept = root, dict[tuple[str, str], tuple[Stamp, str]]()
         self._changing = threading.Lock()  # rows are prepared in a thread beside the one that answers
 
     def __call__(self, index: Index, row: int) -> str:
         """As :data:`search.serve.hit_records.Read`."""
         root, file = index.source(index.file_number(row), self._root)
         path = f"{root}/{file.path}"
-        try:
-            now = os.lstat(path)
-        except (OSError, ValueError):  # ValueError: a path of an index from elsewhere
+        stamp = stamp_of(path, "itself")
+        if stamp == Stamp():
             return ""
-        stamp = (now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
-        stamp_then, text = self._kept.get((path, file.blobs), ((), ""))
+        stamp_then, text = self._kept.get((path, file.blobs), (None, ""))
         if stamp_then == stamp:
             return text
         text = text_at(index, index.file_number(row), self._root)

@@ -19,18 +19,17 @@ from data_prep.errors import UserError
 from data_prep.files.access import named_path
 from experiments.terminal.console import say
 from experiments.terminal.options import parsed
-from search.first_index import make_again
 from search.index.code_index import rows_of_files
-from search.index.index_file import UnusableIndexError, read_head
+from search.index.index_file import read_head
 from search.index.updating import Updates
 from search.making import complain_about, named_folder
 from search.models.packed import reranker_maker
 from search.opening import judgements_place, source_of
 from search.options import ServeOptions
 from search.quality.query_file import Judgements
-from search.serve.live_index import LiveIndex, OpeningIndex
+from search.serve.live_index import LiveIndex
 from search.serve.live_list import LiveList
-from search.serve.partial_index import growing
+from search.serve.partial_index import OpeningIndex, growing
 from search.serve.web_app import Proxy, check_header, read_secret, web_app
 
 ADDRESS: Final = "127.0.0.1"
@@ -72,26 +71,22 @@ def serve(arguments: Sequence[str]) -> None:
 def _of_index(options: ServeOptions, failed: Callable[[Exception], None]) -> ASGIApp:
     """The application over one index, which is opened meanwhile; ``failed`` is called with an error of that."""
     folder = named_folder(options.folder) if options.folder else None
-    vectors = options.model != "none"
-    source = source_of(options.index, None if options.index else folder, vectors=vectors, wait=False)
+    with_model = options.model != "none"
+    source = source_of(options.index, None if options.index else folder, vectors=with_model, wait=False)
     root, reranker_of = folder or source.root, reranker_maker(options.model)
 
     def live(path: Path) -> LiveIndex:
-        return LiveIndex(path, reranker_of, updates=Updates(path, root, complain_about))
+        updates = Updates(path, root, complain_about, vectors=with_model and source.own)
+        return LiveIndex(path, reranker_of, updates=updates)
 
-    def live_or_mended() -> LiveIndex:
-        try:
-            return live(source.path)
-        except UnusableIndexError as error:
-            if root is None or not source.own:
-                raise
-            make_again(root, source.path, error)
-        return live(source.path)
-
-    if source.is_missing and root is not None:
-        answering: OpeningIndex = growing(root, source.path, options.model, live, failed)
+    if not source.is_missing:
+        tell_rows(source.path)
+    if root is None or not source.own:
+        answering: OpeningIndex = OpeningIndex(lambda: live(source.path), failed)
     else:
-        answering = _opening(source.path, live_or_mended, failed)
+        answering = made = growing(root, source.path, options.model, live, failed)
+        if source.is_missing and made.wait():
+            say(f"indexing {root}: until then, what is read so far answers")
     return web_app(
         answering,
         _name_of(options),
@@ -102,8 +97,8 @@ def _of_index(options: ServeOptions, failed: Callable[[Exception], None]) -> ASG
     )
 
 
-def _opening(path: Path, live: Callable[[], LiveIndex], failed: Callable[[Exception], None]) -> OpeningIndex:
-    """An index that exists, which is opened meanwhile.
+def tell_rows(path: Path) -> None:
+    """Print how much an index has.
 
     Raises:
         UserError: it has no rows.
@@ -112,7 +107,6 @@ def _opening(path: Path, live: Callable[[], LiveIndex], failed: Callable[[Except
     if not head.rows:
         raise UserError(f"the index {path} is empty: index a folder that has source files")
     say(f"{rows_of_files(head.rows, head.files)} in {path}")
-    return OpeningIndex(live, failed)
 
 
 def _of_list(options: ServeOptions) -> ASGIApp:

@@ -33,7 +33,7 @@ from data_prep.languages.registry import languages
 from search.quality.query_file import Judgements
 from search.repository_list import USER
 from search.serve.code_api import CodeApi, FileApi, PostsApi
-from search.serve.live_index import OpeningIndex
+from search.serve.partial_index import OpeningIndex
 from search.serve.quality_api import QualityApi
 from search.serve.requests import GROUPS, Answering, Turns, json_answer, refused
 from search.serve.search_api import SearchApi

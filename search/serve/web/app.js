@@ -118,7 +118,7 @@ function tellIndex(told, waited) {
 async function tellAbout(waited = false) {
   try {
     const told = await ask("/health", {});
-    if (told.index !== answered) tellIndex(told, waited);
+    if (told.index !== answered || (waited && !told.indexing)) tellIndex(told, waited);
     if (told.trouble) complain(byId("notice"), `results come from an older index: ${told.trouble}`);
     if (!told.indexing) return;
     complain(byId("notice"), told.indexing);

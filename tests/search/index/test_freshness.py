@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,12 +22,15 @@ from neural_code_search.folder_index import index_folder
 from neural_code_search.folder_index import open_index as open_from_python
 from search import first_index
 from search.index import build, updating
-from search.index.freshness import CURRENT, Freshness, looked_at, read_record
+from search.index.freshness import CURRENT, Freshness, looked_at, read_record, want_vectors
 from search.index.index_file import open_index
+from search.index.vector_encoding import up_to_date
 from search.index.vectors import vectors_path
 from search.opening import index_place
 from search.serve import server as server_module
-from search.serve.live_index import LiveIndex, OpeningIndex
+from search.serve.live_index import COMPLETING, LiveIndex
+from search.serve.partial_index import OpeningIndex
+from tests.conftest import REPOSITORY
 
 FILES = {"store.py": "def open_the_door():\n    pass\n", "sub/other.py": "def close_the_window():\n    pass\n"}
 ASKED = ("--model=none", "--json")
@@ -203,7 +207,7 @@ def test_a_server_looks_again_before_it_says_that_little_is_found(root, monkeypa
         assert names(ask(port, "/api/search", {"q": "open the door"}).told)[0] == "open_the_door"
         write(root, {"new.py": "def lock_the_box():\n    pass\n"})
         assert "lock_the_box" not in names(ask(port, "/api/search", {"q": "open the door"}).told)
-        assert updates.runs == 0  # a strong answer is given at once
+        assert looked_at(path, root)[1] != CURRENT  # a strong answer is given at once
         assert names(ask(port, "/api/search", {"q": "lock the box"}).told)[0] == "lock_the_box"
         write(root, {"other.py": "def weigh_the_crate():\n    lock_the_box()\n", "app.rb": "def mend\nend\n"})
         assert ask(port, "/api/usages", {"name": "weigh_the_crate"}).told["definition_count"] == 1
@@ -264,6 +268,115 @@ def test_a_server_says_what_it_still_reads_and_what_fails(root, monkeypatch):
     updates = updating.Updates(path, root, lambda *_: None)
     assert updates.catch_up().trouble == "Permission denied: /cache"
     assert updates.catch_up().trouble == "Permission denied: /cache"  # and is not tried at each question
+
+
+def test_a_server_answers_at_once_from_what_another_process_has_read(root):
+    path = index_place(root)
+    live = LiveIndex(path, lambda _: None, seconds_between_looks=60.0, updates=updating.Updates(path, root, print))
+    live.catch_up()
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    index_of(root, path)
+    assert live.catch_up() == CURRENT
+    assert "open_the_gate" in live.opened().engine.index.names
+
+
+def test_what_is_written_while_other_files_are_read_is_read_before_the_next_answer(root, monkeypatch):
+    path, read, go_on, later = index_place(root), threading.Event(), threading.Event(), []
+    updates, work = updating.Updates(path, root, print), updating.bring_up_to_date
+
+    def slow(*given: object, **options: object) -> None:
+        work(*given, **options)
+        read.set()
+        assert go_on.wait(60)
+
+    monkeypatch.setattr(updating, "bring_up_to_date", slow)
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    threads = [threading.Thread(target=call) for call in (updates.catch_up, lambda: later.append(updates.catch_up()))]
+    threads[0].start()
+    assert read.wait(60)
+    write(root, {"late.py": "def weigh_the_crate():\n    pass\n"})
+    threads[1].start()
+    time.sleep(0.2)
+    go_on.set()
+    for each in threads:
+        each.join(60)
+    assert later == [CURRENT]
+    assert "weigh_the_crate" in open_index(path).names
+
+
+def test_what_is_being_read_is_waited_for_before_little_is_found(root, monkeypatch):
+    go_on, work = threading.Event(), updating.bring_up_to_date
+    updates = updating.Updates(index_place(root), root, print)
+    monkeypatch.setattr(updating, "bring_up_to_date", lambda *a, **b: (go_on.wait(60), work(*a, **b)))
+    began = time.monotonic()
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    assert updates.catch_up(0.0).reading == ("store.py",)
+    since = time.monotonic()
+    assert not updates.wait(began, 60.0)  # it has begun for who asks
+    assert not updates.wait(since, 0.0)
+    go_on.set()
+    assert updates.wait(since, 60.0)
+    assert not updates.wait(since, 60.0)
+    assert updates.catch_up() == CURRENT
+
+
+def test_an_index_that_is_removed_while_a_server_runs_is_made_again(root):
+    path = index_place(root)
+    live = LiveIndex(path, lambda _: None, updates=updating.Updates(path, root, print))
+    live.catch_up()
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    path.unlink()
+    assert live.catch_up() == CURRENT
+    assert "open_the_gate" in live.opened().engine.index.names
+
+
+def test_an_index_answers_while_its_vectors_are_made_and_says_so(root, monkeypatch):
+    path, go_on = index_place(root), threading.Event()
+    live = LiveIndex(path, lambda _: None, updates=updating.Updates(path, root, print))
+    monkeypatch.setattr(updating, "add_vectors", lambda *_: go_on.wait(60))
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    while live.catch_up(0.1) != CURRENT:
+        time.sleep(0.02)
+    assert "open_the_gate" in live.opened().engine.index.names
+    assert (live.opened().so_far, live.ready()) == (COMPLETING, None)
+    go_on.set()
+    while live.opened().so_far:
+        time.sleep(0.02)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from search.index import updating
+updating.add_vectors = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+updating.bring_up_to_date(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+def test_an_update_that_is_killed_before_its_vectors_are_made_is_completed_later(root):
+    path = index_place(root)
+    updates = updating.Updates(path, root, print, vectors=True)
+    want_vectors(path, wanted=True)
+    updates.complete()
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run([sys.executable, "-c", KILLED, root, path], env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert updates.catch_up() == CURRENT
+    assert "open_the_gate" in open_index(path).names
+    assert not up_to_date(path, "")
+    updates.complete()
+    assert up_to_date(path, "")
+
+
+def test_missing_vectors_are_made_by_who_answers_with_them_alone(root):
+    path = index_place(root)
+    want_vectors(path, wanted=True)
+    updates = updating.Updates(path, root, print)
+    write(root, {"store.py": "def open_the_gate():\n    pass\n"})
+    assert updates.catch_up() == CURRENT
+    updates.complete()
+    assert not vectors_path(path).exists()
 
 
 def test_python_answers_for_the_files_as_they_are(root):
@@ -346,7 +459,7 @@ def test_vectors_that_are_damaged_are_made_again(root, capsys):
         assert capsys.readouterr().err == f"the vectors of the index of {root} are damaged: they are made again\n"
         assert path.read_bytes() == before
     flip(path)
-    updating.Updates(index_place(root), root, lambda *_: None).prepare()
+    updating.Updates(index_place(root), root, lambda *_: None).complete()
     assert path.read_bytes() == before
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from data_prep.errors import UserError
 from search import first_index
-from search.index import build
+from search.index import build, updating
 from search.index.index_file import open_index
 from search.index.read_part import likely_first
-from search.serve import fresh_index, partial_index
+from search.serve import fresh_index, live_index, partial_index
 from search.serve.agent_tools import AgentTools
 from tests.search import serving
 from tests.search.serving import settled
@@ -130,13 +130,13 @@ def test_what_changed_meanwhile_is_said_until_it_is_read(root, monkeypatch, fres
     tools = AgentTools(index)
     tools.search("open the till")
     settled(index)
-    monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
+    monkeypatch.setattr(live_index, "LOOKED", 0.0)
     monkeypatch.setattr(fresh_index, "PATIENCE", 0.2)
-    go_on, real = threading.Event(), fresh_index.refresh
-    monkeypatch.setattr(fresh_index, "refresh", lambda *a, **b: (go_on.wait(60), real(*a, **b)))
+    go_on, real = threading.Event(), updating.refresh
+    monkeypatch.setattr(updating, "refresh", lambda *a, **b: (go_on.wait(60), real(*a, **b)))
     (root / "till.py").write_text("def open_till_door():\n    return 2\n")
     found = tools.search("open the till")
-    assert found["notice"] == "changed files are being read: hits may be old"
+    assert found["notice"] == "1 changed file is being read: hits in it may be old (till.py)"
     assert (found["results"][0]["name"], found["results"][0]["changed"]) == ("open_till", True)
     assert not any("changed" in hit for hit in found["results"] if hit["path"] != "till.py")
     go_on.set()
@@ -147,7 +147,7 @@ def test_what_changed_meanwhile_is_said_until_it_is_read(root, monkeypatch, fres
 
 
 def test_the_folder_is_looked_at_again_before_little_is_found(root, monkeypatch, fresh):
-    monkeypatch.setattr(fresh_index, "LOOKED", 60.0)
+    monkeypatch.setattr(live_index, "LOOKED", 60.0)
     index = settled(fresh(root))
     tools = AgentTools(index)
     (root / "late.py").write_text("def weigh_the_crate():\n    return open_till()\n")
@@ -163,23 +163,52 @@ def test_the_folder_is_looked_at_again_before_little_is_found(root, monkeypatch,
 
 
 def test_a_file_that_is_gone_is_not_answered_from(root, monkeypatch, fresh):
-    monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
+    monkeypatch.setattr(live_index, "LOOKED", 0.0)
     tools = AgentTools(fresh(root))
     assert tools.search("open the till")["results"][0]["path"] == "till.py"
     (root / "till.py").unlink()
     assert all(hit["path"] != "till.py" for hit in tools.search("open the till")["results"])
 
 
-def test_an_index_that_cannot_be_stored_is_kept_while_the_server_runs(root, monkeypatch, fresh):
-    told = []
-    index = fresh(root, "none", lambda _, line: told.append(line))
+def test_a_folder_that_is_away_is_said_to_be_until_it_is_back(root, tmp_path, monkeypatch, fresh):
+    monkeypatch.setattr(live_index, "LOOKED", 0.0)
+    tools = AgentTools(settled(fresh(root)))
+    root.rename(tmp_path / "away")
+    found = tools.search("open the till")
+    assert found["notice"] == f"answered from the index as it was: {root} no longer exists"
+    assert found["results"][0]["changed"]
+    (tmp_path / "away" / "late.py").write_text("def weigh_the_crate():\n    return 1\n")
+    (tmp_path / "away").rename(root)
+    found = tools.search("weigh the crate")
+    assert found["results"][0]["name"] == "weigh_the_crate"
+    assert "notice" not in found
+
+
+def test_two_servers_of_a_folder_answer_from_what_either_has_read(root, monkeypatch, fresh):
+    monkeypatch.setattr(live_index, "LOOKED", 0.0)
+    both = [AgentTools(settled(fresh(root))) for _ in range(2)]
+    for number in range(3):
+        (root / "till.py").rename(root / f"till{number}.py")
+        (root / f"till{number}.py").rename(root / "till.py")
+        (root / "late.py").write_text(f"def weigh_the_crate_{number}():\n    return 1\n")
+        for tools in both:
+            found = tools.search(f"weigh_the_crate_{number}")
+            assert found["results"][0]["name"] == f"weigh_the_crate_{number}"
+            assert "notice" not in found
+
+
+def test_an_index_that_cannot_be_stored_is_kept_while_the_server_runs(root, monkeypatch, fresh, capsys):
+    index = fresh(root)
     kept = index.path
     monkeypatch.setattr(first_index, "is_writable", lambda _: False)
-    monkeypatch.setattr(fresh_index, "LOOKED", 0.0)
+    monkeypatch.setattr(live_index, "LOOKED", 0.0)
     tools = AgentTools(index)
     for _ in range(2):
         assert "is kept until this server ends" in tools.search("open the till")["notice"]
-    assert (len(told), kept.exists(), index.path.exists()) == (1, False, True)
+    assert capsys.readouterr().err.count("no index can be kept in") == 1
+    assert (kept.exists(), index.path.exists()) == (False, True)
+    (root / "late.py").write_text("def weigh_the_crate():\n    return 1\n")
+    assert tools.search("weigh the crate")["results"][0]["name"] == "weigh_the_crate"
     assert index.path.parent.stat().st_mode & 0o77 == 0
     index.close()
     assert not index.path.parent.exists()
@@ -204,14 +233,14 @@ def test_a_full_disk_leaves_an_answer(root, monkeypatch, fresh):
     monkeypatch.setattr(build, "save_index", full)
     found = AgentTools(fresh(root)).search("open the till")
     assert found["results"][0]["path"] == "till.py"
-    assert found["notice"] == "the index could not be stored or updated (No space left on device)"
+    assert found["notice"] == "the index could not be stored (No space left on device)"
 
 
 def test_a_folder_without_sources_and_a_fault_are_told(root, tmp_path, monkeypatch, fresh):
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="has no source file"):
         fresh(tmp_path / "empty").current()
-    monkeypatch.setattr(fresh_index, "refresh", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(first_index, "refresh", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         fresh(root).current()
 
@@ -245,8 +274,8 @@ def test_while_another_process_makes_the_index_the_likely_files_are_read_alone(r
 
 
 def test_many_ask_at_once_and_it_is_read_once(root, monkeypatch, fresh):
-    rounds, real = [], fresh_index.refresh
-    monkeypatch.setattr(fresh_index, "refresh", lambda *a, **b: (rounds.append(1), real(*a, **b)))
+    rounds, real = [], first_index.refresh
+    monkeypatch.setattr(first_index, "refresh", lambda *a, **b: rounds.append(1) or real(*a, **b))
     index = fresh(root)
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(index.current("till"))) for _ in range(8)]

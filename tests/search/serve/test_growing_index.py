@@ -11,7 +11,7 @@ from data_prep.errors import UserError
 from search.index.build import refresh
 from search.opening import index_place
 from search.serve.live_index import LiveIndex
-from search.serve.partial_index import GrowingIndex, PartialIndex
+from search.serve.partial_index import OpeningIndex, PartialIndex
 from search.serve.web_app import web_app
 
 TILL = {"till.py": 'def open_till():\n    """Open the till."""\n    return True\n'}
@@ -28,7 +28,7 @@ def growing(tmp_path):
         refresh(root, path, processes=0, tell=lambda *_: None, watch=partial)
         return LiveIndex(path, lambda _: None)
 
-    live = GrowingIndex(partial, root, lambda _: None, make, failures.append)
+    live = OpeningIndex(make, failures.append, partial=partial, root=root, before="the folder is being indexed")
     with running_app(web_app(live, "none", root=root)) as (port, _):
         yield port, partial
         partial.look.set()
@@ -80,13 +80,8 @@ def test_an_index_that_is_there_is_not_being_made(tmp_path):
 
 def test_what_is_made_at_once_is_not_waited_for(tmp_path):
     root, partial, failures = write(tmp_path / "shop", TILL), PartialIndex(), []
-    live = GrowingIndex(
-        partial,
-        root,
-        lambda _: None,
-        lambda: LiveIndex(index_of(root, index_place(root)), lambda _: None),
-        failures.append,
-    )
+    make = lambda: LiveIndex(index_of(root, index_place(root)), lambda _: None)  # noqa: E731
+    live = OpeningIndex(make, failures.append, partial=partial, root=root)
     end = time.monotonic() + 60
     while live.ready() is None and time.monotonic() < end:
         time.sleep(0.02)
@@ -94,11 +89,11 @@ def test_what_is_made_at_once_is_not_waited_for(tmp_path):
     assert not failures
 
 
-def test_the_error_of_a_folder_without_sources_is_told_before_anything_is_served(tmp_path):
+def test_the_error_of_a_folder_without_sources_is_told_before_anything_is_served():
     def make():
         raise UserError("no source file")
 
     failures = []
-    live = GrowingIndex(PartialIndex(), tmp_path, lambda _: None, make, failures.append)
+    live = OpeningIndex(make, failures.append)
     assert not live.wait(30.0)
     assert [str(each) for each in failures] == ["no source file"]

@@ -14,7 +14,8 @@ from search.models.packed import reranker_maker
 from search.quality.questions import examples_of
 from search.serve import search_api
 from search.serve.hit_records import prepare
-from search.serve.live_index import LiveIndex, OpeningIndex
+from search.serve.live_index import LiveIndex
+from search.serve.partial_index import OpeningIndex
 from search.serve.search_api import FileTexts
 from search.serve.web_app import web_app
 

@@ -232,7 +232,7 @@ def test_a_client_that_goes_away_while_it_asks_ends_the_server(tmp_path, writes)
 
 
 def test_a_file_that_changed_is_found_at_the_next_question(tree, monkeypatch):
-    monkeypatch.setattr("search.serve.fresh_index.LOOKED", 0.0)
+    monkeypatch.setattr("search.serve.live_index.LOOKED", 0.0)
     monkeypatch.setattr("search.serve.fresh_index.PATIENCE", 60.0)
     with fresh(tree) as made:
         tools = AgentTools(made)

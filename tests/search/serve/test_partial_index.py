@@ -15,7 +15,7 @@ def test_the_first_index_has_some_files_and_the_next_all(tmp_path):
     checkout = checkout_of(root, lambda *_: None)
     found = found_files(root, indexed_suffixes(documents=False), lambda *_: None, checkout)
     partial = PartialIndex()
-    partial.begin(2 * len(found))
+    partial.begin([*found, *found])
     for _ in watched(root, found, 1, partial):
         pass
     index, files = partial.index()

@@ -12,8 +12,9 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from cli.main import main
-from search.serve.live_index import LiveIndex, OpeningIndex
+from search.serve.live_index import LiveIndex
 from search.serve.live_list import LiveList
+from search.serve.partial_index import OpeningIndex
 from search.serve.web_app import Proxy, read_secret, web_app
 
 SECRET = "0123456789abcdef0123456789abcdef"

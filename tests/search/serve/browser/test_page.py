@@ -15,7 +15,7 @@ from search.index.build import refresh
 from search.models.packed import reranker_maker
 from search.quality.query_file import Judgements
 from search.serve.live_index import LiveIndex
-from search.serve.partial_index import GrowingIndex
+from search.serve.partial_index import OpeningIndex
 from search.serve.web_app import web_app
 from search.snippets import command
 from tests.data_prep.posts.dumps import small_dump
@@ -155,7 +155,7 @@ def test_a_page_asks_again_once_all_is_indexed(browser, tmp_path):
         refresh(root, path, processes=0, tell=lambda *_: None, watch=partial)
         return LiveIndex(path, lambda _: None)
 
-    live = GrowingIndex(partial, root, lambda _: None, make, failures.append)
+    live = OpeningIndex(make, failures.append, partial=partial, root=root)
     with running_app(web_app(live, "none", root=root)) as (port, _):
         command = [node, HERE / "growing.mjs", f"http://127.0.0.1:{port}", program]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
