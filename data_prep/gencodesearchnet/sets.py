@@ -176,7 +176,7 @@ _CORPUS: Final = Place(
     "pairs",
     "the code-docstring corpus, not AdvTest's training set",
 )
-FINE_TUNING: Final = Entry("train_adv", "codesearchnet_adv", "Python", 251_820, (), (*published("train_adv"), _CORPUS))
+FINE_TUNING: Final = Entry("train_adv", "Python", 251_820, (), (*published("train_adv"), _CORPUS))
 TESTED: Final = "code of a test subset"
 TRAINED: Final = "validation code that is in training"
 
