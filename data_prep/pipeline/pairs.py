@@ -46,7 +46,7 @@ class JavaSources(ABC):
     def java_files(self) -> Iterator[SourceFile]:
         """Every source file, in order."""
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self) -> MadePairs:
         """Build the pairs, in the order that :meth:`extracted` gives them.
 
         Raises:
@@ -54,7 +54,7 @@ class JavaSources(ABC):
             OSError: a file cannot be read, or a process was killed.
         """
         config, watch = self._config, Stopwatch()
-        found = self.extracted(progress)
+        found = self.extracted()
         found.broken += self.left_out
         watch.stage("extract")
         distinct = self.distinct(found.pairs)
@@ -67,9 +67,9 @@ class JavaSources(ABC):
         source = f"{found.methods:,} documented methods in {found.files:,} files{_in_words(found.broken)}"
         return MadePairs(splits, manifest, source + _left_out(found.dropped, distinct.dropped), watch.seconds)
 
-    def extracted(self, progress: bool) -> Extracted:
+    def extracted(self) -> Extracted:
         """What is extracted from the files."""
-        return extract_all(self.java_files(), self._config, progress=progress)
+        return extract_all(self.java_files(), self._config)
 
     def distinct(self, pairs: Sequence[Pair]) -> Distinct:
         """The pairs without copies."""
@@ -160,7 +160,7 @@ def _add(found: Extracted, origin: str, file: CorpusFile, function: CorpusFuncti
     found.fingerprints.append(Fingerprint.of(code, language(file.language).keywords))
 
 
-def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: bool) -> MadePairs:
+def pairs_of_corpus(shards: Sequence[Path], config: DataConfig) -> MadePairs:
     """The pairs of ``--data.language`` in ``shards``, split by ``--data.split``.
 
     Raises:
@@ -170,7 +170,7 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
     watch = Stopwatch()
     heads = [read_head(path) for path in shards]
     tasks = [ShardTask(path, config) for path in shards]
-    found = collected(_READ, tasks, config, unit="shards", total=len(tasks), progress=progress)
+    found = collected(_READ, tasks, config, unit="shards")
     watch.stage("read")
     pairs, duplicates = _without_duplicates(found)
     watch.stage("duplicates")
