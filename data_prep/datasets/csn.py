@@ -18,7 +18,7 @@ from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_called, language_of
-from data_prep.pipeline.code_rows import CodeRow, code_row, read_rows
+from data_prep.pipeline.code_rows import CodeRow, code_row, placed, read_rows
 from data_prep.pipeline.duplicates import Distinct, drop_duplicates
 from data_prep.pipeline.filters import Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import wrap
@@ -216,6 +216,5 @@ class Csn(JavaSources):
 
 def _place_in_corpus(pair: Pair) -> tuple[Any, ...]:
     """Sort key of a pair: its split and its place."""
-    method = pair.method
-    split = SPLITS.index(method.split) if method.split else len(SPLITS)
-    return split, method.path, method.start_line, method.end_line, method.source, pair.query_text
+    split = pair.method.split
+    return SPLITS.index(split) if split else len(SPLITS), *placed(pair)

@@ -65,7 +65,8 @@ class JavaSources(ABC):
         if self.rule.by == "project":
             manifest["pairs_of_projects"] = _by_origin(splits, project_of)
         source = f"{found.methods:,} documented methods in {found.files:,} files{_in_words(found.broken)}"
-        return MadePairs(splits, manifest, source + _left_out(found.dropped, distinct.dropped), watch.seconds)
+        left_out = counted_reasons([], found.dropped + Counter(distinct.dropped))
+        return MadePairs(splits, manifest, source + left_out, watch.seconds)
 
     def extracted(self) -> Extracted:
         """What is extracted from the files."""
@@ -74,11 +75,6 @@ class JavaSources(ABC):
     def distinct(self, pairs: Sequence[Pair]) -> Distinct:
         """The pairs without copies."""
         return drop_duplicates(pairs, self._config.near_duplicate)
-
-
-def _left_out(dropped: Counter[str], copies: Mapping[str, int]) -> str:
-    """How many methods are left out for each reason, for a line."""
-    return counted_reasons([], dropped + Counter(copies))
 
 
 def _about(found: Extracted, distinct: Distinct, config: DataConfig) -> dict[str, Any]:
@@ -185,6 +181,7 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig) -> MadePairs:
         for each in _counted(head, config)
         for path, reason in each.get("broken_files", ())
     ]
+    copies = Counter({f"{name} copies": number for name, number in duplicates.items()})
     counts: dict[str, Any] = {
         "trees": len(heads),
         "functions": functions,
@@ -202,7 +199,7 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig) -> MadePairs:
             "pairs_of_trees": _by_origin(splits, str),
         },
         f"{functions:,} functions of {len(heads):,} source trees{_in_words(broken)}"
-        f"{_left_out(reasons + found.dropped, {f'{name} copies': number for name, number in duplicates.items()})}",
+        f"{counted_reasons([], reasons + found.dropped + copies)}",
         watch.seconds,
     )
 

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -55,15 +56,12 @@ class Table:
             _stream_archive(self, feed)
             return
         with open_regular(self.path) as file:
-            if not file.peek(2).startswith(b"\x1f\x8b"):
-                for chunk in iter(lambda: file.read(_CHUNK), b""):
-                    feed(chunk)
-                return
-            bound = _Bound(self.name, os.fstat(file.fileno()).st_size, feed)
+            source: BufferedReader | gzip.GzipFile = file
+            if file.peek(2).startswith(b"\x1f\x8b"):
+                source, feed = gzip.GzipFile(fileobj=file), _Bound(self.name, os.fstat(file.fileno()).st_size, feed)
             try:
-                with gzip.GzipFile(fileobj=file) as unpacked:
-                    for chunk in iter(lambda: unpacked.read(_CHUNK), b""):
-                        bound(chunk)
+                for chunk in iter(lambda: source.read(_CHUNK), b""):
+                    feed(chunk)
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise UserError(f"{self.name} is damaged ({error}): get it again") from error
 
