@@ -108,8 +108,10 @@ class DataConfig:
             raise UserError(f"--data.release takes a release such as 17 or 17.0.19, not {self.release!r:.60}")
         if self.hold_out and self.split == "random":
             raise UserError("--data.hold_out leaves out a whole source tree: it takes --data.split=repo")
-        _check_names("extra_train_sets", self.extra_sets, self.extra_train_sets)
-        _check_names("exclude_overlap_with", self.apart_sets, self.exclude_overlap_with)
+        for option in ("extra_train_sets", "exclude_overlap_with"):
+            typed = getattr(self, option)
+            if not all(name for name, _ in named_sets(typed)):
+                raise UserError(f"--data.{option} takes comma-separated DATASET or DATASET:PATH, not {typed!r}")
 
     @property
     def has_statements(self) -> bool:
@@ -143,11 +145,6 @@ _DATA_BOUNDS: Final = {
     "split_seed": SEED,
     "processes": WORKERS,
 }
-
-
-def _check_names(flag: str, sets: tuple[tuple[str, str], ...], typed: str) -> None:
-    if not all(name for name, _ in sets):
-        raise UserError(f"--data.{flag} takes comma-separated DATASET or DATASET:PATH, not {typed!r}")
 
 
 DATASETS: Final[dict[str, str]] = {
@@ -188,8 +185,8 @@ class DataSet(Protocol):
         """Name and version of the raw data; called after ``inputs``."""
         ...
 
-    def make(self, progress: bool) -> "MadePairs":
-        """Build its pairs, with a progress bar on the terminal if ``progress``."""
+    def make(self) -> "MadePairs":
+        """Build its pairs, with a progress bar on a terminal."""
         ...
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -29,9 +29,7 @@ _OF_LANGUAGES: Final = frozenset(("language", "split"))
 """Fields that only data sets of several languages read."""
 
 
-def prepare(
-    name: str, config: DataConfig, *, command: str, say: Callable[[str], None], progress: bool = True
-) -> PreparedData:
+def prepare(name: str, config: DataConfig, *, command: str, say: Callable[[str], None]) -> PreparedData:
     """The data set ``name`` prepared under ``config.root``, limited to ``config.limit`` pairs.
 
     A prepared data set is reused if raw data, settings and program are the same and no file is damaged; otherwise it is
@@ -42,7 +40,6 @@ def prepare(
         config: section ``data`` of the configuration.
         command: what the user typed, for the manifest.
         say: prints a line on why the data set is prepared, and then a line on the result.
-        progress: whether to show a progress bar on a terminal.
 
     Raises:
         ValueError: the name or a setting is invalid, or the raw data are not available or contain too few pairs.
@@ -59,7 +56,7 @@ def prepare(
             found = _found(folder, sources)  # that process may have made it
             if isinstance(found, str):
                 say(f"preparing {name}: {found}")
-                say(_make(raw, sources, folder, command, progress))
+                say(_make(raw, sources, folder, command))
                 found = open_prepared(folder)
     return limit_pairs(found, config.limit)
 
@@ -95,15 +92,11 @@ class Sources:
     @property
     def fingerprint(self) -> str:
         """One sha256 over everything."""
-        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()
-
-    def as_dict(self) -> dict[str, Any]:
-        """The record in the manifest."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
     def change_since(self, manifest: Mapping[str, Any]) -> str:
         """A short description of the difference from the manifest's record; "" if there is none."""
-        now, before = self.as_dict(), manifest.get("sources")
+        now, before = asdict(self), manifest.get("sources")
         if before == now:
             return ""
         if not before:
@@ -142,15 +135,15 @@ def _input(path: Path) -> dict[str, Any]:
     return {"name": path.name, "bytes": size, "sha256": digest.hexdigest()}
 
 
-def _make(raw: DataSet, sources: Sources, folder: Path, command: str, progress: bool) -> str:
-    made = raw.make(progress)
+def _make(raw: DataSet, sources: Sources, folder: Path, command: str) -> str:
+    made = raw.make()
     manifest = {
         "dataset": sources.dataset,
         "origin": sources.origin,
         "command": command,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "fingerprint": sources.fingerprint,
-        "sources": sources.as_dict(),
+        "sources": asdict(sources),
         **made.manifest,
         "seconds": dict(made.seconds),
     }

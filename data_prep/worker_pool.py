@@ -5,6 +5,7 @@ by what it costs or by a fault of a parser, costs that item alone: another proce
 """
 
 import atexit
+import pkgutil
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from data_prep.files.access import reason
-from data_prep.worker_process import FILE, TEXT, EndedByItemError, Limits, WorkerProcess, is_single, limited, resolve
+from data_prep.worker_process import FILE, TEXT, EndedByItemError, Limits, WorkerProcess, is_single, limited
 
 _AHEAD: Final = 2
 """Items in progress or waiting, per process."""
@@ -64,7 +65,7 @@ def pushed(
     ones at the end; after an error none. It raises what :func:`map_ordered` does.
     """
     if processes == 1 and guard is None:
-        call = resolve(function)
+        call = pkgutil.resolve_name(function)
         yield lambda item: take(call(item))
         return
     pool, waiting = _Pool(function, processes, guard.limits if guard else None), deque[Future[Any]]()
@@ -133,7 +134,7 @@ class LimitedCalls:
 def _called(item: tuple[str, tuple[Any, ...]]) -> Any:
     function, arguments = item
     with limited(sum(len(each) for each in arguments if isinstance(each, str | bytes))):
-        return resolve(function)(*arguments)
+        return pkgutil.resolve_name(function)(*arguments)
 
 
 class _Pool:
@@ -152,7 +153,7 @@ class _Pool:
         """Start copies of this process, before there are threads; one that cannot be started is started later."""
         with suppress(OSError):
             while len(self._idle) < processes:
-                self._idle.append(WorkerProcess(resolve(self._function), self._limits))
+                self._idle.append(WorkerProcess(pkgutil.resolve_name(self._function), self._limits))
         self._workers = [*self._idle]
 
     def result(self, item: Any) -> Any:

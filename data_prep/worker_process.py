@@ -167,7 +167,7 @@ def serve(function: str, *limits: str) -> NoReturn:
         limits: the fields of the :class:`Limits` of an item; none: it has no limits.
     """
     try:
-        call = resolve(function)
+        call = pkgutil.resolve_name(function)
         if limits:
             seconds, seconds_per_mib, memory = limits
             _begin(Limits(float(seconds), float(seconds_per_mib), int(memory)))
@@ -251,9 +251,3 @@ def _leave(code: int, *, traced: bool = False) -> NoReturn:
             sys.stderr.flush()
     finally:  # standard error may be full
         os._exit(code)
-
-
-def resolve(function: str) -> Callable[[Any], Any]:
-    """The function that "package.module:name" names."""
-    found: Callable[[Any], Any] = pkgutil.resolve_name(function)
-    return found

@@ -18,7 +18,7 @@ from data_prep.errors import UserError
 from data_prep.languages.comments import first_sentence
 from data_prep.languages.registry import language as language_named
 from data_prep.languages.registry import language_called, language_of
-from data_prep.pipeline.code_rows import CodeRow, code_row, read_rows
+from data_prep.pipeline.code_rows import CodeRow, code_row, placed, read_rows
 from data_prep.pipeline.duplicates import Distinct, drop_duplicates
 from data_prep.pipeline.filters import Candidate, reason_to_drop
 from data_prep.pipeline.java_extraction import wrap
@@ -114,13 +114,13 @@ class Csn(JavaSources):
         rows = self.rows(DEFAULT_LANGUAGE) if self.spoken(DEFAULT_LANGUAGE) == DEFAULT_LANGUAGE else iter(())
         return (wrap(row.fields, row.split, self.origin()) for row in rows)
 
-    def extracted(self, progress: bool) -> Extracted:
+    def extracted(self) -> Extracted:
         """The methods of all languages that pass the filters, Java's by their files; by split and place."""
         self.left_out.clear()
-        found = super().extracted(progress) if DEFAULT_LANGUAGE in self.languages else Extracted()
+        found = super().extracted() if DEFAULT_LANGUAGE in self.languages else Extracted()
         for language in self.languages:
             if self.spoken(language) != DEFAULT_LANGUAGE:
-                found.add(self._functions(language, progress))
+                found.add(self._functions(language))
         found.pairs.sort(key=_place_in_corpus)
         return found
 
@@ -132,7 +132,7 @@ class Csn(JavaSources):
             self._spoken[language] = language_in(place) or language
         return self._spoken[language]
 
-    def _functions(self, language: str, progress: bool) -> Extracted:
+    def _functions(self, language: str) -> Extracted:
         """The functions of another language than Java that pass the filters."""
         found, spoken = Extracted(), language_named(self.spoken(language))
         rows: list[Row] = []
@@ -142,7 +142,7 @@ class Csn(JavaSources):
                 rows.append(replace(row, fields={**row.fields, "code": ""}))
                 yield code_row(row.fields, spoken.name, row.split, first_sentence(row.fields["docstring"]))
 
-        read = read_rows(code_rows(), self.origin(), self._config, progress=progress)
+        read = read_rows(code_rows(), self.origin(), self._config)
         for number, each in enumerate(read):
             found.files += 1
             found.methods += 1
@@ -152,8 +152,10 @@ class Csn(JavaSources):
             pair, is_parsed = each
             if not is_parsed:
                 found.broken.append((pair.method.path, "does not parse: has words only"))
-            candidate = _candidate(pair, rows[number].fields["docstring"])
-            common = pair.method.name in spoken.common_names
+            method, doc = pair.method, rows[number].fields["docstring"]
+            place = (method.path, method.name, method.kind, method.end_line - method.start_line + 1)
+            candidate = Candidate(*place, doc, pair.query_text, pair.query)
+            common = method.name in spoken.common_names
             reason = "standard method" if common else reason_to_drop(candidate, self._config)
             if reason:
                 found.dropped[reason] += 1
@@ -173,9 +175,9 @@ class Csn(JavaSources):
         dropped = sum((Counter(part.dropped) for part in parts), Counter())
         return Distinct([pair for part in parts for pair in part.pairs], dict(dropped))
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self) -> MadePairs:
         """Build the pairs; the manifest also has the number of rows, their checksum and where they were fetched."""
-        made = super().make(progress)
+        made = super().make()
         made.manifest.update(self.record())
         return made
 
@@ -212,17 +214,7 @@ class Csn(JavaSources):
             )
 
 
-def _candidate(pair: Pair, docstring: str) -> Candidate:
-    """What the filters use of a pair."""
-    method = pair.method
-    return Candidate(
-        method.path, method.name, method.kind, method.end_line - method.start_line + 1, (), docstring, pair.query_text,
-        pair.query, generated_file=False,
-    )  # fmt: skip
-
-
 def _place_in_corpus(pair: Pair) -> tuple[Any, ...]:
     """Sort key of a pair: its split and its place."""
-    method = pair.method
-    split = SPLITS.index(method.split) if method.split else len(SPLITS)
-    return split, method.path, method.start_line, method.end_line, method.source, pair.query_text
+    split = pair.method.split
+    return SPLITS.index(split) if split else len(SPLITS), *placed(pair)

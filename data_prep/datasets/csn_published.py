@@ -55,6 +55,7 @@ GROUP: Final = 1000
 
 _logger = logging.getLogger(__name__)
 _ARCHIVE: Final = "dataset.zip"
+_SOURCE: Final = "GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT"
 _MEMBER: Final = "dataset/{}/{}.txt"
 _MOST: Final = 256 << 20  # bytes of a list
 
@@ -63,11 +64,20 @@ class Published(Csn):
     """A data set of all rows of some lists or splits."""
 
     reading: ClassVar[dict[str, int | bool]]  # evaluation.reading.TestReading
+    further: ClassVar[tuple[str, Remote, str, str] | None] = None  # arguments of _fetched()
 
     def __init__(self, config: DataConfig) -> None:
         super().__init__(config)
         place = raw_folder(config, self.name)
         self._beside = place.parent if place.is_file() else place
+
+    def inputs(self) -> list[Path]:
+        """CodeSearchNet's raw files, and the further one of the test; fetched if there are none.
+
+        Raises:
+            UserError: there are none and no place has them.
+        """
+        return [*super().inputs(), *([self._fetched(*self.further)] if self.further else ())]
 
     def _fetched(self, name: str, remote: Remote, what: str, source: str) -> Path:
         """A further file that the test is made from, beside the raw files, fetched if it is not there.
@@ -95,13 +105,12 @@ class Published(Csn):
     def published_rows(self) -> Iterator[PublishedRow]:
         """The rows for each split."""
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self) -> MadePairs:
         """Build the pairs; none is left out."""
         watch, unparsed = Stopwatch(), 0
         self.left_out.clear()
         splits: dict[SplitName, list[Pair]] = {name: [] for name in SPLITS}
-        rows = self.published_rows()
-        for split, pair, is_parsed in pairs_of_rows(rows, self.origin(), self._config, progress=progress):
+        for split, pair, is_parsed in pairs_of_rows(self.published_rows(), self.origin(), self._config):
             splits[split].append(pair)
             unparsed += not is_parsed
         for pairs in splits.values():
@@ -120,16 +129,7 @@ class CsnFiltered(Published):
 
     name = "csn_filtered"
     reading: ClassVar[dict[str, int | bool]] = {"candidates_without_query": True}
-
-    def inputs(self) -> list[Path]:
-        """CodeSearchNet's raw files and GraphCodeBERT's lists, ``dataset.zip``; fetched if there are none.
-
-        Raises:
-            UserError: there are none and no place has them.
-        """
-        found = super().inputs()
-        source = "GraphCodeBERT/codesearch/dataset.zip of github.com/microsoft/CodeBERT"
-        return [*found, self._fetched(_ARCHIVE, LISTS, "GraphCodeBERT's lists", source)]
+    further = (_ARCHIVE, LISTS, "GraphCodeBERT's lists", _SOURCE)
 
     def published_rows(self) -> Iterator[PublishedRow]:
         """The rows of each list.
@@ -220,16 +220,7 @@ class Csn99(Published):
     """CodeSearchNet's 99 queries with people's grades; their NDCG is that of CodeSearchNet's script."""
 
     name = "csn_99"
-
-    def inputs(self) -> list[Path]:
-        """CodeSearchNet's raw files and the grades, fetched if there are none.
-
-        Raises:
-            UserError: there are none and no place has them.
-        """
-        found = super().inputs()
-        source = f"resources/{FILE} of github.com/github/CodeSearchNet"
-        return [*found, self._fetched(FILE, ANNOTATIONS, "CodeSearchNet's grades", source)]
+    further = (FILE, ANNOTATIONS, "CodeSearchNet's grades", f"resources/{FILE} of github.com/github/CodeSearchNet")
 
     def published_rows(self) -> Iterator[PublishedRow]:
         """The rows of the functions that have a grade."""
@@ -240,7 +231,7 @@ class Csn99(Published):
                 if row.fields["url"].removeprefix(_HOST) in paths:
                     yield PublishedRow(row.fields, "test", is_query=False, language=spoken)
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self) -> MadePairs:
         """Build a pair for each query and function that is relevant for it, and the other functions.
 
         Raises:
@@ -254,7 +245,7 @@ class Csn99(Published):
             for path, grade in each.items():
                 of_path.setdefault(path, []).extend([query] * (grade > 0))
         rows = [*self.published_rows()]
-        read = pairs_of_rows(rows, self.origin(), self._config, progress=progress)
+        read = pairs_of_rows(rows, self.origin(), self._config)
         for row, (_, pair, _) in zip(rows, read, strict=True):
             path = row.fields["url"].removeprefix(_HOST)
             found.add(path)

@@ -136,19 +136,14 @@ class DebianSample(JavaSources):
             name, reason = next(iter(self._refused.items()))
             raise UserError(f"{len(self._refused):,} of {len(archives):,} archives cannot be read, {name}: {reason}")
 
-    def make(self, progress: bool) -> MadePairs:
-        """Build the pairs, with their sources in the manifest."""
-        made = super().make(progress)
-        return replace(made, manifest={**made.manifest, "about": self.about()})
-
-    def about(self) -> dict[str, Any]:
-        """Additional manifest entries: release, projects, packages, and skipped packages."""
-        found = self._sources()
+    def make(self) -> MadePairs:
+        """Build the pairs; the manifest also has release, projects, packages, and skipped packages."""
+        made, found = super().make(), self._sources()
         packages = [
             {"project": each.project, "package": each.package, "version": each.version, "archive": each.path.name}
             for each in found.archives
         ]
-        return {
+        made.manifest["about"] = {
             "release": found.release,
             "fetched": found.fetched,
             "projects": len({each.project for each in found.archives}),
@@ -156,6 +151,7 @@ class DebianSample(JavaSources):
             "packages_left_out": dict(sorted(found.left_out.items())),
             "archives_left_out": dict(self._refused),
         }
+        return made
 
     def _files_of(self, archive: SourceArchive) -> Iterator[SourceFile]:
         """An archive's files; a refused or damaged archive is skipped."""
@@ -202,7 +198,7 @@ class Project(Folder):
         if config.language not in _ANY:
             self.cache_name += f"-{config.language}"
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self) -> MadePairs:
         """Read the functions, in the order of the files.
 
         Raises:
@@ -210,7 +206,7 @@ class Project(Folder):
             OSError: a file cannot be read, or a process was killed.
         """
         watch = Stopwatch()
-        found = extract_all(self._files(), self._config, _READ, progress=progress)
+        found = extract_all(self._files(), self._config, _READ)
         watch.stage("read")
         queries = sum(bool(pair.query) for pair in found.pairs)
         if not queries:

@@ -181,7 +181,7 @@ class OpenJava(ReadyMade):
         camel = words[0] + "".join(word.capitalize() for word in words[1:])
         text = " ".join(row["query"])
         query = query_words(text)
-        candidate = Candidate(name, camel, "method", self._config.min_method_lines, (), "", text, query, False)
+        candidate = Candidate(name, camel, "method", self._config.min_method_lines, "", text, query)
         if reason := reason_to_drop(candidate, self._config):
             return reason
         method = Method(self.origin(), name, number, number, "", camel, "method", "", "", fields, "train")

@@ -97,7 +97,7 @@ class Pairs:
             _logger.warning("no parser reads %s: its rows have the words of their identifiers only", shown(named))
         return (found if found in LANGUAGES else "",)
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self) -> MadePairs:
         """Build the pairs.
 
         Raises:
@@ -106,7 +106,7 @@ class Pairs:
         """
         watch, read = Stopwatch(), _Read()
         self.left_out.clear()
-        for rows, part in self._parts(progress):
+        for rows, part in self._parts():
             self.left_out += [(row.where, why) for row, why in zip(rows, part.reasons, strict=True) if why]
             read.add([row for row, why in zip(rows, part.reasons, strict=True) if not why], part)
         watch.stage("extract")
@@ -155,7 +155,7 @@ class Pairs:
         reasons["same query and code"] += len(read.rows) - len(kept)
         return reasons
 
-    def _parts(self, progress: bool) -> Iterator[tuple[list[PairRow], ReadPart]]:
+    def _parts(self) -> Iterator[tuple[list[PairRow], ReadPart]]:
         """Rows, and what is read of them."""
         rows = self._source.rows(lambda where, why: self.left_out.append((where, why)) if why != BLANK else None)
         first = [*islice(rows, 50 * SAMPLE)]
@@ -167,7 +167,7 @@ class Pairs:
                 sent.append(row)
                 yield _code_row(row)
 
-        for part in read_parts(code_rows(), self.origin(), self._config, among=among, progress=progress):
+        for part in read_parts(code_rows(), self.origin(), self._config, among=among):
             yield [sent.popleft() for _ in part.reasons], part
 
     def _nothing(self) -> str:

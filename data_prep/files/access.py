@@ -55,16 +55,25 @@ def check_file_place(path: Path, option: str) -> None:
     if status and not stat.S_ISREG(status.st_mode):
         what = "is a folder" if stat.S_ISDIR(status.st_mode) else "is no regular file"
         raise UserError(f"{option}={path} {what}: name a file")
-    _check_folder(path.parent, path, option)
+    check_folder_place(path.parent, option, path)
 
 
-def check_folder_place(path: Path, option: str) -> None:
-    """Check that ``path`` is a writable folder or can be created.
+def check_folder_place(folder: Path, option: str, file: Path | None = None) -> None:
+    """Check that ``folder``, or that of a ``file`` to be, is a writable folder or can be created.
 
     Raises:
         UserError: it cannot; the message names ``option``, such as ``--out``, and the reason.
     """
-    _check_folder(path, path, option)
+    path = file or folder
+    for each in (folder, *folder.parents):
+        status = _status(each, option)
+        if status is None:
+            continue
+        if not stat.S_ISDIR(status.st_mode):
+            raise UserError(f"{option}={path} cannot be written: {each} is no folder")
+        if not os.access(each, os.W_OK | os.X_OK):
+            raise UserError(f"{option}={path} cannot be written: no permission to write in {each}")
+        return
 
 
 def check_replaceable_folder(path: Path, option: str, mark: str) -> None:
@@ -76,19 +85,6 @@ def check_replaceable_folder(path: Path, option: str, mark: str) -> None:
     check_folder_place(path, option)
     if path.is_dir() and any(path.iterdir()) and not (path / mark).is_file():
         raise UserError(f"{option}={path} has other content, which would be lost: name an empty or a new folder")
-
-
-def _check_folder(folder: Path, path: Path, option: str) -> None:
-    """Check the ``folder`` for ``path``, or its nearest existing parent."""
-    for each in (folder, *folder.parents):
-        status = _status(each, option)
-        if status is None:
-            continue
-        if not stat.S_ISDIR(status.st_mode):
-            raise UserError(f"{option}={path} cannot be written: {each} is no folder")
-        if not os.access(each, os.W_OK | os.X_OK):
-            raise UserError(f"{option}={path} cannot be written: no permission to write in {each}")
-        return
 
 
 def _status(path: Path, option: str) -> os.stat_result | None:

@@ -91,17 +91,29 @@ def _gaps(keys: Sequence[Hashable]) -> dict[Hashable, Int64[np.ndarray, " equal"
 
 
 def ranking_blocks(
-    count: int, distractors: int = DISTRACTORS, seed: int = SEED, *, rows: int = _ROWS
+    count: int, distractors: int = DISTRACTORS, seed: int = SEED, *, rows: int = _ROWS, released: bool = False
 ) -> Iterator[Block]:
     """The candidates of each of ``count`` pairs by position: its own first, then ``distractors`` others.
 
     A distractor can be right: the task package does not exclude equal codes. A block has ``rows`` pairs.
 
+    With ``released``, as the released ranking scripts draw them, which lose the pool after the first pair. From then on
+    the pool is what was compared last: the previous pair's code and its distractors, without what stands at the place
+    that is the pair's own number, if that is in it. Distractors are so the codes of about the last hundred pairs, and
+    never of one that comes later, other than those drawn for the first pair: a pair whose code is one of these may find
+    it twice among its candidates.
+
     Raises:
         UserError: there are too few pairs.
     """
-    _check(count, distractors)
-    return _ranked(count, distractors, random.Random(seed), rows)
+    if distractors < 1:
+        raise UserError(f"expected one distractor or more, not {distractors}")
+    if count <= distractors:
+        raise UserError(
+            f"ranking among {distractors + 1:,} codes needs as many pairs, but there are {count:,}: leave this subset "
+            "out or take fewer distractors"
+        )
+    return (_released if released else _ranked)(count, distractors, random.Random(seed), rows)
 
 
 def _ranked(count: int, distractors: int, draws: random.Random, rows: int) -> Iterator[Block]:
@@ -109,23 +121,6 @@ def _ranked(count: int, distractors: int, draws: random.Random, rows: int) -> It
         own = np.arange(start, min(start + rows, count))[:, None]
         drawn = np.array([np.array(draws.sample(range(count - 1), distractors)) for _ in own])
         yield np.concatenate([own, drawn + (drawn >= own)], axis=1)  # from the list without the pair itself
-
-
-def released_blocks(
-    count: int, distractors: int = DISTRACTORS, seed: int = SEED, *, rows: int = _ROWS
-) -> Iterator[Block]:
-    """The candidates as the released ranking scripts draw them, which lose the pool after the first pair.
-
-    From then on the pool is what was compared last: the previous pair's code and its distractors, without what stands
-    at the place that is the pair's own number, if that is in it. Distractors are so the codes of about the last hundred
-    pairs, and never of one that comes later, other than those drawn for the first pair: a pair whose code is one of
-    these may find it twice among its candidates.
-
-    Raises:
-        UserError: there are too few pairs.
-    """
-    _check(count, distractors)
-    return _released(count, distractors, random.Random(seed), rows)
 
 
 def _released(count: int, distractors: int, draws: random.Random, rows: int) -> Iterator[Block]:
@@ -142,16 +137,6 @@ def _released(count: int, distractors: int, draws: random.Random, rows: int) -> 
 def released_typography(code: str) -> str:
     """A negative's code as the released matching scripts for CodeSearchNet write it: a space between all characters."""
     return " ".join(code)
-
-
-def _check(count: int, distractors: int) -> None:
-    if distractors < 1:
-        raise UserError(f"expected one distractor or more, not {distractors}")
-    if count <= distractors:
-        raise UserError(
-            f"ranking among {distractors + 1:,} codes needs as many pairs, but there are {count:,}: leave this subset "
-            "out or take fewer distractors"
-        )
 
 
 def write_matching(path: Path, examples: Sequence[Example], negatives: Negatives) -> None:
@@ -176,7 +161,7 @@ _CORPUS: Final = Place(
     "pairs",
     "the code-docstring corpus, not AdvTest's training set",
 )
-FINE_TUNING: Final = Entry("train_adv", "codesearchnet_adv", "Python", 251_820, (), (*published("train_adv"), _CORPUS))
+FINE_TUNING: Final = Entry("train_adv", "Python", 251_820, (), (*published("train_adv"), _CORPUS))
 TESTED: Final = "code of a test subset"
 TRAINED: Final = "validation code that is in training"
 
@@ -206,10 +191,8 @@ def find_fine_tuning(
     """The fine-tuning set in the folder ``path``, without pairs whose code is in one of ``tests``.
 
     Raises:
-        UserError: it is missing or damaged, ``valid_share`` is invalid, or one of the sets is empty.
+        UserError: it is missing or damaged, or one of the sets is empty.
     """
-    if not 0 < valid_share < 1:
-        raise UserError(f"expected a validation share between 0 and 1, not {valid_share}")
     place = find_place(path, FINE_TUNING)
     if place is None:
         names = ", ".join(" and ".join(place.files) for place in FINE_TUNING.places)

@@ -134,15 +134,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the paper and its task package say of a subset, and where it may be found; the first place counts."""
+    """What the paper says of a subset, and where it may be found; the first place counts."""
 
     name: str
-    subtask: str  # in the task package; two subsets of ours have its "cosqa"
     language: str
     pairs: int  # published
     generalisation: tuple[Generalisation, ...]
     places: tuple[Place, ...]
-    printed: int | None = None  # where the paper prints another number
     whole: bool = False  # each text is ranked among all codes, not among some that are drawn
 
 
@@ -172,9 +170,9 @@ def published(name: str) -> tuple[Place, ...]:
     return tuple(Place((f"{name}{end}",), "raw") for end in (".jsonl", ".jsonl.gz"))
 
 
-def _csn(name: str, language: str, pairs: int, printed: int | None = None) -> Entry:
+def _csn(name: str, language: str, pairs: int) -> Entry:
     places = (*published(f"test_{name}"), Place((f"csn_cloze/{name}.jsonl.gz",), "pairs", _CLOZE))
-    return Entry(name, f"codesearchnet_{name}", language, pairs, ("cross-lingual",), places, printed)
+    return Entry(name, language, pairs, ("cross-lingual",), places)
 
 
 _COSQA_TRAINING: Final = Place(("cosqa-train.json",), "cosqa_fixed")
@@ -190,16 +188,15 @@ _STATISTICS_PART: Final = Place(("statcodesearch/test_70.jsonl.gz",), "statcodes
 _COSQA_SEARCH: Final = Place(("cosqa/retrieval_test_500.jsonl.gz",), "pairs", pool="cosqa/codebase_6267.jsonl.gz")
 
 SUBSETS: Final[tuple[Entry, ...]] = (
-    Entry("adv", "codesearchnet_adv", "Python", 19_210, ("robustness",), published("test_adv")),
-    Entry("cosqa_released", "cosqa", "Python", 10_293, ("robustness",), (*published("test_cosqa"), _COSQA_COPY)),
-    Entry("cosqa_fixed", "cosqa", "Python", 9_707, ("robustness",), (_COSQA_TRAINING, _COSQA_REST), 10_293),
+    Entry("adv", "Python", 19_210, ("robustness",), published("test_adv")),
+    Entry("cosqa_released", "Python", 10_293, ("robustness",), (*published("test_cosqa"), _COSQA_COPY)),
+    Entry("cosqa_fixed", "Python", 9_707, ("robustness",), (_COSQA_TRAINING, _COSQA_REST)),
     _csn("ruby", "Ruby", 2_279),
     _csn("go", "Go", 14_291),
     _csn("java", "Java", 26_909),
     _csn("javascript", "JavaScript", 6_483),
-    _csn("php", "PHP", 28_391, 29_391),
+    _csn("php", "PHP", 28_391),
     Entry(
-        "statcodesearch",
         "statcodesearch",
         "R",
         1_070,
@@ -210,8 +207,8 @@ SUBSETS: Final[tuple[Entry, ...]] = (
 """The eight test subsets in the order of the task package, CoSQA as it was released and as it was meant."""
 
 POOLS: Final[tuple[Entry, ...]] = (
-    Entry("cosqa_search", "", "Python", 500, (), (_COSQA_SEARCH,), whole=True),
-    Entry("android", "", "Java", 287, (), (Place(("ncs_android/questions_287.jsonl.gz",), "pairs"),), whole=True),
+    Entry("cosqa_search", "Python", 500, (), (_COSQA_SEARCH,), whole=True),
+    Entry("android", "Java", 287, (), (Place(("ncs_android/questions_287.jsonl.gz",), "pairs"),), whole=True),
 )
 """CoSQA's retrieval test, whose code contains its documentation, and the questions about Android of Li et al. 2019."""
 

@@ -57,11 +57,12 @@ class ReadRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeChunk:
+class RowChunk:
     """Rows to read together."""
 
-    rows: Sequence[CodeRow]
+    rows: Sequence[Any]  # of CodeRow, or of PublishedRow
     origin: str
+    config: DataConfig
     among: tuple[str, ...]  # languages of rows that say none
     parsed: bool = True  # else only words are read
 
@@ -80,30 +81,23 @@ class ReadPart:
     queries: list[bytes]  # digests of the texts of their queries
 
 
-def read_rows(
-    rows: Iterable[CodeRow], origin: str, config: DataConfig, *, progress: bool
-) -> Iterator[tuple[Pair, bool] | str]:
+def read_rows(rows: Iterable[CodeRow], origin: str, config: DataConfig) -> Iterator[tuple[Pair, bool] | str]:
     """The pair of each row, in order, and whether its code is parsed, or why it has none.
 
     Args:
         rows: as they come, with their languages.
         origin: of the methods.
         config: of the data set.
-        progress: whether there is a bar.
 
     Raises:
         OSError: a process was killed.
     """
-    chunks = (CodeChunk(each, origin, ()) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
-    for part in mapped(
-        f"{__name__}:read_chunk", chunks, config, _guard(read_chunk), unit="rows", size=len, progress=progress
-    ):
-        for found in part:
-            yield found if isinstance(found, str) else (interned(found.pair), found.is_parsed)
+    for found in _read_of(rows, read_chunk, origin, config):
+        yield found if isinstance(found, str) else (interned(found.pair), found.is_parsed)
 
 
 def read_parts(
-    rows: Iterable[CodeRow], origin: str, config: DataConfig, *, among: tuple[str, ...], progress: bool
+    rows: Iterable[CodeRow], origin: str, config: DataConfig, *, among: tuple[str, ...]
 ) -> Iterator[ReadPart]:
     """The same of parts of the rows.
 
@@ -112,23 +106,43 @@ def read_parts(
         origin: of the methods.
         config: of the data set.
         among: the languages of rows that say none: recognised if they are several, unknown if there is none.
-        progress: whether there is a bar.
 
     Raises:
         OSError: a process was killed.
     """
-    chunks = (CodeChunk(each, origin, among) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
 
     def size(parts: Sequence[ReadPart]) -> int:
         return sum(len(part.reasons) for part in parts)
 
-    for parts in mapped(
-        f"{__name__}:read_part", chunks, config, _guard(read_part), unit="rows", size=size, progress=progress
-    ):
-        yield from parts
+    return _read_of(rows, read_part, origin, config, among=among, size=size)
 
 
-def read_chunk(chunk: CodeChunk) -> list[ReadRow | str]:
+def _read_of(
+    rows: Iterable[Any],
+    read: Callable[[RowChunk], list[Any]],
+    origin: str,
+    config: DataConfig,
+    *,
+    among: tuple[str, ...] = (),
+    size: Callable[[Any], int] = len,
+    progress: bool = True,
+) -> Iterator[Any]:
+    """What the function ``read`` gives of each chunk of the rows, in order; ``size``: the rows of a result.
+
+    A chunk that costs too much is divided into one a row, and these are at last read without a parser.
+    """
+    guard = Guard(
+        divided=lambda whole: [replace(whole, rows=[row]) for row in whole.rows],
+        joined=lambda parts: [*chain.from_iterable(parts)],
+        refused=lambda single: read(replace(single, parsed=False)),
+        limits=PAIRS,
+    )
+    chunks = (RowChunk(each, origin, config, among) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
+    name = f"{__name__}:{read.__name__}"
+    return chain.from_iterable(mapped(name, chunks, config, guard, unit="rows", size=size, progress=progress))
+
+
+def read_chunk(chunk: RowChunk) -> list[ReadRow | str]:
     """What :func:`read_rows` gives of a chunk, in one process."""
     found: list[ReadRow | str] = []
     for row in chunk.rows:
@@ -137,7 +151,7 @@ def read_chunk(chunk: CodeChunk) -> list[ReadRow | str]:
     return found
 
 
-def read_part(chunk: CodeChunk) -> list[ReadPart]:
+def read_part(chunk: RowChunk) -> list[ReadPart]:
     """What :func:`read_parts` gives of a chunk, in one process."""
     found = read_chunk(chunk)
     read = [each for each in found if not isinstance(each, str)]
@@ -161,17 +175,7 @@ def _digest(text: str) -> bytes:
     return blake2b(text.encode(), digest_size=16).digest()
 
 
-def _guard(read: Callable[[Any], list[Any]]) -> Guard:
-    """Of chunks of rows that are divided into one a row, and at last read without a parser."""
-    return Guard(
-        divided=lambda chunk: [replace(chunk, rows=[row]) for row in chunk.rows],
-        joined=lambda parts: [*chain.from_iterable(parts)],
-        refused=lambda chunk: read(replace(chunk, parsed=False)),
-        limits=PAIRS,
-    )
-
-
-def _read(row: CodeRow, chunk: CodeChunk) -> ReadRow | str:
+def _read(row: CodeRow, chunk: RowChunk) -> ReadRow | str:
     query = query_words(row.query)[:LONGEST]
     if row.query and not query:
         return NO_WORDS
@@ -187,12 +191,6 @@ def _piece(row: CodeRow, among: tuple[str, ...], *, parsed: bool) -> tuple[str, 
     """The language of a row, and what its parser reads."""
     among = among if row.language is None else (row.language,)
     return piece_among(row.code, among) if parsed else ("".join(among[:1]), None)
-
-
-def method_of(row: CodeRow, origin: str, *, parsed: bool = True) -> tuple[Method, bool]:
-    """The method of a row that says its language, and whether it is parsed."""
-    _, piece = _piece(row, (), parsed=parsed)
-    return _method(row, origin, piece), piece is not None
 
 
 def _method(row: CodeRow, origin: str, piece: Piece | None) -> Method:
@@ -237,31 +235,16 @@ class PublishedRow:
     language: str = DEFAULT_LANGUAGE
 
 
-@dataclass(frozen=True, slots=True)
-class RowChunk:
-    """Rows to read together."""
-
-    rows: Sequence[PublishedRow]
-    origin: str
-    config: DataConfig
-    parsed: bool = True  # else each method is read word by word, as one that cannot be parsed
-
-
 def pairs_of_rows(
-    rows: Iterable[PublishedRow], origin: str, config: DataConfig, *, progress: bool
+    rows: Iterable[PublishedRow], origin: str, config: DataConfig, *, progress: bool = True
 ) -> Iterator[tuple[SplitName, Pair, bool]]:
-    """The split and pair of each row, in order, and whether its code could be parsed."""
-    chunks = (RowChunk(each, origin, config) for each in chunked(rows, lambda _: 1, _ROWS_AT_ONCE))
-    for part in mapped(f"{__name__}:pairs_of_chunk", chunks, config, _GUARD, unit="rows", size=len, progress=progress):
-        yield from part
+    """The split and pair of each row, in order, and whether its code could be parsed; ``progress``: if with a bar."""
+    return _read_of(rows, pairs_of_chunk, origin, config, progress=progress)
 
 
 def pairs_of_chunk(chunk: RowChunk) -> list[tuple[SplitName, Pair, bool]]:
     """The same of a chunk, in one process."""
     return [(row.split, *_pair(row, chunk)) for row in chunk.rows]
-
-
-_GUARD: Final = _guard(pairs_of_chunk)
 
 
 def summary(docstring: str) -> str:
@@ -281,7 +264,8 @@ def _pair(row: PublishedRow, chunk: RowChunk) -> tuple[Pair, bool]:
     else:
         code = code_row(row.fields, row.language, row.split, row.fields["docstring"])
         with limited(len(code.code)):
-            method, is_parsed = method_of(code, chunk.origin, parsed=chunk.parsed)
+            _, piece = _piece(code, (), parsed=chunk.parsed)
+            method, is_parsed = _method(code, chunk.origin, piece), piece is not None
     return Pair(method, text, query), is_parsed
 
 

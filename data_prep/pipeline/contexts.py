@@ -102,8 +102,6 @@ def _triple(tree: TreeName, file: CorpusFile, function: CorpusFunction, limit: i
 
 
 Part = Literal["all", "imports", "type", "nearest", "heads"]
-
-
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 

@@ -74,15 +74,9 @@ def find_duplicates(functions: Sequence[Fingerprint]) -> Duplicates:
     Allamanis 2019): functions of ten identifiers or more, language keywords aside, whose sets have a Jaccard similarity
     of .8 or more and whose multisets one of .7 or more; of each transitive cluster one is kept.
     """
-    exact = np.zeros(len(functions), bool)
-    seen: set[bytes] = set()
-    for row, function in enumerate(functions):
-        exact[row] = function.exact in seen
-        seen.add(function.exact)
-    rows = np.flatnonzero(~exact)
-    near = np.zeros(len(functions), bool)
-    near[rows] = _firsts(identifiers(functions).take(rows), LEAST_IDENTIFIERS) != np.arange(len(rows))
-    return Duplicates(exact, near)
+    first, own = clusters([each.exact for each in functions], identifiers(functions), LEAST_IDENTIFIERS)
+    exact = first != np.arange(len(functions))
+    return Duplicates(exact, ~exact & (own != first))
 
 
 def identifiers(functions: Sequence[Fingerprint]) -> Ragged:
@@ -91,8 +85,10 @@ def identifiers(functions: Sequence[Fingerprint]) -> Ragged:
     return Ragged(np.frombuffer(b"".join(each.identifiers for each in functions), np.int32), edges(lengths))
 
 
-def clusters(codes: Sequence[bytes], lists: Ragged, least: int) -> Int[np.ndarray, " functions"]:
-    """For each function the first of its cluster of exact and near copies, by the rules of :func:`find_duplicates`.
+def clusters(
+    codes: Sequence[bytes], lists: Ragged, least: int
+) -> tuple[Int[np.ndarray, " functions"], Int[np.ndarray, " functions"]]:
+    """For each function the first of its exact copies, and of its cluster of all, by :func:`find_duplicates`'s rules.
 
     Args:
         codes: what is ``exact`` of their fingerprints, in order.
@@ -104,7 +100,7 @@ def clusters(codes: Sequence[bytes], lists: Ragged, least: int) -> Int[np.ndarra
     rows = np.unique(exact)
     near = np.arange(len(codes))
     near[rows] = rows[_firsts(lists.take(rows), least)]
-    return near[exact]
+    return exact, near[exact]
 
 
 def _firsts(lists: Ragged, least: int) -> Int[np.ndarray, " functions"]:
@@ -254,7 +250,7 @@ def _drawn(
 
 def _clusters(codes: Sequence[bytes], identifiers: Ragged, queries: Ragged) -> list[str]:
     """A name for the cluster of each row: near copies of a code, and all codes of a query, in words that stay."""
-    groups, asked = Groups(clusters(codes, identifiers, LEAST_OF_SNIPPETS)), dict[bytes, int]()
+    groups, asked = Groups(clusters(codes, identifiers, LEAST_OF_SNIPPETS)[1]), dict[bytes, int]()
     words, bounds = queries.values.tobytes(), (queries.offsets * queries.values.itemsize).tolist()
     for row in np.flatnonzero(queries.lengths >= LEAST_QUERY).tolist():
         first = asked.setdefault(words[bounds[row] : bounds[row + 1]], row)

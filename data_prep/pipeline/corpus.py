@@ -201,10 +201,10 @@ class Corpus(ABC):
         """The name, and the number of source trees."""
         return f"{self.name} of {len(self._shards().paths)} source trees"
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self) -> MadePairs:
         """Build the pairs, with statistics in the manifest."""
         found = self._shards()
-        made = pairs_of_corpus(found.paths, self._config, progress=progress)
+        made = pairs_of_corpus(found.paths, self._config)
         about: dict[str, Any] = {"source_trees_left_out": found.left_out, "statistics": statistics(found.paths)}
         return replace(made, manifest={**made.manifest, **about})
 
@@ -242,7 +242,7 @@ def lines_of_list(path: Path, what: str) -> Iterator[tuple[int, str]]:
 _GUARD: Final[Guard | None] = Guard(
     divided=lambda task: [replace(task, apart=True)],
     joined=lambda made: made[0],
-    refused=lambda _: MadeShard(b"", {}, "it costs too much time or memory to extract"),
+    refused=lambda _: MadeShard(b"", "it costs too much time or memory to extract"),
     limits=TREE,
 )
 

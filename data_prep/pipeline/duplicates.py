@@ -31,9 +31,6 @@ _Words = frozenset[tuple[str, int]]
 """A multiset: the words, numbered by occurrence."""
 
 
-_Sets = Sequence[frozenset[tuple[str, int]]]
-
-
 def candidates(
     signatures: Int[np.ndarray, "hashes sets"], most: int, *, first: bool, equal: Int[np.ndarray, " sets"] | None = None
 ) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]:
@@ -77,7 +74,7 @@ def _equal_pairs(columns: Sequence[Int[np.ndarray, " sets"]], most: int, *, firs
     return np.concatenate(found)
 
 
-def of_words(sets: _Sets) -> Int[np.ndarray, "hashes sets"]:
+def of_words(sets: Sequence[_Words]) -> Int[np.ndarray, "hashes sets"]:
     """Signatures by random permutations of all words."""
     numbers: dict[tuple[str, int], int] = {}
     flat = np.array([numbers.setdefault(word, len(numbers)) for each in sets for word in sorted(each)], np.int32)

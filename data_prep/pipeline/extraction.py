@@ -49,7 +49,6 @@ class MadeShard:
     """The shard of a tree."""
 
     data: bytes  # b"" with a trouble
-    head: dict[str, Any]
     trouble: str = ""  # why there is none
 
 
@@ -88,7 +87,7 @@ def make_shard(task: TreeTask) -> MadeShard:
         return _made(task, _tree(task))
     except (GitError, UserError, OSError) as error:
         raise_if_passing(error)
-        return MadeShard(b"", {}, " ".join(str(error).split()) or type(error).__name__)
+        return MadeShard(b"", " ".join(str(error).split()) or type(error).__name__)
 
 
 def _tree(task: TreeTask) -> SourceTree:
@@ -111,7 +110,7 @@ def _made(task: TreeTask, tree: SourceTree) -> MadeShard:
         if apart:
             apart.close()
     head["languages"] = {name: each.as_dict() for name, each in counts.items()}
-    return MadeShard(shard_bytes(head, files), head)
+    return MadeShard(shard_bytes(head, files))
 
 
 def extract_tree(

@@ -72,19 +72,17 @@ class Candidate:
     name: str
     kind: str  # method or constructor
     lines: int  # of the declaration, Javadoc excluded
-    annotations: Sequence[str]  # names only
     javadoc: str  # raw
     query_text: str
     query: tuple[str, ...]
-    generated_file: bool
+    annotations: Sequence[str] = ()  # names only
+    generated_file: bool = False
 
     @classmethod
     def of_function(cls, path: str, found: Function, lines: int) -> "Candidate":
         """Those of a function of a file that no program wrote; ``lines``: of its code."""
-        return cls(
-            path, found.name, "method", lines, found.annotations, found.doc, found.query, query_words(found.query),
-            generated_file=False,
-        )  # fmt: skip
+        query = query_words(found.query)
+        return cls(path, found.name, "method", lines, found.doc, found.query, query, found.annotations)
 
 
 def is_generated(data: bytes, code_start: int, *, of_corpus: bool = False) -> bool:

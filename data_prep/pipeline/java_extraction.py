@@ -45,15 +45,13 @@ class Chunk:
 _FILES_GUARD: Final = Guard(Chunk.divided, Extracted.joined, Chunk.refused, PAIRS)
 
 
-def extract_all(
-    files: Iterable[SourceFile], config: DataConfig, function: str = _EXTRACT, *, progress: bool
-) -> Extracted:
+def extract_all(files: Iterable[SourceFile], config: DataConfig, function: str = _EXTRACT) -> Extracted:
     """What the function ``module:name`` extracts of chunks of files; by default the pairs that pass the filters.
 
     Duplicates are included.
     """
     chunks = (Chunk(each, config) for each in chunked(files, lambda file: len(file.data), _CHUNK_BYTES))
-    return collected(function, chunks, config, _FILES_GUARD, unit="files", progress=progress)
+    return collected(function, chunks, config, _FILES_GUARD, unit="files")
 
 
 def extract(chunk: Chunk, read: Callable[[SourceFile, DataConfig, Extracted], None] | None = None) -> Extracted:

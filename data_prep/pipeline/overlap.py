@@ -129,13 +129,13 @@ def _copies(split: Split, others: Sequence[Split]) -> Int[np.ndarray, " rows"]:
     return np.array(found, np.int64)
 
 
-def alike(one: Words, other: Words) -> bool:
-    """Whether two sets of tokens are those of copies."""
+def alike(one: Words, other: Words, similarity: float = SIMILAR) -> bool:
+    """Whether two sets of words are those of copies."""
     least, most = sorted((len(one), len(other)))
-    if not least or least < SIMILAR * most:  # too different in size
+    if not least or least < similarity * most:  # too different in size
         return False
     shared = len(one & other)
-    return shared >= SIMILAR * (least + most - shared)
+    return shared >= similarity * (least + most - shared)
 
 
 def word_sets(split: Split, field: str, left_out: Words = frozenset()) -> list[Words]:
@@ -229,7 +229,7 @@ class _Known:
         if any(alike(tokens, other) for other in self.tokens.get(keys.names[row], ())):
             return True
         others = self.queries.get(keys.known_names[row], ()) if len(query) >= LEAST_WORDS else ()
-        return any(_similar(query, other) for other in others)
+        return any(alike(query, other, SIMILAR_QUERIES) for other in others)
 
 
 def _matches(keys: _Keys, rows: _Rows, known: _Known) -> _Rows:
@@ -260,8 +260,3 @@ def _expected(keys: _Keys, trees: np.ndarray, size: int) -> dict[str, float]:
             for name, number in _names(keys, trees, found).items():
                 total[name] += number * size / len(drawn)
     return {name: number / CONTROLS for name, number in total.items()}
-
-
-def _similar(one: Words, other: Words) -> bool:
-    shared = len(one & other)
-    return shared >= SIMILAR_QUERIES * (len(one) + len(other) - shared)

@@ -46,7 +46,7 @@ class JavaSources(ABC):
     def java_files(self) -> Iterator[SourceFile]:
         """Every source file, in order."""
 
-    def make(self, progress: bool) -> MadePairs:
+    def make(self) -> MadePairs:
         """Build the pairs, in the order that :meth:`extracted` gives them.
 
         Raises:
@@ -54,7 +54,7 @@ class JavaSources(ABC):
             OSError: a file cannot be read, or a process was killed.
         """
         config, watch = self._config, Stopwatch()
-        found = self.extracted(progress)
+        found = self.extracted()
         found.broken += self.left_out
         watch.stage("extract")
         distinct = self.distinct(found.pairs)
@@ -65,20 +65,16 @@ class JavaSources(ABC):
         if self.rule.by == "project":
             manifest["pairs_of_projects"] = _by_origin(splits, project_of)
         source = f"{found.methods:,} documented methods in {found.files:,} files{_in_words(found.broken)}"
-        return MadePairs(splits, manifest, source + _left_out(found.dropped, distinct.dropped), watch.seconds)
+        left_out = counted_reasons([], found.dropped + Counter(distinct.dropped))
+        return MadePairs(splits, manifest, source + left_out, watch.seconds)
 
-    def extracted(self, progress: bool) -> Extracted:
+    def extracted(self) -> Extracted:
         """What is extracted from the files."""
-        return extract_all(self.java_files(), self._config, progress=progress)
+        return extract_all(self.java_files(), self._config)
 
     def distinct(self, pairs: Sequence[Pair]) -> Distinct:
         """The pairs without copies."""
         return drop_duplicates(pairs, self._config.near_duplicate)
-
-
-def _left_out(dropped: Counter[str], copies: Mapping[str, int]) -> str:
-    """How many methods are left out for each reason, for a line."""
-    return counted_reasons([], dropped + Counter(copies))
 
 
 def _about(found: Extracted, distinct: Distinct, config: DataConfig) -> dict[str, Any]:
@@ -160,7 +156,7 @@ def _add(found: Extracted, origin: str, file: CorpusFile, function: CorpusFuncti
     found.fingerprints.append(Fingerprint.of(code, language(file.language).keywords))
 
 
-def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: bool) -> MadePairs:
+def pairs_of_corpus(shards: Sequence[Path], config: DataConfig) -> MadePairs:
     """The pairs of ``--data.language`` in ``shards``, split by ``--data.split``.
 
     Raises:
@@ -170,7 +166,7 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
     watch = Stopwatch()
     heads = [read_head(path) for path in shards]
     tasks = [ShardTask(path, config) for path in shards]
-    found = collected(_READ, tasks, config, unit="shards", total=len(tasks), progress=progress)
+    found = collected(_READ, tasks, config, unit="shards")
     watch.stage("read")
     pairs, duplicates = _without_duplicates(found)
     watch.stage("duplicates")
@@ -185,6 +181,7 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
         for each in _counted(head, config)
         for path, reason in each.get("broken_files", ())
     ]
+    copies = Counter({f"{name} copies": number for name, number in duplicates.items()})
     counts: dict[str, Any] = {
         "trees": len(heads),
         "functions": functions,
@@ -202,7 +199,7 @@ def pairs_of_corpus(shards: Sequence[Path], config: DataConfig, *, progress: boo
             "pairs_of_trees": _by_origin(splits, str),
         },
         f"{functions:,} functions of {len(heads):,} source trees{_in_words(broken)}"
-        f"{_left_out(reasons + found.dropped, {f'{name} copies': number for name, number in duplicates.items()})}",
+        f"{counted_reasons([], reasons + found.dropped + copies)}",
         watch.seconds,
     )
 

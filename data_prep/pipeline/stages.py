@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
-from operator import attrgetter
+from operator import attrgetter, length_hint
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self, TypeVar
 
@@ -90,9 +90,8 @@ def mapped(
     guard: Guard | None = None,
     *,
     unit: str,
-    size: Callable[[Any], int] = lambda _: 1,
-    total: int | None = None,
-    progress: bool,
+    size: Callable[[Any], int],
+    progress: bool = True,
 ) -> Iterator[Any]:
     """The results of a function for each chunk, in order, from ``--data.processes``, with a bar on a terminal.
 
@@ -103,32 +102,25 @@ def mapped(
         guard: of chunks that cost too much.
         unit: of the bar.
         size: of a result, in units.
-        total: of the bar, if it is known.
         progress: whether there is a bar.
 
     Raises:
         OSError: a process was killed.
     """
     parts = map_ordered(function, chunks, config.processes or processors(), guard)
-    with closing(parts), tqdm(desc=unit, total=total, unit=f" {unit}", disable=None if progress else True) as bar:
+    total, hidden = length_hint(chunks) or None, None if progress else True
+    with closing(parts), tqdm(desc=unit, total=total, unit=f" {unit}", disable=hidden) as bar:
         for part in parts:
             yield part
             bar.update(size(part))
 
 
 def collected(
-    function: str,
-    chunks: Iterable[Any],
-    config: DataConfig,
-    guard: Guard | None = None,
-    *,
-    unit: str,
-    total: int | None = None,
-    progress: bool,
+    function: str, chunks: Iterable[Any], config: DataConfig, guard: Guard | None = None, *, unit: str
 ) -> Extracted:
     """The sum of what a function extracts from each chunk, as by :func:`mapped`, with interned words."""
-    whole, size = Extracted(), attrgetter("files")
-    for part in mapped(function, chunks, config, guard, unit=unit, size=size, total=total, progress=progress):
+    whole = Extracted()
+    for part in mapped(function, chunks, config, guard, unit=unit, size=attrgetter("files")):
         part.pairs = [*map(interned, part.pairs)]
         whole.add(part)
     return whole
@@ -181,7 +173,7 @@ class ReadyMade(ABC):
     def missing(self) -> list[str]:
         """Names of missing optional files."""
 
-    def make(self, progress: bool) -> MadePairs:  # noqa: ARG002 - there is no progress to show
+    def make(self) -> MadePairs:
         """Return the pairs without further processing."""
         watch = Stopwatch()
         splits = self.pairs()

@@ -13,12 +13,13 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from data_prep.errors import UserError
-from data_prep.files.access import MAX_RATIO, open_regular, read_whole
+from data_prep.files.access import MAX_RATIO, RATIO_FROM, open_regular, read_whole
 from data_prep.files.json_text import parse_json
 
 Feed = Callable[[bytes], None]
@@ -29,7 +30,6 @@ Exchange."""
 UNKNOWN_LICENCE: Final = "licence not known"
 """Of a described site whose description names none."""
 _CHUNK: Final = 1 << 20
-_RATIO_FROM: Final = 64 << 20  # bytes; smaller outputs are never bombs
 _ARCHIVE: Final = re.compile(r"(?P<site>.+?)(?:-(?P<table>Posts|PostLinks))?\.7z", re.IGNORECASE)
 
 
@@ -56,15 +56,12 @@ class Table:
             _stream_archive(self, feed)
             return
         with open_regular(self.path) as file:
-            if not file.peek(2).startswith(b"\x1f\x8b"):
-                for chunk in iter(lambda: file.read(_CHUNK), b""):
-                    feed(chunk)
-                return
-            bound = _Bound(self.name, os.fstat(file.fileno()).st_size, feed)
+            source: BufferedReader | gzip.GzipFile = file
+            if file.peek(2).startswith(b"\x1f\x8b"):
+                source, feed = gzip.GzipFile(fileobj=file), _Bound(self.name, os.fstat(file.fileno()).st_size, feed)
             try:
-                with gzip.GzipFile(fileobj=file) as unpacked:
-                    for chunk in iter(lambda: unpacked.read(_CHUNK), b""):
-                        bound(chunk)
+                for chunk in iter(lambda: source.read(_CHUNK), b""):
+                    feed(chunk)
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise UserError(f"{self.name} is damaged ({error}): get it again") from error
 
@@ -142,7 +139,7 @@ class _Bound:
 
     def __call__(self, chunk: bytes) -> None:
         self._unpacked += len(chunk)
-        if self._unpacked > max(_RATIO_FROM, MAX_RATIO * self._packed):
+        if self._unpacked > max(RATIO_FROM, MAX_RATIO * self._packed):
             raise UserError(f"{self._name} is refused: it unpacks to more than {MAX_RATIO} times its size")
         self._feed(chunk)
 
@@ -214,7 +211,6 @@ _LATIN: Final = re.compile(rb"<\?xml[^>]*\sencoding\s*=\s*[\"']iso-8859-1[\"']",
 _HEAD: Final = 256  # bytes that have the declaration
 _LONGEST_REFERENCE: Final = 99  # bytes
 _MOST_DIGITS: Final = 7
-_Decode = Callable[[bytes, str, bool], tuple[str, int]]
 
 
 class AllowedCharacters:
@@ -223,20 +219,18 @@ class AllowedCharacters:
     def __init__(self) -> None:
         self.left_out = 0
         self._waiting, self._reference = b"", b""
-        self._coding: tuple[_Decode, str] | None = None
+        self._decoder: codecs.IncrementalDecoder | None = None
 
     def of(self, chunk: bytes, *, last: bool = False) -> bytes:
         """The next bytes for the parser, perhaps without the end of ``chunk``, which may need what follows it."""
-        data = self._waiting + chunk
-        if self._coding is None:
-            if not last and len(data) < _HEAD and b">" not in data:
-                self._waiting = data
+        if self._decoder is None:
+            chunk = self._waiting + chunk
+            if not last and len(chunk) < _HEAD and b">" not in chunk:
+                self._waiting = chunk
                 return b""
-            self._coding = _coding_of(data)
-        decode, errors = self._coding
-        text, used = decode(data, errors, False)
-        self._waiting = data[used:]
-        self.left_out += last and bool(self._waiting)  # half a character
+            self._decoder = _decoder_of(chunk)
+        text = self._decoder.decode(chunk)
+        self.left_out += last and bool(self._decoder.getstate()[0])  # half a character
         return self._without_references(self._encoded(text), last)
 
     def _encoded(self, text: str) -> bytes:
@@ -273,12 +267,11 @@ class AllowedCharacters:
         return b""
 
 
-def _coding_of(start: bytes) -> tuple[_Decode, str]:
-    """How a file that begins like this is decoded, so that what is wrong becomes halves of surrogate pairs."""
+def _decoder_of(start: bytes) -> codecs.IncrementalDecoder:
+    """What decodes a file that begins like this, so that what is wrong becomes halves of surrogate pairs."""
     if start.startswith((codecs.BOM_UTF16_LE, b"<\0")):
-        return codecs.utf_16_le_decode, "surrogatepass"
+        return codecs.getincrementaldecoder("utf-16-le")("surrogatepass")
     if start.startswith((codecs.BOM_UTF16_BE, b"\0<")):
-        return codecs.utf_16_be_decode, "surrogatepass"
-    if _LATIN.match(start):
-        return lambda data, errors, _final: codecs.latin_1_decode(data, errors), "strict"
-    return codecs.utf_8_decode, "surrogateescape"
+        return codecs.getincrementaldecoder("utf-16-be")("surrogatepass")
+    coding, errors = ("latin-1", "strict") if _LATIN.match(start) else ("utf-8", "surrogateescape")
+    return codecs.getincrementaldecoder(coding)(errors)

@@ -59,11 +59,12 @@ class Ragged:
     offsets: Int64[np.ndarray, " edges"]  # lists + 1, from 0 to total
 
     @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> "Ragged":
-        """Convert lists to arrays."""
-        offsets = edges(np.fromiter((len(each) for each in lists), dtype=np.int64, count=len(lists)))
-        values = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=int(offsets[-1]))
-        return cls(values, offsets)
+    def of(cls, lists: Sequence[Sequence[Any]], numbers: Mapping[Any, int] | None = None) -> "Ragged":
+        """Convert lists to arrays: of ints, or of what has ``numbers``."""
+        offsets = edges(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
+        items = chain.from_iterable(lists)
+        ints = items if numbers is None else map(numbers.__getitem__, items)
+        return cls(np.fromiter(ints, dtype=np.int32, count=int(offsets[-1])), offsets)
 
     @classmethod
     def checked(cls, values: np.ndarray, offsets: np.ndarray, *, lists: int, below: int) -> "Ragged":

@@ -125,11 +125,10 @@ class Split:
     @classmethod
     def of(cls, name: str, pairs: Sequence[Pair]) -> "Split":
         """A split in memory; its lexicon has exactly its words, sorted."""
-        lists = {field: [pair.words(field) for pair in pairs] for field in WORD_FIELDS}
-        lexicon = sorted(set(chain.from_iterable(chain.from_iterable(lists.values()))))
-        place = {word: number for number, word in enumerate(lexicon)}
-        words = {field: numbered(each, place) for field, each in lists.items()}
-        return cls(name, lexicon, words, Texts.of(map(text_of, pairs)))
+        gathered = Gathered()
+        for pair in pairs:
+            gathered.add(pair)
+        return replace(joined(gathered.split()), name=name)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -155,13 +154,6 @@ class Split:
     def word_list(self, field: str, row: int) -> list[str]:
         """The words of ``field`` (one of WORD_FIELDS) of pair ``row``."""
         return [self.lexicon[number] for number in self.words[field][row]]
-
-
-def numbered(lists: Sequence[Sequence[str]], place: Mapping[str, int]) -> Ragged:
-    """The numbers of the words of each list."""
-    offsets = edges(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
-    values = map(place.__getitem__, chain.from_iterable(lists))
-    return Ragged(np.fromiter(values, dtype=np.int32, count=int(offsets[-1])), offsets)
 
 
 def joined(first: Split, *others: Split) -> Split:

@@ -193,15 +193,6 @@ class WordTokenizer:
         structure = {field: vocabulary([field], config.code_size, 1) for field in STRUCTURE_FIELDS}
         return cls(Vocabularies(query, code, **structure), config)
 
-    @classmethod
-    def load(cls, path: Path, config: WordsConfig) -> "WordTokenizer":
-        """Load the tokenizer with the vocabularies that :meth:`save` wrote.
-
-        Raises:
-            UserError: the file is missing or invalid.
-        """
-        return cls(Vocabularies.load(path), config)
-
     def save(self, path: Path) -> None:
         """Write the vocabularies.
 

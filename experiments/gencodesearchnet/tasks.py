@@ -20,7 +20,6 @@ from data_prep.gencodesearchnet.sets import (
     Negatives,
     matching_negatives,
     ranking_blocks,
-    released_blocks,
     released_typography,
 )
 from data_prep.gencodesearchnet.subsets import Subset
@@ -57,9 +56,8 @@ class Threshold:
 
 def blocks_of(subset: Subset, distractors: int, seed: int, limit: int, *, released: bool) -> Iterator[Block]:
     """The candidates of the first ``limit`` pairs (0: all), by the canonical draws or by the ``released`` ones."""
-    draw = released_blocks if released else ranking_blocks
     left = limit or len(subset.texts)
-    for block in draw(len(subset.texts), distractors, seed, rows=_ROWS):
+    for block in ranking_blocks(len(subset.texts), distractors, seed, rows=_ROWS, released=released):
         if left > 0:
             yield block[:left]
         left -= len(block)

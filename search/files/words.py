@@ -23,7 +23,6 @@ import Stemmer
 from data_prep.languages.identifiers import LONGEST_WORD, compiled_later, kept_if_short, split_identifier
 from data_prep.languages.registry import languages
 from data_prep.store.arrays import Ragged, edges
-from data_prep.store.split import numbered
 
 _LIST: Final = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was
@@ -200,7 +199,7 @@ def file_words(data: bytes, spans: Sequence[tuple[int, int]] = ()) -> FileWords:
     runs = np.fromiter(map(numbers.__getitem__, whole), np.int64, len(whole))
     stems = defaultdict[str, int](count().__next__)
     found = [stems_of(run) if len(run) <= LONGEST_WORD or not run.isascii() else () for run in numbers]  # data has none
-    words = numbered(found, stems).take(runs)
+    words = Ragged.of(found, stems).take(runs)
     line_ends = [*words.offsets[1:][runs == 0].tolist(), len(words.values)]
     in_comments = np.repeat(np.cumsum(runs == 1) & 1, words.lengths)
     order = np.argsort(words.values.astype(np.uint16) if len(stems) <= MOST else words.values, kind="stable")

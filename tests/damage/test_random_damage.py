@@ -60,7 +60,7 @@ def sources(java_folder, tmp_path_factory) -> Path:
 def prepared(sources, tmp_path_factory) -> Path:
     files = [SourceFile("jdk", path.name, path.read_bytes()) for path in sorted(sources.iterdir())]
     config = DataConfig(min_query_words=1, min_method_lines=1, processes=1)
-    pairs = extract_all(files, config, progress=False).pairs
+    pairs = extract_all(files, config).pairs
     assert len(pairs) > 40
     folder = tmp_path_factory.mktemp("prepared") / "data"
     write_prepared(folder, {"train": pairs[10:], "valid": pairs[:5], "test": pairs[5:10]}, {"origin": "jdk"})

@@ -48,7 +48,7 @@ def struck(config: DataConfig, moment: float) -> dict[str, object]:
             os.setsid()
             os.dup2(said.fileno(), 2)
             os.write(begun, b".")
-            prepare("folder", config, command="", say=lambda _: None, progress=False)
+            prepare("folder", config, command="", say=lambda _: None)
             end_silently()  # as the program does, so that Python's own end is not interrupted in words
             sys.exit()
         os.read(ready, 1)

@@ -67,7 +67,7 @@ def checksum(files: Sequence[Mapping[str, object]]) -> str:
 
 def prepared(name: str, path: Path, root: Path, **options: object) -> tuple[str, list[int]]:
     config = DataConfig(path=str(path), root=str(root), processes=1, valid_share=0.2, test_share=0.2, **options)
-    data = prepare(name, config, command="", say=lambda _: None, progress=False)
+    data = prepare(name, config, command="", say=lambda _: None)
     return checksum(data.manifest["files"]), [len(data.splits[split]) for split in SPLITS]
 
 
@@ -148,7 +148,7 @@ def shards(folder: Path) -> list[Path]:
     ],
 )
 def test_pairs_of_shards(options, expected, tmp_path):
-    made = pairs_of_corpus(shards(tmp_path), DataConfig(processes=1, **options), progress=False)
+    made = pairs_of_corpus(shards(tmp_path), DataConfig(processes=1, **options))
     assert made.manifest["counts"]["duplicates"]["exact"]
     sizes = [len(made.splits[split]) for split in SPLITS]
     assert (checksum(files_of(made.splits, tmp_path)), sizes) == expected

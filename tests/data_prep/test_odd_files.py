@@ -74,7 +74,7 @@ def test_a_data_set_is_prepared_without_them(kind, tmp_path):
     odd_thing(kind, folder / "B.java")
     config = DataConfig(str(folder), root=str(tmp_path / "data"), near_duplicate=1.0, processes=1)
     with deadline():
-        data = prepare("folder", config, command="", say=lambda _: None, progress=False)
+        data = prepare("folder", config, command="", say=lambda _: None)
     assert sum(map(len, data.splits.values())) == 40
     assert [each["path"] for each in data.manifest["broken_files"]] == ["B.java"]
 

@@ -44,7 +44,7 @@ def few(sources, tmp_path_factory) -> Path:
 
 def run(config: DataConfig):
     said: list[str] = []
-    return prepare("folder", config, command="prepare folder", say=said.append, progress=False), said
+    return prepare("folder", config, command="prepare folder", say=said.append), said
 
 
 @pytest.fixture(scope="module")

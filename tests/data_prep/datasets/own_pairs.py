@@ -49,7 +49,7 @@ def prepared(path: Path | str, root: Path, said: list[str] | None = None, **opti
     """The data set ``pairs`` of some files, of Python unless told: recognising a language takes seconds."""
     config = DataConfig(path=str(path), root=str(root), processes=1, **{"language": "python", **options})
     say = (lambda _: None) if said is None else said.append
-    return prepare("pairs", config, command="the tests", say=say, progress=False)
+    return prepare("pairs", config, command="the tests", say=say)
 
 
 def queries(data: PreparedData, split: str) -> list[str]:

@@ -159,7 +159,7 @@ def test_a_zip_of_something_else_is_one_line(tmp_path: Path) -> None:
 
 def prepared(raw: Path, root: Path) -> PreparedData:
     config = DataConfig(path=str(raw), root=str(root), processes=1)
-    return prepare("csn", config, command="the tests", say=lambda _: None, progress=False)
+    return prepare("csn", config, command="the tests", say=lambda _: None)
 
 
 def test_every_form_gives_the_same_bytes(tmp_path: Path, rows: Rows) -> None:

@@ -93,7 +93,7 @@ def write_parquet(folder: Path, language: str) -> Path:
 
 def prepared(raw: Path, root: Path, language: str, name: str = "csn") -> PreparedData:
     config = DataConfig(path=str(raw), root=str(root), processes=1, language=language)
-    return prepare(name, config, command="the tests", say=lambda _: None, progress=False)
+    return prepare(name, config, command="the tests", say=lambda _: None)
 
 
 @pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "java"])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from data_prep.config import DataConfig
-from data_prep.datasets import csn_published
 from data_prep.datasets.csn_published import LISTS, Csn1000, CsnFiltered, read_list
 from data_prep.pipeline.code_rows import summary
 from data_prep.prepare import prepare
 from data_prep.records import SPLITS
+from data_prep.sources.download import Remote
 from data_prep.store.prepared_data import PreparedData
 from evaluation.reading import TestReading, asked
 from tests.data_prep.csn_files import Rows, documented_methods, row_of, write_parquet, write_tree
@@ -53,7 +53,7 @@ def raw(tmp_path: Path, rows: Rows) -> Path:
 
 def prepared(name: str, raw: Path, root: Path) -> PreparedData:
     config = DataConfig(path=str(raw), root=str(root), processes=1)
-    return prepare(name, config, command="the tests", say=lambda _: None, progress=False)
+    return prepare(name, config, command="the tests", say=lambda _: None)
 
 
 def test_every_listed_row_is_there(raw: Path, rows: Rows, tmp_path: Path) -> None:
@@ -135,7 +135,8 @@ def test_the_lists_are_fetched_and_checked_as_git_names_them(
         with pytest.raises(ValueError, match=r"gave the git blob .* instead of .*put it into") as caught:
             CsnFiltered(config).inputs()
         assert "\n" not in str(caught.value)
-        monkeypatch.setattr(csn_published, "LISTS", csn_published.Remote("http://127.0.0.1/none", git_blob=blob))
+        name, _, *texts = CsnFiltered.further
+        monkeypatch.setattr(CsnFiltered, "further", (name, Remote("http://127.0.0.1/none", git_blob=blob), *texts))
         assert CsnFiltered(config).inputs()[-1] == raw / "dataset.zip"
     assert {path for _, path in asked_of.requests} == {"/our/dataset.zip"}
 

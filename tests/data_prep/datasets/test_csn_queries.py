@@ -1,6 +1,7 @@
 """CodeSearchNet's 99 queries and people's grades, with the NDCG of its script."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,7 @@ import pytest
 
 from baselines.bm25 import Bm25, Bm25Config
 from data_prep.config import DataConfig
-from data_prep.datasets import csn_published
-from data_prep.datasets.csn_published import ANNOTATIONS, FILE, Csn99
+from data_prep.datasets.csn_published import FILE, Csn99
 from evaluation.config import EvaluateConfig
 from evaluation.evaluator import evaluate
 from evaluation.reading import Graded, TestReading
@@ -45,7 +45,7 @@ def test_graded_functions_are_the_pool(raw: Path, tmp_path: Path) -> None:
     assert sorted(test.text(row).query_text for row in range(len(test))) == ["draw all", *["sort orders"] * 3]
     assert [len(each) for each in reading.grades.values()] == [2, 3]
     assert sorted(reading.grades["sort orders"].values()) == [0.5, 2, 3]
-    found = evaluate(Bm25(Bm25Config()), test, EvaluateConfig(), reading=reading, progress=False)
+    found = evaluate(Bm25(Bm25Config()), test, EvaluateConfig(), reading=reading)
     exact = measure(found, data=DataSource(origin="it", fingerprint="")).exact
     best = (1 / np.log2(2)) / (7 / np.log2(2) + 1 / np.log2(3))  # of draw all, whose better function is in no row
     assert 0 < exact["ndcg_by_people"] <= (1 + best) / 2
@@ -66,7 +66,7 @@ def test_a_query_without_its_functions_counts_as_nothing(raw: Path, tmp_path: Pa
     reading, test = TestReading.of(data.manifest), data.splits["test"]
     rows = reading.queries(test)
     scores = np.zeros((len(rows), len(test)), np.float32)
-    found = evaluate(Chosen(scores, 1), test, EvaluateConfig(), reading=reading, progress=False)
+    found = evaluate(Chosen(scores, 1), test, EvaluateConfig(), reading=reading)
     assert len(rows) == 2
     assert found.ndcg_by_people is not None
     assert found.ndcg_by_people <= 2 / 3
@@ -80,7 +80,8 @@ def test_the_grades_are_fetched_and_checked(raw: Path, monkeypatch: pytest.Monke
         with pytest.raises(ValueError, match=r"gave the git blob .* instead of .*put it into"):
             Csn99(config).inputs()
         blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-        monkeypatch.setattr(csn_published, "ANNOTATIONS", csn_published.Remote(ANNOTATIONS.url, git_blob=blob))
+        name, remote, *texts = Csn99.further
+        monkeypatch.setattr(Csn99, "further", (name, replace(remote, git_blob=blob), *texts))
         assert Csn99(config).inputs()[-1] == raw / FILE
 
 

@@ -278,7 +278,7 @@ def short_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def prepared(config: DataConfig) -> PreparedData:
-    return prepare("debian_sample", config, command="prepare debian_sample", say=lambda _: None, progress=False)
+    return prepare("debian_sample", config, command="prepare debian_sample", say=lambda _: None)
 
 
 @pytest.mark.usefixtures("short_list")

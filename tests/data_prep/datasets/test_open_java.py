@@ -91,7 +91,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> PreparedData:
     program = (
         "from data_prep.prepare import prepare; from data_prep.config import DataConfig\n"
         f"config = DataConfig(path={str(root / 'part')!r}, root={str(root)!r})\n"
-        "prepare('open_java', config, command='', say=print, progress=False)"
+        "prepare('open_java', config, command='', say=print)"
     )
     subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=True)  # unchecked shapes
     return open_prepared(root / "open_java")

@@ -78,7 +78,7 @@ def arguments(folder: Path, root: Path, **options: str) -> list[str]:
 def test_a_list_of_ones_own_gives_pairs_of_its_languages(typed, suffixes, own, tmp_path):
     places = {"path": str(own / "list.txt"), "mirrors": str(own), "root": str(tmp_path)}
     config = DataConfig(**places, language=typed, processes=1)
-    data = prepare("repositories", config, command="", say=lambda _: None, progress=False)
+    data = prepare("repositories", config, command="", say=lambda _: None)
     texts = [data.splits[name].text(row) for name in SPLITS for row in range(len(data.splits[name]))]
     assert {Path(text.path).suffix for text in texts} == suffixes
     assert len(texts) == 36 * len(suffixes)
@@ -170,7 +170,7 @@ def test_php_and_ruby_leave_the_splits_of_the_five_as_they_are():
 
 def test_what_is_extracted_for_one_corpus_serves_the_other(own, tmp_path):
     config = DataConfig(path=str(own / "list.txt"), mirrors=str(own), root=str(tmp_path), language="ruby", processes=1)
-    prepare("seven_languages", config, command="", say=lambda _: None, progress=False)
+    prepare("seven_languages", config, command="", say=lambda _: None)
     assert len(list((tmp_path / "raw" / "repositories" / "shards").glob("*.gz"))) == 6
     assert (tmp_path / "seven_languages-ruby").is_dir()
 

@@ -44,7 +44,7 @@ def config_of(folder: Path, root: Path, **options) -> DataConfig:
 
 
 def prepared(config: DataConfig) -> PreparedData:
-    return prepare("repositories", config, command="prepare", say=lambda _: None, progress=False)
+    return prepare("repositories", config, command="prepare", say=lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ from data_prep.config import DataConfig
 from data_prep.prepare import prepare
 mirrors, root = sys.argv[1:]
 config = DataConfig(path=mirrors + "/list.txt", mirrors=mirrors, root=root, language="python", processes=2)
-prepare("repositories", config, command="", say=lambda _: None, progress=False)
+prepare("repositories", config, command="", say=lambda _: None)
 """
 
 

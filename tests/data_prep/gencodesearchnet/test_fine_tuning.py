@@ -102,8 +102,6 @@ def test_what_cannot_be_split_is_told(tmp_path: Path) -> None:
     write(tmp_path, *(row(number, 1) for number in range(20)))
     with pytest.raises(ValueError, match="20 pairs in 1 groups are too few to set some apart"):
         find_fine_tuning(tmp_path)
-    with pytest.raises(ValueError, match=r"expected a validation share between 0 and 1, not 1\.0"):
-        find_fine_tuning(tmp_path, valid_share=1.0)
     write(tmp_path, row(1, 1) | {"source": 3})
     with pytest.raises(ValueError, match=r"valid.jsonl.gz:1: expected a text or a list of tokens in 'source'"):
         find_fine_tuning(tmp_path)

@@ -113,8 +113,8 @@ def test_a_package_that_is_not_to_be_had_is_named(apt, tmp_path):
 @pytest.mark.parametrize("name", ["lme4", "r-cran-", "r-cran-a b", "-o", "r-cran-a=1", "r-cran-../x", "R-cran-a"])
 @pytest.mark.usefixtures("apt")
 def test_other_names_do_not_reach_apt(tmp_path, name):
-    with pytest.raises(ValueError, match="is neither a path nor a Debian package of R"):
-        fetch_packages([name], tmp_path / "packages")
+    with pytest.raises(ValueError, match="does not exist: expected a folder"):
+        build_r_pairs([name], tmp_path / "packages", "clean", print)
     assert not (tmp_path / "calls").exists()
 
 

@@ -4,6 +4,7 @@ import random
 import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -13,7 +14,6 @@ from data_prep.gencodesearchnet.records import Example, example, line_of
 from data_prep.gencodesearchnet.sets import (
     matching_negatives,
     ranking_blocks,
-    released_blocks,
     released_typography,
 )
 
@@ -86,7 +86,7 @@ def test_rankings_are_those_of_the_plain_form(count: int, distractors: int) -> N
     assert all(len(set(ranking)) == distractors + 1 for ranking in rankings.tolist())
 
 
-@pytest.mark.parametrize("blocks", [ranking_blocks, released_blocks])
+@pytest.mark.parametrize("blocks", [ranking_blocks, partial(ranking_blocks, released=True)])
 def test_too_few_pairs_are_told_at_once(blocks) -> None:
     with pytest.raises(ValueError, match="ranking among 100 codes needs as many pairs, but there are 38: leave this"):
         blocks(38)
@@ -127,7 +127,7 @@ def plain_released(count: int, distractors: int, draws: random.Random) -> list[l
 
 
 def test_released_rankings_draw_from_the_last_block() -> None:
-    rankings = np.concatenate(list(released_blocks(400, rows=64)))
+    rankings = np.concatenate(list(ranking_blocks(400, rows=64, released=True)))
     assert rankings.tolist() == plain_released(400, 99, random.Random(42))
     assert rankings[0].tolist() == next(ranking_blocks(400))[0].tolist()
     for row in range(1, 400):
@@ -138,7 +138,7 @@ def test_released_rankings_draw_from_the_last_block() -> None:
 
 
 def test_released_distractors_are_the_last_pairs_codes() -> None:
-    rankings = np.concatenate(list(released_blocks(6_000)))
+    rankings = np.concatenate(list(ranking_blocks(6_000, released=True)))
     later = np.arange(6_000)[:, None] < rankings
     assert later[:2_000].any()
     assert not (later & ~np.isin(rankings, rankings[0])).any()  # a later one only if it was drawn at the start

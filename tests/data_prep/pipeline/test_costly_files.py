@@ -15,23 +15,23 @@ FIELDS = {"repo": "o/r", "path": "A.java", "url": "u#L1-L3", "docstring": "Reads
 CONFIG = DataConfig(min_method_lines=1, processes=1)
 
 
-def limited(monkeypatch, guard, module=java_extraction):
-    monkeypatch.setattr(module, guard, replace(getattr(module, guard), limits=TEXT))
+def limited(monkeypatch, guard):
+    monkeypatch.setattr(java_extraction, guard, replace(getattr(java_extraction, guard), limits=TEXT))
 
 
 def test_of_java_files(monkeypatch):
     limited(monkeypatch, "_FILES_GUARD")
     files = [SourceFile("o", name, text.encode()) for name, text in [("A.java", KEPT), ("B.java", HOSTILE)]]
-    found = extract_all(files, CONFIG, progress=False)
+    found = extract_all(files, CONFIG)
     assert [pair.method.name for pair in found.pairs] == ["readLines"]
     assert (found.files, found.broken) == (2, [("B.java", COSTLY)])
 
 
 def test_of_published_rows(monkeypatch):
-    limited(monkeypatch, "_GUARD", code_rows)
+    monkeypatch.setattr(code_rows, "PAIRS", TEXT)
     codes = ["int readLines() { return lines.all(); }", f"int readOthers() {{\n{HOSTILE}"]
     rows = [PublishedRow(FIELDS | {"code": code}, "test") for code in codes]
-    (_, one, parsed), (_, other, costly) = pairs_of_rows(rows, "o", CONFIG, progress=False)
+    (_, one, parsed), (_, other, costly) = pairs_of_rows(rows, "o", CONFIG)
     assert (parsed, costly) == (True, False)
     assert one.method.fields["name"] == ("read", "lines")
     assert {"read", "others", "class"} <= set(other.method.fields["tokens"])

@@ -10,7 +10,7 @@ from data_prep.pipeline.java_extraction import Chunk, extract
 
 CONFIG = DataConfig()
 SENTENCE = "Returns the size of it."
-KEPT = Candidate("a/B.java", "size", "method", 3, (), f"/** {SENTENCE} */", SENTENCE, query_words(SENTENCE), False)
+KEPT = Candidate("a/B.java", "size", "method", 3, f"/** {SENTENCE} */", SENTENCE, query_words(SENTENCE))
 
 
 def documented(sentence: str) -> Candidate:

@@ -57,7 +57,7 @@ def test_no_file_of_the_jdk_is_on_two_sides():
     with zipfile.ZipFile(sources.zip) as archive:
         names = [n for n in archive.namelist() if n.startswith("java.base/java/util/") and n.endswith(".java")]
         java = (SourceFile("jdk", n, archive.read(n)) for n in names[:40])
-        found = extract_all(java, DataConfig(processes=1), progress=False).pairs
+        found = extract_all(java, DataConfig(processes=1)).pairs
     splits = split_pairs(found, DataConfig())
     assert len(found) > 200
     sides = [files(pairs) for pairs in splits.values()]
