@@ -80,7 +80,7 @@ def budgets(encoder_trials: Mapping[str, int], both: int) -> str:
         "serves Debian's too ([tuning.md](tuning.md)).",
         f"The earlier settings of galm were chosen by a grid of {GRID_RUNS} runs, those of tabcs among {len(EARLIER)}. "
         "Those of galm_plus were found by hand, in more runs.",
-        "Without its graph, galm was trained with its earlier settings only. So it is compared with galm of the same.",
+        "Without its graph, galm has the setting that was best with it. None was sought for it.",
         "What GALM's paper leaves open, and what galm_plus has instead, was chosen on validation before these trials. "
         "So their leads include this work.",
         "On CSN and JCG, galm_plus starts at 0.2. This start was tried for galm_plus alone.",
@@ -182,8 +182,8 @@ def _caveats(found: Mapping[str, Answers]) -> Iterator[str]:
     trials = [title for title, each in found.items() if each.word_models(of_equal_trials=True) and title not in earlier]
     if trials:
         yield (
-            f"Each word model has the best of its {TRIALS} trials on {_listed(trials)}. GALM was trained without its "
-            "graph in its earlier settings only: there these are compared."
+            f"Each word model has the best of its {TRIALS} trials on {_listed(trials)}. GALM without its graph has "
+            "GALM's setting."
         )
     if trials and earlier:
         yield f"On {_listed(earlier)} only rows of earlier settings exist, and are compared."

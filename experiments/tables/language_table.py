@@ -33,8 +33,8 @@ POOLS: Final = (1000, 5000)
 _CORPUS: Final = "repositories"
 _ADDED: Final = {"php": "seven_languages", "ruby": "seven_languages"}
 """Languages that this corpus lacks, and the one that has them beside the same pairs of the others."""
-_SEEDS: Final = {"galm_plus": 1, "unif": 3, "scotch_light_no_context": 3}
-"""Models and their numbers of seeds."""
+_SEEDS: Final = {"galm_plus": (3, 1), "unif": (3, 3), "scotch_light_no_context": (3, 3)}
+"""Models, and the numbers of seeds of the one of all languages and of those of one language."""
 _ENCODER: Final = {
     "data.train_limit": "60000",
     "model.query_length": "32",
@@ -94,9 +94,11 @@ def _placed() -> Iterator[tuple[Row, str, int, Cell]]:
     for language, pool in product(_languages(), POOLS):
         settings, label = {"data.language": language, "evaluate.pool": str(pool)}, f"{CONTROL}, {language}, {pool}"
         yield Row(CONTROL, ""), language, pool, Cell(_corpus_of(language), CONTROL, 0, label, settings)
-    for seed in range(max(_SEEDS.values())):
-        for model in (name for name, seeds in _SEEDS.items() if seed < seeds):
-            yield from _of_model(model, seed)
+    for seed in range(max(max(seeds) for seeds in _SEEDS.values())):
+        for model, (of_all, own) in _SEEDS.items():
+            for placed in _of_model(model, seed):
+                if seed < (own if placed[0].trained_on == OWN else of_all):
+                    yield placed
     yield from _of_encoder()
 
 

@@ -19,6 +19,9 @@ def of_trials(model: str) -> str:
     return f"{model}, best of eight trials"
 
 
+WITHOUT_GRAPH: Final = "galm, L = 0"
+_NO_LAYERS: Final = {"model.layers": "0"}
+
 REFERENCES: Final = (of_trials("galm"), "bm25_tuned")
 """All others on a pool are compared with each of these that was tested on it."""
 
@@ -118,13 +121,22 @@ def _mixtures(cells: tuple[Cell, ...], models: tuple[str, ...], tuned_on: str = 
 
 def _without_graph(dataset: str) -> tuple[Cell, ...]:
     """GALM without its graph convolutions: the same attention, block cosines and head, at the same settings."""
-    return tuple(Cell(dataset, "galm", seed, "galm, L = 0", {"model.layers": "0"}) for seed in range(3))
+    return tuple(Cell(dataset, "galm", seed, WITHOUT_GRAPH, _NO_LAYERS) for seed in range(3))
+
+
+_EQUAL_ROWS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    **{name: (name, best_of_trials(name)) for name in BEST},
+    WITHOUT_GRAPH: ("galm", {**best_of_trials("galm"), **_NO_LAYERS}),
+}
+"""Row -> model and settings: each word model with the best of its trials, and GALM without its graph, else the same."""
 
 
 def _equal_budgets(dataset: str) -> tuple[Cell, ...]:
-    """Each word model with the best of its eight trials on the JDK's validation pairs, first seeds first."""
+    """Each of ``_EQUAL_ROWS``, whose settings the JDK's validation pairs have chosen; first seeds first."""
     return tuple(
-        Cell(dataset, model, seed, of_trials(model), best_of_trials(model)) for seed in range(3) for model in BEST
+        Cell(dataset, model, seed, of_trials(name), settings)
+        for seed in range(3)
+        for name, (model, settings) in _EQUAL_ROWS.items()
     )
 
 
@@ -255,8 +267,8 @@ def shown(label: str) -> str:
 
 
 _OF_TRIALS: Final = (
-    "Each word model with the best setting of its trials, trained anew with up to three seeds. MRR: mean ± deviation "
-    "over seeds, of all test queries over as many methods. [main.md](main.md) compares them."
+    "Each word model with the best setting of its trials, `galm, L = 0` with galm's, trained anew with up to three "
+    "seeds. MRR: mean ± deviation over seeds, of all test queries over as many methods. [main.md](main.md) compares them."
 )
 
 
@@ -267,7 +279,7 @@ def best_trials_section(results: Iterable[tuple[str, Result]]) -> str:
         results: of the cells of ``benchmark tuned``, with their labels.
     """
     found = named(
-        results, {f"{of_trials(name)}{end}": f"{name}{end}" for name in BEST for end in ("", " + BM25")}, TESTS
+        results, {f"{of_trials(name)}{end}": f"{name}{end}" for name in _EQUAL_ROWS for end in ("", " + BM25")}, TESTS
     )
     if not found:
         return ""

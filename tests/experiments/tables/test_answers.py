@@ -12,13 +12,13 @@ from evaluation.queries import QueryFacts
 from evaluation.significance import compare_runs, holm
 from evaluation.speed import Row, Spread
 from experiments.tables import answers, answers_page, answers_pictures
-from experiments.tables.answers import EARLIER_GALM, FUSED, IN_SHORT, QUESTIONS, ROWS, answers_of
+from experiments.tables.answers import FUSED, GRID_RUNS, IN_SHORT, QUESTIONS, ROWS, answers_of
 from experiments.tables.answers_page import YES_OR_NO, budgets, tree_note, where_section
 from experiments.tables.answers_page import answers_page as page_of
 from experiments.tables.answers_pictures import PICTURE, TIME_PICTURE, drawn_pairs
 from experiments.tables.answers_pictures import answers_pictures as pictures_of
 from experiments.tables.comparison_tables import SAID, with_interval
-from experiments.tables.main_table import README_TESTS, TESTS, of_trials
+from experiments.tables.main_table import README_TESTS, TESTS, WITHOUT_GRAPH, of_trials
 from experiments.tables.pages import RESULTS, Saved
 from experiments.tables.query_kinds import saved_facts
 from experiments.tables.same_splits import SAME_SPLITS, WHY, are_joined, joined_facts
@@ -115,9 +115,11 @@ def test_word_models_are_compared_with_the_best_of_their_trials_where_they_have_
                 own = found.labels[f"{name}{end}"]
                 assert (own == f"{of_trials(name)}{end}") == (title in README_TESTS.values()), own
     jdk = SAVED.answers[TESTS["jdk"]]
-    assert jdk.labels[EARLIER_GALM] == "galm"
-    assert not any(EARLIER_GALM in pair[:1] and pair[1] != "galm, L = 0" for pair in jdk.leads)
-    assert jdk.leads[EARLIER_GALM, "galm, L = 0"].difference.has_verdict
+    earlier = f"galm, earlier settings ({GRID_RUNS} trials)"
+    assert jdk.labels[earlier] == "galm"
+    assert not any(earlier in pair for pair in jdk.leads)
+    assert jdk.labels[WITHOUT_GRAPH] == of_trials(WITHOUT_GRAPH)
+    assert jdk.leads["galm", WITHOUT_GRAPH].difference.has_verdict
     assert "On CSN (papers' test set) and JCG (papers' test set) only rows of earlier settings exist" in PAGE
 
 
