@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import bm25s
 import numpy as np
@@ -28,7 +28,7 @@ import Stemmer
 from bm25s.stopwords import STOPWORDS_EN
 from jaxtyping import Float32, Int64
 
-from data_prep.errors import UserError, check_bounds, real, whole
+from data_prep.errors import Bounded, UserError, real, whole
 from data_prep.languages.identifiers import split_identifier
 from data_prep.records import UNKNOWN
 from data_prep.store.arrays import Ragged
@@ -174,16 +174,16 @@ def text_words(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Bm25Config:
+class Bm25Config(Bounded, section="model"):
     """Configuration of BM25 (section ``model``)."""
 
-    k1: float = 1.2
+    k1: Annotated[float, real(0, 1000)] = 1.2
     """Term frequency saturation: larger values saturate more slowly (Lucene's 1.2)."""
-    b: float = 0.75
+    b: Annotated[float, real(0, 1)] = 0.75
     """Length normalisation, 0 to 1 (Lucene's 0.75)."""
     method: Literal["lucene", "atire"] = "lucene"
     """Variant of the formula: Lucene's, or ATIRE's with ln(N / n) and the second factor times k1 + 1."""
-    name_weight: int = 2
+    name_weight: Annotated[int, whole(0, 1000)] = 2
     """Number of times that words of the name count; 0: not at all."""
     distinct: bool = False
     """Whether repeated words of a method count only once among its tokens and once among its API words."""
@@ -195,9 +195,6 @@ class Bm25Config:
     """What is read: the fields of a method and the words of a query, or all words of both texts, without a name."""
     repeated: bool = False
     """Whether a word that is repeated in a query counts each time."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, {"k1": real(0, 1000), "b": real(0, 1), "name_weight": whole(0, 1000)}, "model")
 
 
 class Bm25(Ranker):

@@ -19,7 +19,7 @@ zeros; so padding changes nothing, and a field of full length has the rows of th
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -28,7 +28,7 @@ from torch.nn.functional import pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from baselines.word_model import BaselineConfig, CoAttentionRanker, WordVectors
-from data_prep.errors import WIDTH, UserError, check_bounds
+from data_prep.errors import WIDTH, UserError
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import Vocabularies
 from modeling.base import Encoded
@@ -41,7 +41,7 @@ KERNELS: Final = (2, 3, 4)
 class CarlcsConfig(BaselineConfig):
     """Configuration of CARLCS-CNN and CARLCS-TS (section ``model``)."""
 
-    filters: int = 100
+    filters: Annotated[int, WIDTH] = 100
     """Filters of each convolution, which is the width of a row (the release: 100; the paper's best: 250)."""
     api_encoder: Literal["cnn", "bilstm"] = "cnn"
     """Encoder of the API sequence: convolutions (the release) or a BiLSTM with one row per word (the paper)."""
@@ -49,8 +49,7 @@ class CarlcsConfig(BaselineConfig):
     """Whether the syntax tree is also read, which turns CARLCS-CNN into CARLCS-TS."""
 
     def __post_init__(self) -> None:
-        BaselineConfig.__post_init__(self)
-        check_bounds(self, {"filters": WIDTH}, "model")
+        super(CarlcsConfig, self).__post_init__()
         if self.api_encoder == "bilstm" and self.filters % 2:
             raise UserError(
                 f"--model.api_encoder=bilstm has half of the width per direction, so --model.filters must be even, "

@@ -15,6 +15,7 @@ dropout in the LSTMs (0.2 there); the gates are logistic, not piecewise linear; 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from jaxtyping import Bool, Float
@@ -22,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from baselines.word_model import BaselineConfig, WordVectors
-from data_prep.errors import WIDTH, check_bounds
+from data_prep.errors import WIDTH
 from data_prep.store.batching import Batch
 from data_prep.store.tokenizing import Vocabularies
 from modeling.base import BiEncoder
@@ -32,12 +33,8 @@ from modeling.base import BiEncoder
 class DeepcsConfig(BaselineConfig):
     """Configuration of DeepCS (section ``model``)."""
 
-    hidden: int = 100
+    hidden: Annotated[int, WIDTH] = 100
     """Units of each LSTM; the compared vectors are twice as wide (JCG releases: 100, the paper: 200)."""
-
-    def __post_init__(self) -> None:
-        BaselineConfig.__post_init__(self)
-        check_bounds(self, {"hidden": WIDTH}, "model")
 
 
 def max_over_words(

@@ -19,7 +19,7 @@ dimension.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from baselines.word_model import BaselineConfig, FieldRanker, WordVectors
-from data_prep.errors import WIDTH, check_bounds
+from data_prep.errors import WIDTH
 from data_prep.store.tokenizing import Vocabularies
 from modeling.base import Encoded
 from modeling.layers import PositionAttention, WordAttention, masked_softmax
@@ -40,16 +40,12 @@ CodeField = tuple[str, Float[Tensor, "codes words dim"], Bool[Tensor, "codes wor
 class FcarcsConfig(BaselineConfig):
     """Configuration of FcarCS (section ``model``)."""
 
-    filters: int = 100
+    filters: Annotated[int, WIDTH] = 100
     """Filters of each convolution (the release: 100)."""
     structure: Literal["statements", "ast", "none"] = "statements"
     """Input from the syntax tree besides name, API and tokens: statement trees, each as one word, for data prepared
     with `--data.statements=true`; the kinds of its nodes, as in TabCS; or nothing, the paper's ablation.
     """
-
-    def __post_init__(self) -> None:
-        BaselineConfig.__post_init__(self)
-        check_bounds(self, {"filters": WIDTH}, "model")
 
 
 class BoundedWordAttention(WordAttention):

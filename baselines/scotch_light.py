@@ -22,7 +22,7 @@ product. Without context the model is the same but for the second term, and has 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 import Stemmer
@@ -31,7 +31,7 @@ from jaxtyping import Float, Float32, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.errors import SHARE, WIDTH, UserError, check_bounds, real, whole
+from data_prep.errors import SHARE, WIDTH, Bounded, UserError, real, whole
 from data_prep.pipeline.contexts import Part
 from data_prep.records import CONTEXT_FIELD
 from data_prep.store.arrays import Ragged
@@ -48,34 +48,22 @@ _DAMPED: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class ScotchLightConfig:
+class ScotchLightConfig(Bounded, section="model"):
     """Configuration of the light pair (section ``model``)."""
 
-    dim: int = 256
+    dim: Annotated[int, WIDTH] = 256
     """Width of a word vector."""
-    dropout: float = 0.1
+    dropout: Annotated[float, SHARE] = 0.1
     """Share of the words of each field that are left out in training."""
-    context_words: int = 100
+    context_words: Annotated[int, whole(0, 10_000, zero="no context")] = 100
     """Distinct words of the text before a function that are part of its query, the nearest; 0: no context."""
     context_part: Part = "all"
     """What is read of that text: `all`, its `imports`, the head of the `type` around the function, the `nearest` ten
     lines, or `heads`: imports, type and nearest lines."""
-    context_gain: float = 0.5
+    context_gain: Annotated[float, real(0, 100)] = 0.5
     """Initial weight of the context's vector beside the query's, both of length 1."""
-    context_dropout: float = 0.2
+    context_dropout: Annotated[float, SHARE] = 0.2
     """Share of the queries whose context is left out in training."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS, "model")
-
-
-_BOUNDS: Final = {
-    "dim": WIDTH,
-    "dropout": SHARE,
-    "context_words": whole(0, 10_000, zero="no context"),
-    "context_gain": real(0, 100),
-    "context_dropout": SHARE,
-}
 
 
 @dataclass(frozen=True)

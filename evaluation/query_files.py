@@ -68,8 +68,8 @@ def write_evaluation(
         OSError: a file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [asdict(each) for each in query_ranks(evaluation, controls, frozenset(seen))]
-    rows = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+    lines = query_ranks(evaluation, controls, frozenset(seen))
+    rows = "".join(f"{json.dumps(asdict(line), ensure_ascii=False)}\n" for line in lines)
     for name, text in ((RANKS, rows), ("ranks.csv", as_csv(*_columns(lines, [*controls])))):
         write_atomically(folder / name, text.encode(errors="backslashreplace"))  # half a character of a data set
     write_qrels(evaluation, folder / "qrels.trec")
@@ -160,14 +160,10 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def _columns(lines: Sequence[Mapping[str, object]], controls: Sequence[str]) -> tuple[list[str], list[list[object]]]:
+def _columns(lines: Sequence[QueryRank], controls: Sequence[str]) -> tuple[list[str], list[list[object]]]:
     names = [name for name in QueryRank.__dataclass_fields__ if name != "controls"]
     header = [*names, *(f"rank of {name}" for name in controls)]
-    rows = []
-    for line in lines:
-        others = line["controls"]
-        assert isinstance(others, Mapping)
-        rows.append([*(line[name] for name in names), *(others[name] for name in controls)])
+    rows = [[*(getattr(line, each) for each in names), *(line.controls[each] for each in controls)] for line in lines]
     return header, rows
 
 

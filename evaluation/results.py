@@ -201,7 +201,7 @@ def result_of(
         peak_memory_mb=peak_memory_mb(),
         machine=machine(),
         also={without_paths(name): other for name, other in also.items()},
-        config=_without_paths(config),
+        config=public(config),
     )
 
 
@@ -273,9 +273,10 @@ def _control(name: str, evaluation: Evaluation, other: Evaluation, resamples: in
     return Control(**_ranking(other), seconds_evaluate=other.seconds, mrr_difference=difference)
 
 
-def _without_paths(value: object) -> Any:
+def public(value: object) -> Any:
+    """A configuration without the folders of paths, as it is saved."""
     if isinstance(value, Mapping):
-        return {key: _without_paths(each) for key, each in value.items()}
+        return {key: public(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_paths(each) for each in value]
+        return [public(each) for each in value]
     return without_paths(value) if isinstance(value, str) else value

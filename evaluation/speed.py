@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import numpy as np
 from tqdm import tqdm
 
-from data_prep.errors import COUNT, SEED, UserError, check_bounds, whole
+from data_prep.errors import COUNT, SEED, Bounded, UserError, whole
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -30,10 +30,10 @@ WHOLE: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
-class SpeedOptions:
+class SpeedOptions(Bounded):
     """Options of ``speed``; each measurement reads those that concern it."""
 
-    rounds: int = 5
+    rounds: Annotated[int, whole(1, 1000)] = 5
     """Rounds over all forms, after one that is not counted. Forms with a process of their own run once."""
     path: str = ""
     """The folder of serve, the dump of posts, else the JDK's sources as data.path of the data set jdk; the same as the
@@ -48,47 +48,33 @@ class SpeedOptions:
     """Folder of a stage of training, for posts; empty: a light encoder before training, which takes the same time."""
     tag: str = "python"
     """Tag of the questions of a dump of posts; empty: all."""
-    pairs: int = 0
+    pairs: Annotated[int, COUNT] = 0
     """Pairs of the JDK; 0: all."""
-    steps: int = 40
+    steps: Annotated[int, whole(1, 100_000)] = 40
     """Training steps of a round; a tenth of them where the plain form takes part."""
-    files: int = 150
+    files: Annotated[int, whole(1, 1_000_000)] = 150
     """Java files from which methods are extracted."""
     pools: tuple[int, ...] = (1000, 2000, 5000, 10_000)
     """Sizes of the pools of methods."""
     sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000)
     """Numbers of vectors, for ann."""
-    limit: int = 240
+    limit: Annotated[int, whole(1, 86_400)] = 240
     """Seconds after which an engine of ann is given up."""
-    posts: int = 300_000
+    posts: Annotated[int, whole(1, 10_000_000)] = 300_000
     """Number of posts that are indexed; those of the dump are repeated."""
-    questions: int = 300
+    questions: Annotated[int, whole(20, 100_000)] = 300
     """Questions of a round: of an index, of a dump, or of a server, which is asked them again and again."""
-    clients: int = 8
+    clients: Annotated[int, whole(2, 64)] = 8
     """Clients that ask a server at the same time, each its next question as soon as it has an answer."""
-    seconds: int = 10
+    seconds: Annotated[int, whole(1, 3600)] = 10
     """How long they ask in a round."""
-    seed: int = 0
+    seed: Annotated[int, SEED] = 0
     """Seed of the questions and of their order."""
     out: str = ""
     """Folder of speed.jsonl and speed.md; empty: experiments/results, or runs/results with a path or another option."""
 
     def __post_init__(self) -> None:
-        check_bounds(
-            self,
-            {
-                "rounds": whole(1, 1000),
-                "pairs": COUNT,
-                "steps": whole(1, 100_000),
-                "files": whole(1, 1_000_000),
-                "limit": whole(1, 86_400),
-                "posts": whole(1, 10_000_000),
-                "questions": whole(20, 100_000),
-                "clients": whole(2, 64),
-                "seconds": whole(1, 3600),
-                "seed": SEED,
-            },
-        )
+        super(SpeedOptions, self).__post_init__()
         for name, least, most in (("pools", 2, 1_000_000), ("sizes", 20, 100_000_000)):
             typed = getattr(self, name)
             if not typed or min(typed) < least or max(typed) > most:

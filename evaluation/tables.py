@@ -1,4 +1,4 @@
-"""Results of runs as tables for the terminal: one row per ranker, one table per data set and pool; and published ones.
+"""The result of a run as tables for the terminal: one row per ranker, one table per data set; and published results.
 
 Of the published, bounds show which counting convention the papers used. The rows are those of GALM's Tables I and II,
 which take their baselines from the papers of TabCS (CodeSearchNet) and FcarCS (the Java corpus of Hu et al.). For the
@@ -10,8 +10,7 @@ models and data that were not released: reference only.
 
 import textwrap
 import tomllib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,45 +25,29 @@ _WIDTH: Final = 100
 _PRINTED: Final = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 
 Row = tuple[str, ...]
-DataKey = tuple[str, str, int]  # fingerprint, split, pool size
 
 
-def render_table(results: Sequence[Result]) -> str:
-    """Plain-text tables with captions, of runs on one or more data sets."""
+def render_table(result: Result) -> str:
+    """Plain-text tables with captions, of a run on one or more data sets."""
     convention = " Left: exact, ties against the ranker. Right: as earlier papers count (rank <= K + 1, MRR@10)."
-    texts = (f"{grid}\n{textwrap.fill(caption + convention, _WIDTH)}" for grid, caption in _tables(results))
+    texts = [
+        f"{_table(result, tested)}\n{textwrap.fill(_caption(dataset, result, tested) + convention, _WIDTH)}"
+        for dataset, tested in ((result.dataset, result), *result.also.items())
+    ]
     return "\n\n".join(texts)
 
 
-def _tables(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    """Grid and caption of each: the exact columns, the published ones, and the lead over the first control if any."""
-    groups: dict[tuple[str, DataKey], list[tuple[Result, Tested]]] = {}
-    for result in results:
-        for dataset, tested in ((result.dataset, result), *result.also.items()):
-            key = (tested.data.fingerprint, tested.split, tested.pool_size)
-            groups.setdefault((dataset, key), []).append((result, tested))
-    for (dataset, _), runs in groups.items():
-        against = next((name for _, tested in runs for name in tested.controls), "")
-        lead = (f"MRR - {against}", "95 % interval") if against else ()
-        titles = [each.title for each in short_columns()] + [f"{each.title}*" for each in published_columns()]
-        header = ("ranker", *titles, *lead)
-        yield _grid(header, _rows(runs, against)), _caption(dataset, runs)
-
-
-def _rows(runs: Sequence[tuple[Result, Tested]], against: str) -> list[Row]:
-    controls = {name: control for _, tested in runs for name, control in tested.controls.items()}
-    times = Counter(_ranker(result) for result, _ in runs)
-    rows = []
-    for result, tested in runs:
-        name = _ranker(result)
-        label = name if times[name] == 1 else f"{name}, seed {result.seed}"
-        rows.append((label, *_numbers(tested.exact, tested.published_convention), *_lead(tested, against)))
+def _table(result: Result, tested: Tested) -> str:
+    """The exact columns, the published ones, and the lead over the first control if any."""
+    against = next(iter(tested.controls), "")
+    titles = [each.title for each in short_columns()] + [f"{each.title}*" for each in published_columns()]
+    header = ("ranker", *titles, *((f"MRR - {against}", "95 % interval") if against else ()))
+    others = {name: (each.exact, each.published_convention) for name, each in tested.controls.items()}
+    ranks = metrics.chance_ranks(tested.pool_size)
+    others["chance"] = metrics.exact(ranks), metrics.published_convention(ranks)
+    first = (_ranker(result), *_numbers(tested.exact, tested.published_convention), *_lead(tested, against))
     empty = ("", "") if against else ()
-    for name, control in controls.items():
-        if name not in times:
-            rows.append((name, *_numbers(control.exact, control.published_convention), *empty))
-    ranks = metrics.chance_ranks(runs[0][1].pool_size)
-    return [*rows, ("chance", *_numbers(metrics.exact(ranks), metrics.published_convention(ranks)), *empty)]
+    return _grid(header, [first, *((name, *_numbers(*each), *empty) for name, each in others.items())])
 
 
 def _ranker(result: Result) -> str:
@@ -86,22 +69,18 @@ def _number(metric: Metric, measures: Measures) -> str:
 def _lead(tested: Tested, against: str) -> Row:
     if not against:
         return ()
-    if against not in tested.controls:
-        return "", ""
     difference = tested.controls[against].mrr_difference
     return f"{difference.mean:+.3f}", f"{difference.low:+.3f} to {difference.high:+.3f}"
 
 
-def _caption(dataset: str, runs: Sequence[tuple[Result, Tested]]) -> str:
-    tested = runs[0][1]
-    seeds = ", ".join(dict.fromkeys(str(result.seed) for result, _ in runs))
+def _caption(dataset: str, result: Result, tested: Tested) -> str:
     each = "each over" if tested.queries > tested.pool_size else "over a pool of"
+    seen = f" {_ranker(result)}: {said_seen(tested.seen, tested.queries)}." if tested.seen else ""
     return (
         f"{dataset} ({tested.data.origin}), {tested.split} split: {tested.queries:,} queries "
-        f"{each} {tested.pool_size:,} methods, seed {seeds}. "
+        f"{each} {tested.pool_size:,} methods, seed {result.seed}. "
         f"Duplicates cap Top@1 at {tested.ceiling_top1:.3f}."
-        f"{published_mrr(dataset.partition(':')[0], tested.queries, tested.pool_size)}"
-        f"{''.join(f' {_ranker(result)}: {said_seen(each.seen, each.queries)}.' for result, each in runs if each.seen)}"
+        f"{published_mrr(dataset.partition(':')[0], tested.queries, tested.pool_size)}{seen}"
     )
 
 

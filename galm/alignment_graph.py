@@ -244,11 +244,11 @@ def share_inside(states: Float[Tensor, "graphs nodes width"], mask: Bool[Tensor,
 
 
 def degenerate_parts(found: Mapping[str, float]) -> str:
-    """Names and values of what is flat or alike among diagnostics; "" where nothing is."""
+    """A line with names and values of what is flat or alike among diagnostics; "" where nothing is."""
     flat = [name for name, value in found.items() if name.endswith("edge_entropy") and value >= FLAT]
     alike = [name for name, value in found.items() if name.endswith("node_variance") and value < ALIKE]
     parts = [
         *(f"{name} {found[name]:.3f} (1: uniform)" for name in flat),
         *(f"{name} {found[name]:.3f} (0: all nodes of a graph are equal)" for name in alike),
     ]
-    return ", ".join(parts)
+    return f"the graph is degenerate: {', '.join(parts)}" if parts else ""

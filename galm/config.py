@@ -4,41 +4,42 @@ The paper's values where it states them; else, of the readings that its text all
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from data_prep.errors import SHARE, WIDTH, UserError, check_bounds, real, whole
+from data_prep.errors import SHARE, WIDTH, Bounded, UserError, real, whole
 from data_prep.records import CODE_FIELDS, STRUCTURE_FIELDS
 
 Logits = Literal["raw", "scaled", "cosine"]
+_TEMPERATURE: Final = real(0, 1000, above=True)
 
 
 @dataclass(frozen=True, slots=True)
-class GalmConfig:
+class GalmConfig(Bounded, section="model"):
     """All settings that affect a score."""
 
     fields: str = "name,tokens,api"
     """Code fields that are read, joined in this order (stated); other papers add ast or statements."""
-    dim: int = 256
+    dim: Annotated[int, WIDTH] = 256
     """Width of a word vector (stated in the paper)."""
-    num_blocks: int = 16
+    num_blocks: Annotated[int, WIDTH] = 16
     """Blocks that a word vector is split into (stated)."""
-    layers: int = 1
+    layers: Annotated[int, whole(0, 100)] = 1
     """Number of graph convolutions L (not stated); 2 is the minimum that uses both eq. 10 and eq. 11. 0: the block
     cosines are used directly."""
     graph: Literal["alignment", "query", "uniform", "identity"] = "alignment"
     """Edges: from the query's words, then the nodes (eqs. 10, 11); the words in every layer; uniform; self-loops."""
-    gcn_dim: int = 32
+    gcn_dim: Annotated[int, WIDTH] = 32
     """Width of the graph's nodes after the first layer (not stated: 256, GSMN's 32, or 16, for which W_d is square)."""
     attention: Logits = "raw"
     """Logits of eq. 7: dot product; divided by the root of the width; cosine times ``attention_temperature``."""
-    attention_temperature: float = 9.0
+    attention_temperature: Annotated[float, _TEMPERATURE] = 9.0
     """Factor of the cosine in ``attention=cosine`` (SCAN: 9)."""
     affinity: Literal["word", "pooled"] = "word"
     """Separate attention for each node (eq. 7), or one for all nodes by the largest affinity of each word (eq. 3, which
     the paper argues against)."""
     edges: Logits = "raw"
     """Logits of the edges, eqs. 10 and 11."""
-    edge_temperature: float = 9.0
+    edge_temperature: Annotated[float, _TEMPERATURE] = 9.0
     """Factor of the cosine in ``edges=cosine``."""
     self_loops: bool = True
     """Whether a node has an edge to itself (eqs. 10 and 11 as printed); false: only to others."""
@@ -63,11 +64,11 @@ class GalmConfig:
     for both sides, plus an offset per word for the query and each field, initialised to 0."""
     init: Literal["uniform", "shared", "statistics"] = "shared"
     """Initial vectors: uniform; the same for the same word on both sides; or from co-occurrence in training pairs."""
-    init_range: float = 0.15
+    init_range: Annotated[float, real(0, 1000, above=True)] = 0.15
     """Half-width of the uniform initialisation; the smaller, the nearer to uniform the softmaxes start."""
-    dropout: float = 0.0
+    dropout: Annotated[float, SHARE] = 0.0
     """Dropout on word vectors (the paper states none; its baselines use 0.25)."""
-    word_dropout: float = 0.0
+    word_dropout: Annotated[float, SHARE] = 0.0
     """Fraction of code words dropped at random in training."""
     head: Literal["perceptron", "mean"] = "perceptron"
     """Score of a node: eq. 13, or the mean of its features."""
@@ -77,7 +78,7 @@ class GalmConfig:
     """How eq. 13 aggregates the nodes: their mean, or a mean weighted by a learned importance of each word."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS, "model")
+        super(GalmConfig, self).__post_init__()
         if self.dim % self.num_blocks:
             raise UserError(
                 f"--model.dim must be a multiple of --model.num_blocks, but {self.dim} is not a multiple of "
@@ -113,17 +114,3 @@ class GalmConfig:
                 f"--model.init={self.init} is for separate tables: with --model.tied=true and with "
                 "--model.code_tables=offsets equal words start from one vector anyway, so leave it out"
             )
-
-
-_TEMPERATURE: Final = real(0, 1000, above=True)
-_BOUNDS: Final = {
-    "dim": WIDTH,
-    "num_blocks": WIDTH,
-    "layers": whole(0, 100),
-    "gcn_dim": WIDTH,
-    "attention_temperature": _TEMPERATURE,
-    "edge_temperature": _TEMPERATURE,
-    "init_range": real(0, 1000, above=True),
-    "dropout": SHARE,
-    "word_dropout": SHARE,
-}

@@ -12,13 +12,13 @@ token states may be added (``pooled``), which is the score of ``minilm``.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from data_prep.errors import check_bounds, real
+from data_prep.errors import real
 from data_prep.store.batching import Batch
 from galm.alignment_graph import (
     GlobalAlignment,
@@ -50,7 +50,7 @@ class GalmContextualConfig(TokenVectorsConfig):
     """Width of the graph's nodes after the first layer."""
     attention: Logits = "cosine"
     """Logits of eq. 7; of vectors of length 1, so that only the cosine with its temperature can be sharp."""
-    attention_temperature: float = 20.0
+    attention_temperature: Annotated[float, real(0, 1000, above=True)] = 20.0
     """Factor of the cosine in ``attention=cosine``."""
     edges: Logits = "cosine"
     """Logits of the edges, eqs. 10 and 11."""
@@ -61,7 +61,6 @@ class GalmContextualConfig(TokenVectorsConfig):
 
     def __post_init__(self) -> None:
         super(GalmContextualConfig, self).__post_init__()
-        check_bounds(self, {"attention_temperature": real(0, 1000, above=True)}, "model")
         if self.token_dim:
             self.graph_config(self.token_dim)
 
@@ -149,5 +148,4 @@ class GalmContextual(TokenVectorRanker):
 
     def collapse_warning(self, found: Mapping[str, float]) -> str:
         """What makes the graph degenerate."""
-        what = degenerate_parts(found)
-        return f"the graph is degenerate: {what}" if what else ""
+        return degenerate_parts(found)

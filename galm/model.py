@@ -253,8 +253,7 @@ class Galm(NeuralRanker):
 
     def collapse_warning(self, found: Mapping[str, float]) -> str:
         """What makes the graph degenerate."""
-        what = degenerate_parts(found)
-        return f"the graph is degenerate: {what}" if what else ""
+        return degenerate_parts(found)
 
     def word_vectors(self) -> Mapping[str, tuple[Float[Tensor, "words dim"], Sequence[str]]]:
         """The known words of each table."""

@@ -1,24 +1,24 @@
 """Options of the commands about contexts. Light to import."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Literal
 
-from data_prep.errors import COUNT, SEED, UserError, check_bounds, whole
+from data_prep.errors import COUNT, SEED, Bounded, UserError, whole
 
 
 @dataclass(frozen=True, slots=True)
-class ContextOptions:
+class ContextOptions(Bounded):
     """Options of ``context``."""
 
     pools: str = "1000,5000"
     """Functions of a pool, comma-separated (the paper: 5,000; its scripts: 1,000)."""
     split: Literal["test", "valid"] = "test"
     """The pairs that are asked for."""
-    seed: int = 0
+    seed: Annotated[int, SEED] = 0
     """Seed of the pools and of the exchange of contexts."""
-    rarest: int = 5
+    rarest: Annotated[int, whole(1, 10_000)] = 5
     """Context words that BM25 adds to a query, the rarest of the split."""
-    limit: int = 0
+    limit: Annotated[int, COUNT] = 0
     """At most this many pairs of the split, sampled; 0: all."""
     ablate: bool = False
     """Whether parts and lengths of the contexts are tested too, for models that read words."""
@@ -28,7 +28,7 @@ class ContextOptions:
     """FILE.py:CLASS of a model of one's own."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS)
+        super(ContextOptions, self).__post_init__()
         _ = self.sizes
 
     @property
@@ -45,20 +45,17 @@ class ContextOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotateOptions:
+class AnnotateOptions(Bounded):
     """Options of ``context annotate``."""
 
     out: str = ""
     """CSV file for the set, to be labelled; it must not exist."""
-    queries: int = 50
+    queries: Annotated[int, whole(1, 100_000)] = 50
     """Queries of each language (the paper: 50)."""
-    top: int = 5
+    top: Annotated[int, whole(1, 1000)] = 5
     """First functions of each run (the paper: 5)."""
-    seed: int = 0
+    seed: Annotated[int, SEED] = 0
     """Seed of the sample of queries."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, {"queries": whole(1, 100_000), "top": whole(1, 1000), "seed": SEED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +69,12 @@ class JudgeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class StudyOptions:
+class StudyOptions(Bounded):
     """Options of ``context study``."""
 
     out: str = ""
     """JSON file of the study: made from two runs, then answered in the terminal."""
-    queries: int = 50
+    queries: Annotated[int, whole(1, 100_000)] = 50
     """Queries of each language (the paper: 50)."""
-    seed: int = 0
+    seed: Annotated[int, SEED] = 0
     """Seed of the sample and of the order of the two functions."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, {"queries": whole(1, 100_000), "seed": SEED})
-
-
-_BOUNDS: Final = {"seed": SEED, "rarest": whole(1, 10_000), "limit": COUNT}

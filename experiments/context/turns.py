@@ -46,7 +46,7 @@ def turns(arguments: Sequence[str]) -> None:
         raise UserError(f"bash run.sh context turns chooses --{taken[0]} itself: leave it out")
     plan = resolve(dataset, model, typed)
     named = resolve(dataset, model, {name: text for name, text in typed.items() if name in _NAMED})
-    results = results_folder([plan.sections], [named.sections])
+    results = results_folder(plan.sections, named.sections)
     trees = trees_of(plan, command_line("context turns", dataset, model, typed))
     say(f"{len(trees)} source trees of {LEAST} pairs or more: {', '.join(trees)}")
     for tree in trees:

@@ -1,9 +1,9 @@
 """Options of the commands about GenCodeSearchNet. Light to import, for the help."""
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from data_prep.errors import COUNT, SEED, THREADS, UserError, check_bounds, real, shown, whole
+from data_prep.errors import COUNT, SEED, THREADS, Bounded, UserError, real, shown, whole
 from training.config import TrainConfig
 
 ERRORS: Final = {
@@ -17,28 +17,7 @@ ERRORS: Final = {
 """Deviations of the released scripts from the paper, by their names in docs/gencodesearchnet.md."""
 
 _DISTRACTORS: Final = whole(1, 1_000_000)
-_BOUNDS: Final = {
-    "distractors": _DISTRACTORS,
-    "limit": COUNT,
-    "seed": SEED,
-    "max_length": whole(0, 1_000_000, zero="the model's"),
-    "batch_size": whole(1, 65_536),
-}
 _PAIRS: Final = whole(1, 1_000_000)
-_FINE_TUNING_BOUNDS: Final = {
-    "epochs": whole(0, 100_000, zero="the paper's"),
-    "learning_rate": real(0, 1, below=True),
-    "batch_size": whole(2, 65_536),
-    "weight_decay": real(0, 1000),
-    "max_length": whole(1, 1_000_000),
-    "sort_window": whole(0, 1_000_000),
-    "seed": SEED,
-    "threads": THREADS,
-    "checkpoint_minutes": real(0, 100_000),
-    "valid_pairs": _PAIRS,
-    "valid_queries": _PAIRS,
-    "valid_distractors": _PAIRS,
-}
 PAPER: Final = {
     "roberta-base": (5, 2e-5),
     "microsoft/codebert-base": (8, 1e-5),
@@ -48,7 +27,7 @@ PAPER: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkOptions:
+class BenchmarkOptions(Bounded):
     """Options of ``gencodesearchnet``."""
 
     path: str = "data/raw/gencodesearchnet"
@@ -57,23 +36,23 @@ class BenchmarkOptions:
     """Subsets to test; empty: all of the benchmark's that are in the folder."""
     tasks: Literal["both", "ranking", "matching"] = "both"
     """Tasks to test."""
-    distractors: int = 99
+    distractors: Annotated[int, _DISTRACTORS] = 99
     """Distractors per query (99 in the paper)."""
-    limit: int = 0
+    limit: Annotated[int, COUNT] = 0
     """Rank only the first queries of a subset, with all codes as distractors; 0: all queries."""
     protocol: str = "canonical"
     """canonical: the task package's draws, gold and distractors scored alike; released: with all errors of the released
     scripts; or with some of them, such as D-5,D-6."""
-    seed: int = 42
+    seed: Annotated[int, SEED] = 42
     """Seed of the draws (42 in the task package)."""
     endpoint: str = ""
     """For a prompted model: address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1."""
     second_model: str = ""
     """For a prompted model: the model for prompts that are too long for it; empty: the code is truncated."""
-    max_length: int = 0
+    max_length: Annotated[int, whole(0, 1_000_000, zero="the model's")] = 0
     """Maximum tokens that a pretrained model reads; 0: 256 per text or code for sentence encoders, the length of
     fine-tuning for cross-encoders."""
-    batch_size: int = 32
+    batch_size: Annotated[int, whole(1, 65_536)] = 32
     """Batch size of pretrained models: texts, codes or pairs."""
     out: str = "runs/gencodesearchnet"
     """Output folder, with a folder of results and TREC files for each model."""
@@ -82,7 +61,7 @@ class BenchmarkOptions:
     page. Empty: none."""
 
     def __post_init__(self) -> None:
-        check_bounds(self, _BOUNDS)
+        super(BenchmarkOptions, self).__post_init__()
         if unknown := [name for name in self.protocol.split(",") if name not in (*ERRORS, "canonical", "released")]:
             raise UserError(
                 f"--protocol takes canonical, released or some of {', '.join(ERRORS)}, not {shown(unknown[0])}"
@@ -97,40 +76,37 @@ class BenchmarkOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class FineTuneOptions:
+class FineTuneOptions(Bounded):
     """Options of fine-tuning a cross-encoder; unless stated otherwise, the defaults are the paper's."""
 
-    epochs: int = 0
+    epochs: Annotated[int, whole(0, 100_000, zero="the paper's")] = 0
     """Epochs; 0: as many as in the paper."""
-    learning_rate: float = 0.0
+    learning_rate: Annotated[float, real(0, 1, below=True)] = 0.0
     """Initial learning rate; 0: the paper's."""
-    batch_size: int = 32
+    batch_size: Annotated[int, whole(2, 65_536)] = 32
     """Rows per batch, half of which match on average."""
-    weight_decay: float = 0.01
+    weight_decay: Annotated[float, real(0, 1000)] = 0.01
     """Weight decay of AdamW."""
-    max_length: int = 512
+    max_length: Annotated[int, whole(1, 1_000_000)] = 512
     """Maximum tokens of a pair, special tokens included."""
-    sort_window: int = 0
+    sort_window: Annotated[int, whole(0, 1_000_000)] = 0
     """Number of batches whose rows are sorted by length together, which reduces padding; 0: none, as in the paper."""
     freeze_words: bool = False
     """Whether to freeze the word embeddings, which is faster."""
-    seed: int = 42
+    seed: Annotated[int, SEED] = 42
     """Seed of the head's initial weights, negatives, shuffling and dropout."""
-    threads: int = 0
+    threads: Annotated[int, THREADS] = 0
     """Threads of torch; 0: its default."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Precision of the computation; with bfloat16 (torch.autocast), weights and loss remain float32."""
-    checkpoint_minutes: float = 5.0
+    checkpoint_minutes: Annotated[float, real(0, 100_000)] = 5.0
     """Minutes between checkpoints within an epoch; 0: only after each epoch."""
-    valid_pairs: int = 500
+    valid_pairs: Annotated[int, _PAIRS] = 500
     """Maximum number of validation pairs for the accuracy."""
-    valid_queries: int = 100
+    valid_queries: Annotated[int, _PAIRS] = 100
     """Maximum number of validation pairs for the MRR."""
-    valid_distractors: int = 19
+    valid_distractors: Annotated[int, _PAIRS] = 19
     """Distractors per validation query."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, _FINE_TUNING_BOUNDS)
 
     def of_base(self, base: str) -> "FineTuneOptions":
         """The same options, with the paper's epochs and learning rate for ``base`` where none are given."""
@@ -176,20 +152,17 @@ class FormatOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleOptions:
+class SampleOptions(Bounded):
     """Options of ``sample_pairs``."""
 
     task: Literal["ranking", "matching"] = "ranking"
     """ranking: each pair, then its text with other codes; matching: each pair, then its text with one."""
-    distractors: int = 99
+    distractors: Annotated[int, _DISTRACTORS] = 99
     """Distractors per query of a ranking."""
-    seed: int = 42
+    seed: Annotated[int, SEED] = 42
     """Seed of the draws (42 in the task package)."""
     out: str = ""
     """JSON Lines file to write."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, {"distractors": _DISTRACTORS, "seed": SEED})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from data_prep.errors import UserError
 from data_prep.files.json_text import from_json
 from data_prep.gencodesearchnet.subsets import SUBSETS
 from evaluation.benchmark import BenchmarkResult, SubsetResult
-from evaluation.comparison import MARGIN, Lead
+from evaluation.comparison import MARGIN, Lead, mean_text
 from evaluation.result_store import ResultStore
 from experiments.gencodesearchnet.rows import (
     SEED,
@@ -277,10 +277,9 @@ def _cell_of(seeds: Sequence[SubsetResult], value: Callable[[SubsetResult], floa
     values = [found for each in seeds if (found := value(each)) is not None]
     if not values or len(values) < len(seeds):
         return NONE
-    deviation = f" ± {statistics.stdev(values):.3f}" if len(values) > 1 else ""
     ranking = seeds[0].ranking if value is _mrr else None
     part = f", {ranking.queries:,} queries" if ranking and ranking.queries < seeds[0].pairs else ""
-    return f"{statistics.fmean(values):.3f}{deviation}{part}"
+    return f"{mean_text(values)}{part}"
 
 
 def _mrr(subset: SubsetResult) -> float | None:

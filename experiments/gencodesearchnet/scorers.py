@@ -79,8 +79,16 @@ class Chance(Ranker):
 
     def over(self, queries: Split, corpus: Split) -> Scores:
         """Numbers from 0 to 1, drawn for each test set and anew at each call."""
-        draws = np.random.default_rng((self._seed, len(queries), len(corpus)))
-        return ScoresBy(queries, corpus, lambda _, candidates: draws.random(candidates.shape, dtype=np.float32))
+        return _ChanceScores(self._seed, len(queries), len(corpus))
+
+
+class _ChanceScores(Scores):
+    def __init__(self, seed: int, queries: int, codes: int) -> None:
+        super().__init__(queries, codes)
+        self._draws = np.random.default_rng((seed, queries, codes))
+
+    def __call__(self, queries: Rows, candidates: Block) -> Found:  # noqa: ARG002
+        return self._draws.random(candidates.shape, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +133,6 @@ class _FusedScores(Scores):
 
     def blocks(self) -> Iterator[Found]:
         return (self._fusion.fused(*blocks) for blocks in paired_blocks(self._first, self._second))
-
-
-class ScoresBy(Scores):
-    """The scores that a function gives."""
-
-    def __init__(self, queries: Split, corpus: Split, score: Callable[[Rows, Block], Found]) -> None:
-        """``score``: the scores of the candidates of each query."""
-        super().__init__(len(queries), len(corpus))
-        self._score = score
-
-    def __call__(self, queries: Rows, candidates: Block) -> Found:
-        """The function's scores."""
-        return self._score(queries, candidates)
 
 
 def load_ranker(

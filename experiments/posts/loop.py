@@ -242,7 +242,8 @@ class Loop:
 
     def _model(self, start: str | None) -> SnippetEncoder:
         """A model with the weights of the stage ``start``; if that is no stage, its first ones; None: any weights."""
-        model: SnippetEncoder = ENCODERS[self.plan.kind].encoder(self.plan.model, self.tokenizer.vocabulary)
+        _, encoder = ENCODERS[self.plan.kind]
+        model: SnippetEncoder = encoder(self.plan.model, self.tokenizer.vocabulary)
         if start is not None:
             model.initialize(self.tokenizer)
         if start and (folder := self._stage_folder(start)).is_dir():

@@ -12,7 +12,7 @@ import numpy as np
 
 from data_prep.errors import UserError
 from data_prep.files.writing import write_atomically
-from evaluation.comparison import MARGIN, Lead, judged
+from evaluation.comparison import MARGIN, Lead, judged, mean_text
 from evaluation.metrics import mrr, recall_at
 from evaluation.result_store import ResultStore, SavedRun
 from experiments.posts.results import (
@@ -146,10 +146,11 @@ def _differences(rows: Rows, spent: str) -> Iterator[str]:
         return
     leads = compared(_others(rows), rows[CONTROL])
     what = f"Recall@10 minus that of {CONTROL}, full corpus"
-    ahead, known = ([*filter(of, leads.values())] for of in (_is_ahead, _has_verdict))
-    if known:
-        are = "is" if len(ahead) == 1 else "are"
-        yield from (f"Of {counted(len(known), 'ranker')} with a verdict, {len(ahead)} {are} ahead of `{CONTROL}`.", "")
+    sides = [lead.side for lead in leads.values() if lead.side != "one seed"]
+    if sides:
+        ahead = sides.count("better")
+        are = "is" if ahead == 1 else "are"
+        yield from (f"Of {counted(len(sides), 'ranker')} with a verdict, {ahead} {are} ahead of `{CONTROL}`.", "")
     yield from (f"{what}:", "", *by_side(leads), "", JUDGED, "", *([spent, ""] if spent else ()), f"## {what}", "")
     cells = {}
     for ranker, lead in leads.items():
@@ -162,14 +163,6 @@ def _differences(rows: Rows, spent: str) -> Iterator[str]:
 def _others(rows: Rows) -> Rows:
     """The rankers that are compared with tuned BM25: not those of other queries or answers."""
     return {ranker: found for ranker, found in rows.items() if ranker != CONTROL and "," not in ranker}
-
-
-def _is_ahead(lead: Lead) -> bool:
-    return lead.side == "better"
-
-
-def _has_verdict(lead: Lead) -> bool:
-    return lead.side != "one seed"
 
 
 def _table(pool: str, rows: Rows) -> Iterator[str]:
@@ -188,9 +181,8 @@ def _table(pool: str, rows: Rows) -> Iterator[str]:
 
 def _recall(found: Sequence[PostsResult], k: int) -> str:
     values = [recall_at(np.array(each.ranks), k) for each in found]
-    mean, low, high = (float(np.mean([getattr(each, name) for each in values])) for name in ("value", "low", "high"))
-    spread = f" ± {np.std([each.value for each in values], ddof=1):.3f}" if len(values) > 1 else ""
-    return f"{mean:.3f}{spread} ({low:.3f} to {high:.3f})"
+    low, high = (float(np.mean([getattr(each, name) for each in values])) for name in ("low", "high"))
+    return f"{mean_text([each.value for each in values])} ({low:.3f} to {high:.3f})"
 
 
 def _kinds(rows: Rows) -> Iterator[str]:
@@ -241,8 +233,7 @@ def ablation_page(question: str, found: Mapping[str, Sequence[PostsResult]]) -> 
     heads = ("variant", "queries", f"Recall@10, mean of {counted(len(base), 'seed')}", "difference")
     cells = {}
     for label, results in found.items():
-        recalls = [float(result.hits(10).mean()) for result in results]
-        spread = f" ± {np.std(recalls, ddof=1):.3f}" if len(recalls) > 1 else ""
+        recalls = mean_text([float(result.hits(10).mean()) for result in results])
         difference = with_interval(leads[label].difference) if label in leads else ""
-        cells[label] = (str(len(results[0].ranks)), f"{np.mean(recalls):.3f}{spread}", difference)
+        cells[label] = (str(len(results[0].ranks)), recalls, difference)
     return "\n".join([question, "", *table_lines(heads, cells)]) + "\n"

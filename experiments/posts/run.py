@@ -17,6 +17,7 @@ from data_prep.posts.sets import PostSets
 from data_prep.posts.store import PreparedPosts, prepare_posts
 from data_prep.posts.tracker import write_tracker
 from evaluation.metrics import best_ranks, mrr, top_at_k
+from evaluation.results import public
 from experiments.posts.config import MODELS, SAMPLE_SEED, SAMPLE_SIZE, PostsBm25Config, PostsPlan, resolve_plan
 from experiments.posts.loop import Loop, Stage
 from experiments.posts.pages import ON_TEST, ablation_page
@@ -166,22 +167,16 @@ class PostsTest:
 
     def _about(self, stages: Sequence[Stage]) -> dict[str, Any]:
         plan = self.plan
-        sections = {name: asdict(getattr(plan, name)) for name in ("data", "model", "loop", "train", "evaluate")}
+        sections = ("data", "model", "loop", "train", "evaluate")
         return {
             "model": plan.name,
             "command": without_paths(self.command),
             "data": {"sets": self.sets.counts(), "fingerprint": self.posts.fingerprint},
-            "config": {name: {key: _shown(value) for key, value in each.items()} for name, each in sections.items()},
+            "config": public({name: asdict(getattr(plan, name)) for name in sections}),
             "stages": [{**stage.record, "key": stage.key} for stage in stages],
             "machine": asdict(machine()),
             "code": code_version(REPOSITORY),
         }
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_shown(each) for each in value]
-    return without_paths(value) if isinstance(value, str) else value
 
 
 def run_sample(name: str, typed: Mapping[str, str], command: str, say: Callable[[str], None]) -> str:

@@ -50,15 +50,15 @@ def load_results(page: str, results: Path | None = None) -> list[SavedRun]:
     return [*ResultStore(folder / page).load().values()]
 
 
-def results_folder(given: Sequence[Sections], default: Sequence[Sections], out: str = "") -> Path:
-    """The folder for the results of runs, which is told unless it is ``RESULTS``.
+def results_folder(given: Sections, default: Sections, out: str = "") -> Path:
+    """The folder for the result of a run, which is told unless it is ``RESULTS``.
 
     Args:
-        given: the configurations of the runs.
-        default: the same runs with no option typed, or with those that the names of their results contain.
+        given: the configuration of the run.
+        default: the same run with no option typed, or with those that the name of its result contains.
         out: the folder that the user names; "": ``RESULTS``, or ``APART`` if a configuration is another.
     """
-    return named_path(out) if out else results_of_commands(by_default=all(map(same_results, given, default)))
+    return named_path(out) if out else results_of_commands(by_default=same_results(given, default))
 
 
 def results_of_commands(*, by_default: bool) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -17,7 +17,6 @@ from torch.overrides import TorchFunctionMode
 
 from baselines.snipper_encoder import SnippetEncoder, SnippetSubwords, SnippetTokenizer, TransformerSnippetEncoder
 from baselines.snipper_light import LightEncoder, LightTokenizer
-from baselines.snipper_texts import LightConfig, SnipperTransformerConfig
 from data_prep.errors import UserError, reason_and_file
 from data_prep.files.access import check_folder_place, file_sha256, named_path, read_whole
 from data_prep.files.json_text import parse_json, sorted_json
@@ -42,11 +41,6 @@ class RunFolder:
     """Paths of a run's files."""
 
     path: Path
-
-    @classmethod
-    def of_resumed(cls, plan: Configuration) -> "RunFolder | None":
-        """The folder that ``--train.resume`` names; None if it is not set."""
-        return cls(Path(plan.train.resume)) if plan.train.resume else None
 
     @property
     def config(self) -> Path:
@@ -260,18 +254,11 @@ TOKENIZER: Final = "tokenizer.json"
 FILES: Final = (RECORD, WEIGHTS, TOKENIZER)
 
 
-class EncoderKind(NamedTuple):
-    """The classes of one kind of encoder."""
-
-    config: Any
-    tokenizer: Any
-    encoder: Any
-
-
-ENCODERS: Final = {
-    "light": EncoderKind(LightConfig, LightTokenizer, LightEncoder),
-    "transformer": EncoderKind(SnipperTransformerConfig, SnippetSubwords, TransformerSnippetEncoder),
+ENCODERS: Final[Mapping[str, tuple[Any, Any]]] = {
+    "light": (LightTokenizer, LightEncoder),
+    "transformer": (SnippetSubwords, TransformerSnippetEncoder),
 }
+"""Kind of encoder -> the classes of its tokenizer and of its model."""
 
 
 def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer]:
@@ -282,15 +269,15 @@ def load_snippet_encoder(folder: Path) -> tuple[SnippetEncoder, SnippetTokenizer
     """
     try:
         record = parse_json(read_whole(folder / RECORD))
-        kind = ENCODERS[record["kind"]]
-        config = _config(kind.config, record["model"])
+        reader, encoder = ENCODERS[record["kind"]]
+        config = _config(encoder.config_type, record["model"])
     except (OSError, UserError, LookupError, TypeError, AttributeError) as error:
         raise UserError(
             f"expected the folder of a finished stage of training in {folder}, but it cannot be read: "
             f"{reason_and_file(error)}"
         ) from error
-    tokenizer: SnippetTokenizer = kind.tokenizer.load(folder / TOKENIZER, config)
-    model: SnippetEncoder = kind.encoder(config, tokenizer.vocabulary)
+    tokenizer: SnippetTokenizer = reader.load(folder / TOKENIZER, config)
+    model: SnippetEncoder = encoder(config, tokenizer.vocabulary)
     put_weights(model, saved_weights(folder / WEIGHTS), str(folder / WEIGHTS))
     return model.eval(), tokenizer
 

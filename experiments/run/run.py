@@ -45,7 +45,7 @@ def run(plan: Configuration, typed: Mapping[str, str]) -> Result:
     """Prepare, train and test; or resume a run that was stopped; or print the result of a finished one."""
     command = command_line(plan.dataset, as_typed(plan.model_name), typed)
     with named_folder(plan) if processes.is_first() else nullcontext():
-        folder = RunFolder.of_resumed(plan)
+        folder = RunFolder(Path(plan.train.resume)) if plan.train.resume else None
         if folder:
             plan = resumed(plan, typed, folder)
             if processes.broadcast(folder.metrics.exists()):
@@ -94,7 +94,7 @@ def command_line(*words: str | Mapping[str, str]) -> str:
 
 def _reprint(folder: RunFolder) -> Result:
     result = load_result(folder.metrics)
-    show(f"{folder.path} is finished; its result:\n\n{render_table([result])}")
+    show(f"{folder.path} is finished; its result:\n\n{render_table(result)}")
     return result
 
 
@@ -117,7 +117,7 @@ def _run(plan: Configuration, data: PreparedData, folder: RunFolder, command: st
         result = evaluated(plan, ranker, data, command, kept=kept, seconds=seconds, files=folder.path, report=report)
         if processes.is_first():
             _write(plan, folder, result, pages)
-    show(f"\n{render_table([result])}\n\n{begun_with(plan)}{folder.path}")
+    show(f"\n{render_table(result)}\n\n{begun_with(plan)}{folder.path}")
     return result
 
 
@@ -220,7 +220,7 @@ def _evaluated(plan: Configuration, folder: RunFolder, typed: Mapping[str, str])
             )
             if processes.is_first():
                 save_result(result, target)
-        show(f"\n{render_table([result])}\n\n{target}")
+        show(f"\n{render_table(result)}\n\n{target}")
     return result
 
 

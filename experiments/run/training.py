@@ -4,7 +4,7 @@ The pages have samples with ranks, alignments with edges, and the projector.
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -76,18 +76,17 @@ class Pages:
         weights = model.alignment(query, code) if query.mask.any() and code.mask.any() else None
         if weights is None:
             return
-        asked, read = self._read(queries, "query"), self._read_code(codes, model.code_fields)
+        asked = self._read(queries, "query")
+        read = [(field, word) for field in model.code_fields for word in self._read(codes, field)]
         found, edges = _unpadded(weights, query, code), model.edges(query)
         if found.shape != (len(asked), len(read)):  # a model reads pads or truncates a field
             return
         text, score = pair.text(0), float(model.score_pairs(query, code)[0])
         title = f"{text.query_text}\nrank {rank}, score {score:.3f}: {text.type_name}.{text.method_name}"
         between = None if edges is None else _unpadded(edges, query, query)
-        figure = alignment_picture(found, asked, read, _field_of_each(codes, model.code_fields), title, between)
+        fields, words = ([each[place] for each in read] for place in (0, 1))
+        figure = alignment_picture(found, asked, words, fields, title, between)
         self.board.picture(f"alignment/{number}", figure)
-
-    def _read_code(self, codes: Batch, fields: Sequence[str]) -> list[str]:
-        return [word for field in fields for word in self._read(codes, field)]
 
     def _read(self, batch: Batch, field: str) -> list[str]:
         return self.tokenizer.words(field, batch[field].ids[batch[field].mask].tolist())
@@ -107,10 +106,6 @@ def _sample(evaluation: Evaluation, row: int) -> Sample:
     rank = int(evaluation.ranks[row])
     text, first = evaluation.pool.text(row), int(evaluation.top_codes[row, 0])
     return Sample(text.query_text, text.source, rank, "" if first == row else evaluation.pool.text(first).source)
-
-
-def _field_of_each(codes: Batch, fields: Sequence[str]) -> list[str]:
-    return [field for field in fields for _ in range(int(codes[field].mask.sum()))]
 
 
 def _unpadded(

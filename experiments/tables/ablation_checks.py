@@ -34,6 +34,7 @@ from data_prep.installation import code_version, machine
 from evaluation.results import Result
 from evaluation.significance import Runs, compare_runs
 from experiments.recipes.config import REPOSITORY
+from experiments.tables.ablations import COMMON
 from experiments.tables.cells import Cell, saved_results
 from experiments.tables.comparison_tables import Clusters, markdown_table
 from experiments.tables.query_kinds import clusters
@@ -65,7 +66,6 @@ CALIBRATION_FILE: Final = "calibration.json"
 _SEEDS: Final = 12
 GROUP: Final = 3
 LEVEL: Final = 0.05
-_COMMON: Final = {"data.train_limit": "12000", "evaluate.split": "valid"}
 _MODELS: Final = ("unif", "galm")
 
 
@@ -170,7 +170,7 @@ class Calibration:
 def calibration_cells() -> tuple[Cell, ...]:
     """Twelve seeds of each model."""
     return tuple(
-        Cell("jdk", model, seed, f"{model}, calibration", _COMMON) for model in _MODELS for seed in range(_SEEDS)
+        Cell("jdk", model, seed, f"{model}, calibration", COMMON) for model in _MODELS for seed in range(_SEEDS)
     )
 
 

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from data_prep.config import data_set
@@ -34,13 +34,12 @@ from experiments.recipes.config import (
     section_types,
     with_present_names,
 )
-from experiments.recipes.results_folder import Sections, load_results, results_of_commands, same_results
+from experiments.recipes.results_folder import Sections, results_of_commands, same_results
 from experiments.recipes.run_folder import RunFolder
 from experiments.terminal.console import say
 from experiments.terminal.options import options_of
 
 _OF_ONE_RUN: Final = ("out", "train.resume", "train.seed")
-_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,7 @@ def _if_same(cell: Cell, run: SavedRun, typed: Mapping[str, str]) -> Result | No
     return result if same_results(whole_sections(result.config, cell.model), cell.plan(typed).sections) else None
 
 
-def saved_results(
-    cells: Iterable[Cell], folder: Path, typed: Mapping[str, str] | None = _NONE
-) -> list[tuple[str, Result]]:
+def saved_results(cells: Iterable[Cell], folder: Path, typed: Mapping[str, str] | None) -> list[tuple[str, Result]]:
     """The results of the cells that are finished with the options typed, with their labels.
 
     ``typed`` None: with whatever options, as in a folder of one's own.
@@ -90,7 +87,7 @@ def saved_results(
     Raises:
         UserError: a result cannot be read.
     """
-    runs = {run.name: run for run in load_results(folder.name, folder.parent)} if folder.is_dir() else {}
+    runs = ResultStore(folder).load()
     found = (
         (cell, _if_same(cell, run, typed) if typed is not None else as_result(run.content, run.where))
         for cell in cells
@@ -178,12 +175,9 @@ def _kept(cell: Cell, folder: Path, typed: Mapping[str, str]) -> Result:
 @contextmanager
 def _claimed(cell: Cell, *, wait: bool) -> Iterator[bool]:
     """Lock the run of ``cell``; yields False if another process has the lock, which ends with its process."""
-
-    def tell() -> None:
-        say(f"waiting for another process that is running {cell.key}")
-
     path = _run_path(cell)
     path.parent.mkdir(parents=True, exist_ok=True)
+    tell = partial(say, f"waiting for another process that is running {cell.key}")
     with sole_holder(path.with_name(f"{path.name}.lock"), tell if wait else None) as ours:
         yield ours
 

@@ -53,14 +53,17 @@ from experiments.tables.published import published_page
 from experiments.tables.query_kinds import (
     BY_OVERLAP,
     QUERIES,
+    WHY,
     KnownPool,
+    are_joined,
     clusters,
+    joined,
+    joined_facts,
     kind_table,
     nearest_table,
     saved_facts,
 )
 from experiments.tables.readme_table import OVERVIEW, overview_leads, overview_picture, with_tables
-from experiments.tables.same_splits import WHY, are_joined, joined, joined_facts
 from experiments.tables.tuning import TRIED, cells_of, encoder_trials, tuning_page
 from experiments.terminal.console import say
 
@@ -102,7 +105,8 @@ class Saved:
     @cached_property
     def ablations(self) -> list[Found]:
         """The findings of the ablations for which the base model and a variant have saved results."""
-        return self._found({name: self._of(each.cells, "ablations") for name, each in ABLATIONS.items()})
+        found = (found_by(name, self._of(each.cells, "ablations"), self.clusters) for name, each in ABLATIONS.items())
+        return [each for each in found if each]
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -154,10 +158,10 @@ class Saved:
 
     def where_page(self) -> str:
         """The main page's differences by kind of query, and counting copies."""
-        by_kind = [*filter(None, map(kind_table, self.known))]
+        by_kind, by_overlap = ([*filter(None, map(table, self.known))] for table in (kind_table, nearest_table))
         parts = [
             "# Where are the models ahead?",
-            *self._by_overlap(),
+            *([BY_OVERLAP, *by_overlap] if by_overlap else []),
             WHERE,
             *(["## All queries", *where_section(self.answers)] if self.answers else []),
             "## By kind of query",
@@ -166,18 +170,10 @@ class Saved:
         ]
         return "\n\n".join(filter(None, parts)) + "\n" if by_kind else ""
 
-    def _by_overlap(self) -> list[str]:
-        found = [*filter(None, map(nearest_table, self.known))]
-        return [BY_OVERLAP, *found] if found else []
-
     def tuning_page(self) -> str:
         """The settings compared on validation, and the best ones on test splits."""
         page, tested = tuning_page(self.trials), best_trials_section(self.main)
         return "\n\n".join(filter(None, (page.rstrip(), tested))) + "\n" if page or tested else ""
-
-    def grid_page(self) -> str:
-        """The grid of graphs."""
-        return grid_text(self.folder, None if self.own else {})
 
     def overview(self) -> str:
         """All ablations, and what says how far their graph and their test can be trusted."""
@@ -186,10 +182,6 @@ class Saved:
 
     def _of(self, cells: Iterable[Cell], page: str) -> list[tuple[str, Result]]:
         return saved_results(cells, self.folder / page, None if self.own else {})
-
-    def _found(self, rows: Mapping[str, Sequence[tuple[str, Result]]]) -> list[Found]:
-        found = (found_by(name, each, self.clusters) for name, each in rows.items())
-        return [each for each in found if each]
 
 
 def write_tables(readme: Path = README, results: Path = RESULTS) -> None:
@@ -249,7 +241,7 @@ def pages(saved: Saved) -> Iterator[tuple[str, str]]:
         SCOTCH: context_page(saved.contexts),
         "ablations": saved.overview(),
         **{f"ablations/{each.name}": ablation_page(each) for each in saved.ablations},
-        f"ablations/{GRID}": saved.grid_page(),
+        f"ablations/{GRID}": grid_text(saved.folder, None if saved.own else {}),
     }
     yield from ((f"{name}.md", text) for name, text in found.items() if text)
     yield from ((f"{POSTS}/{name}", text) for name, text in summaries(saved.folder / POSTS))

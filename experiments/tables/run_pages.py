@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from data_prep.files.writing import write_atomically
-from evaluation.comparison import Entry
+from evaluation.comparison import Entry, mean_text
 from evaluation.metrics import short_columns
 from evaluation.query_files import QueryRank, as_csv
 from evaluation.results import Result
@@ -187,12 +187,6 @@ class Tried:
         """Their mean."""
         return statistics.fmean(self.validations)
 
-    @property
-    def text(self) -> str:
-        """The mean, with the deviation over seeds, as the text of a cell."""
-        spread = f" ± {statistics.stdev(self.validations):.3f}" if len(self.validations) > 1 else ""
-        return f"{self.mean:.3f}{spread}"
-
 
 def validation(result: Result) -> tuple[float, int]:
     """The MRR on validation pairs and its epoch: of the epoch whose weights are kept, or of a whole validation split.
@@ -230,7 +224,9 @@ def sweep_table(sweep: Sweep) -> Table:
     for place, each in enumerate(found):
         shown = place == 0 and len(each.results) == each.wanted and each.results[0].split == "test"
         seeds = str(len(each.results)) if len(each.results) == each.wanted else f"{len(each.results)} of {each.wanted}"
-        rows.append((each.label, seeds, each.text, *(_test(each) if shown else ("",) * len(short_columns()))))
+        rows.append(
+            (each.label, seeds, mean_text(each.validations), *(_test(each) if shown else ("",) * len(short_columns())))
+        )
     missing = len(sweep.points) - sum(len(each.results) for each in found)
     notes = " Their validation pairs may differ." * _differ(sweep) + f" Not finished: {missing}." * bool(missing)
     caption = (

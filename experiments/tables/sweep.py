@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
@@ -205,7 +205,7 @@ class _Running:
             self._errors(point).unlink(missing_ok=True)
             say(f"{point.name}: done")
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Let all write a checkpoint and end."""
         for child in self.children:
             child.send_signal(signal.SIGINT)
@@ -248,7 +248,7 @@ def run_sweep(sweep: Sweep) -> None:
         )
         _prepare(waiting)
         running = _Running(sweep)
-        with _ended(running):
+        with closing(running):
             while waiting or running.children:
                 while waiting and len(running.children) < sweep.processes:
                     running.start(waiting.pop(0))
@@ -259,14 +259,6 @@ def run_sweep(sweep: Sweep) -> None:
         raise UserError(
             f"{len(running.failed)} of {len(sweep.points)} runs failed, {name}: {why}; the same command tries again"
         )
-
-
-@contextmanager
-def _ended(running: _Running) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        running.end()
 
 
 def _set_other_data_aside(points: Sequence[Point]) -> None:

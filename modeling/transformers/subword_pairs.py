@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import torch
 from jaxtyping import Int64
@@ -28,6 +28,7 @@ from modeling.transformers.pretrained import extra, load_pretrained
 SPECIAL: Final = 3
 """The start, the separator and the end."""
 Lengths = Int64[Tensor, " pairs"]
+Own = TypeVar("Own", bound="SubwordTokenizer")
 CHARACTERS_PER_TOKEN: Final = 64
 """A text is cut to this many characters per token before it is tokenized: it may have megabytes."""
 _AT_ONCE: Final = 1024
@@ -98,7 +99,7 @@ class SubwordTokenizer:
     special: bool = True  # add special tokens around each side; else texts that spell one are plain text
 
     @classmethod
-    def load(cls, path: Path, query_length: int, code_length: int, *, special: bool = True) -> "SubwordTokenizer":
+    def load(cls: type[Own], path: Path, query_length: int, code_length: int, *, special: bool = True) -> Own:
         """Load what :meth:`save` wrote.
 
         Raises:

@@ -92,7 +92,7 @@ def test_tokens_are_prompt_context_and_query(base, split):
     asked = asked_under(split, ["open list\n" * 50, "sum\n", "", "tree"], longest=5, lines=True)
     ids = tokenizer.encode(asked)
     asked_words = [tokenizer.words("query", ids.fields["query"][row].tolist()) for row in range(4)]
-    plain = ScotchTokenizer(tokenizer.vocabulary, 48, context=False).encode(split)
+    plain = ScotchTokenizer(tokenizer.vocabulary, 48, 48, context=False).encode(split)
     bare = [tokenizer.words("query", plain.fields["query"][row].tolist()) for row in range(4)]
     (prompt,) = (tokenizer.words("query", ids) for ids in plain_tokens(tokenizer.vocabulary, [CONTEXT_PROMPT]))
     for found, query in zip(asked_words, bare, strict=True):
@@ -105,7 +105,7 @@ def test_tokens_are_prompt_context_and_query(base, split):
 def test_a_query_longer_than_a_side_is_cut_as_without_context(base, split):
     _, tokenizer = model_of(base, length=16)
     asked = asked_under(split, ["open list"] * 4, longest=5, lines=True)
-    plain = ScotchTokenizer(tokenizer.vocabulary, 16, context=False)
+    plain = ScotchTokenizer(tokenizer.vocabulary, 16, 16, context=False)
     for row in range(4):
         assert (
             tokenizer.encode(asked).fields["query"][row].tolist() == plain.encode(split).fields["query"][row].tolist()

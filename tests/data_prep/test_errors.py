@@ -1,11 +1,12 @@
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep.errors import SEED, Bounds, check_bounds, real, shown, whole
+from data_prep.errors import SEED, Bounded, Bounds, check_bounds, real, shown, whole
 from data_prep.languages.fields import LONGEST
 
 
@@ -16,6 +17,17 @@ class Oven:
 
 
 BOUNDS = {"plates": whole(1, 4096), "heat": real(0, 1, below=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Stove(Bounded, section="oven"):
+    plates: Annotated[object, BOUNDS["plates"]] = 4
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HotStove(Stove):
+    heat: Annotated[object, BOUNDS["heat"]] = 0.5
 
 
 @given(st.integers(), st.integers(-9, 9), st.integers(0, 9))
@@ -51,6 +63,14 @@ def test_the_first_option_outside_is_named_with_its_section():
         check_bounds(Oven(0, 2), BOUNDS, "oven")
     with pytest.raises(ValueError, match=r"^--heat takes a number of 0 or more and below 1, not 'hot'$"):
         check_bounds(Oven(heat="hot"), BOUNDS)
+
+
+def test_bounds_beside_the_fields_hold_in_a_derived_class_too():
+    assert HotStove(1, "any", 0.0).plates == 1
+    with pytest.raises(ValueError, match=r"^--oven\.plates takes a whole number from 1 to 4,096, not 0$"):
+        HotStove(0, heat=2)
+    with pytest.raises(ValueError, match=r"^--oven\.heat takes a number of 0 or more and below 1, not 2$"):
+        HotStove(heat=2)
 
 
 def test_a_long_value_is_shown_by_its_beginning():

@@ -31,8 +31,8 @@ def test_seeds_are_averaged_and_the_best_stands_first():
     assert [(entry.label, entry.seeds) for entry in entries] == [("b", 2), ("a", 1)]
     assert entries[0].reciprocal_ranks.tolist() == [0.75] * SIZE
     assert entries[0].mrr == 0.75
-    assert entries[0].mrr_deviation == pytest.approx(np.std([0.5, 1], ddof=1))
-    assert entries[1].mrr_deviation is None
+    assert entries[0].mrr_text == f"{entries[0].mrr:.3f} ± {np.std([0.5, 1], ddof=1):.3f}"
+    assert entries[1].mrr_text == f"{entries[1].mrr:.3f}"
 
 
 def test_a_difference_is_significant_where_it_is_more_than_chance():

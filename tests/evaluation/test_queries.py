@@ -28,8 +28,7 @@ from evaluation.queries import (
 from evaluation.result_store import ResultStore
 from evaluation.results import DataSource, as_result, measure
 from experiments.recipes.results_folder import RESULTS
-from experiments.tables.query_kinds import saved_facts
-from experiments.tables.same_splits import joined_facts
+from experiments.tables.query_kinds import joined_facts, saved_facts
 from tests.evaluation.real_data import jdk_split
 from tests.evaluation.test_results import SIZE, result
 

@@ -79,7 +79,7 @@ def of_subwords(split: Split, bert: str) -> list:
 
 
 def of_scotch(split: Split, bert: str) -> list:
-    fields = ScotchTokenizer(subwords_of(bert), 96, context=False).encode(split).fields
+    fields = ScotchTokenizer(subwords_of(bert), 96, 96, context=False).encode(split).fields
     return [fields[side][row].tolist() for side in ("query", "code") for row in range(len(split))]
 
 

@@ -22,20 +22,20 @@ def of(**typed: str) -> dict[str, dict[str, object]]:
 
 @pytest.mark.parametrize("typed", [{}, {"data__path": "/elsewhere"}, {"train__threads": "1"}, {"evaluate__pool": "0"}])
 def test_defaults_paths_and_numbers_of_threads_go_to_the_tracked_results(typed, told):
-    assert results_folder.results_folder([of(**typed)], [of()]) == RESULTS
+    assert results_folder.results_folder(of(**typed), of()) == RESULTS
     assert told == []
 
 
 @pytest.mark.parametrize("typed", [{"data__train_limit": "500"}, {"train__epochs": "1"}, {"evaluate__pool": "7"}])
 def test_other_options_go_elsewhere_in_one_line(typed, told):
-    assert results_folder.results_folder([of(), of(**typed)], [of(), of()]) == APART
+    assert results_folder.results_folder(of(**typed), of()) == APART
     (line,) = told
     assert str(APART) in line
     assert RESULTS not in APART.parents
 
 
 def test_a_named_folder_is_taken(tmp_path, told):
-    assert results_folder.results_folder([of(train__epochs="1")], [of()], str(tmp_path)) == tmp_path
+    assert results_folder.results_folder(of(train__epochs="1"), of(), str(tmp_path)) == tmp_path
     assert told == []
 
 

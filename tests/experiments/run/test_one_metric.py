@@ -46,7 +46,7 @@ def test_a_page_has_its_column_also_for_results_that_were_saved_before(monkeypat
 def test_where_no_ranks_are_known_its_cell_is_empty(monkeypatch):
     old = result(also={})
     with_metrics(monkeypatch, WORST)
-    lines = render_table([old]).splitlines()
+    lines = render_table(old).splitlines()
     names = lines[1].split()
     assert names[3] == "Worst"
     control = next(line for line in lines if line.startswith("bm25"))
@@ -61,7 +61,7 @@ def test_the_terminal_and_the_file_have_it(monkeypatch, tmp_path):
     assert new.published_convention["worst"] == 0.125
     save_result(new, tmp_path / "metrics.json")
     assert load_result(tmp_path / "metrics.json") == new
-    lines = render_table([new]).splitlines()
+    lines = render_table(new).splitlines()
     assert lines[1].split()[:6] == ["ranker", "Top@1", "Top@5", "Worst", "Top@10", "MRR"]
     assert lines[2].split()[3] == "1.000"
     assert lines[0].index("published convention") == lines[1].index("MRR") + len("MRR") + 2

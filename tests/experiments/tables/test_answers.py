@@ -20,8 +20,7 @@ from experiments.tables.answers_pictures import answers_pictures as pictures_of
 from experiments.tables.comparison_tables import SAID, with_interval
 from experiments.tables.main_table import README_TESTS, TESTS, WITHOUT_GRAPH, of_trials
 from experiments.tables.pages import RESULTS, Saved
-from experiments.tables.query_kinds import saved_facts
-from experiments.tables.same_splits import SAME_SPLITS, WHY, are_joined, joined_facts
+from experiments.tables.query_kinds import SAME_SPLITS, WHY, are_joined, joined_facts, saved_facts
 from tests.evaluation.test_results import SIZE, result
 
 SAVED = Saved(RESULTS)

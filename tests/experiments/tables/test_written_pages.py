@@ -229,7 +229,7 @@ def test_tuning_gives_every_model_the_same_settings_and_never_looks_at_the_test(
 def test_the_best_trial_of_a_model_is_the_best_of_the_saved_ones():
     assert {*BEST} == {*TUNED}
     for model, best in BEST.items():
-        found = dict(saved_results(trial_cells(model), RESULTS / "tuning"))
+        found = dict(saved_results(trial_cells(model), RESULTS / "tuning", {}))
         reached = [found[cell.label].exact["mrr"] for cell in trial_cells(model)]
         assert len(reached) == TRIALS
         assert reached.index(max(reached)) == best - 1
