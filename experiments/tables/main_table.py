@@ -268,7 +268,8 @@ def shown(label: str) -> str:
 
 _OF_TRIALS: Final = (
     "Each word model with the best setting of its trials, `galm, L = 0` with galm's, trained anew with up to three "
-    "seeds. MRR: mean ± deviation over seeds, of all test queries over as many methods. [main.md](main.md) compares them."
+    "seeds. MRR: mean ± deviation over seeds, of all test queries over as many methods. [main.md](main.md) compares "
+    "them."
 )
 
 
