@@ -26,15 +26,15 @@ _OF_TRIALS: Final[Mapping[str, tuple[str, str]]] = {
     "galm": (f"galm{MORE}", f"galm, earlier settings ({GRID_RUNS} trials)"),
     "galm_plus": (f"galm_plus, start 0.2{MORE}", "galm_plus, earlier settings"),
     "tabcs": (f"tabcs_no_ast{MORE}", "tabcs, earlier settings"),
-    WITHOUT_GRAPH: (f"{WITHOUT_GRAPH}{MORE}", f"{WITHOUT_GRAPH}, earlier settings"),
+    WITHOUT_GRAPH: ("", f"{WITHOUT_GRAPH}, earlier settings"),
 }
-"""Word model -> its label where more Java trained it, and the row of its earlier settings."""
+"""Word model -> its label where more Java trained it, if it did, and the row of its earlier settings."""
 
 
 def _word_rows(end: str, tuned: str) -> dict[str, tuple[str, ...]]:
     """The compared rows of the word models, alone or with ``end``, then those of earlier settings."""
     compared = {
-        f"{name}{end}": (f"{of_trials(name)}{end}", f"{name}{end}", f"{more}{end}{tuned}")
+        f"{name}{end}": (f"{of_trials(name)}{end}", f"{name}{end}", *([f"{more}{end}{tuned}"] if more else []))
         for name, (more, _) in _OF_TRIALS.items()
     }
     return compared | {f"{earlier}{end}": (f"{name}{end}",) for name, (_, earlier) in _OF_TRIALS.items()}
