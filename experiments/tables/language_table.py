@@ -49,6 +49,8 @@ _ENCODER: Final = {
 }
 """Of the pretrained encoder: one epoch over a sample of the pairs of all languages."""
 _ENCODER_SEEDS: Final = 3
+_FUSED_BEST: Final = f"galm_plus, of all languages, with {CONTROL}"
+"""The label of the best fusion of what starts from random vectors."""
 _AGAINST: Final = {"minilm": ("minilm as it comes", "galm_plus")}
 """Model -> those that it is also compared with, where they did not learn from the one language alone."""
 
@@ -196,16 +198,16 @@ def _answers(rows: Mapping[Row, Mapping[str, Entry]], trees: Mapping[str, Sequen
     said, alone = [], []
     for title, by, base in _compared(rows):
         common = [name for name in _tested(rows) if name in by and name in base]
-        if " - of the language" in title or title.endswith(f", with {CONTROL} - {CONTROL}"):
+        if title.endswith((" - of the language", f", with {CONTROL} - {CONTROL}", f" - {_FUSED_BEST}")):
             found = adjusted({name: compare_runs(by[name].runs, base[name].runs, trees[name]) for name in common})
             if any(lead.side != "one seed" for lead in found.values()):
                 ahead = f"{sum(lead.side == 'better' for lead in found.values())} of {len(found)} languages"
-                said.append("\n".join((f"**{title}** is ahead in {ahead}, in pools of {pool:,}.\n", *by_side(found))))
+                said.append("\n".join((f"**{title}**: ahead in {ahead}.\n", *by_side(found))))
             elif found:
-                alone.append(title.partition(":")[0].partition(",")[0])
+                alone.append(title)
     one_seed = ", ".join(f"`{name}`" for name in dict.fromkeys(alone))
     told = f" With one seed, {one_seed} {'gets' if ',' not in one_seed else 'get'} no verdict." if alone else ""
-    return "\n\n".join((*said, f"{_JUDGED}{told}")) if said else ""
+    return "\n\n".join((*said, f"In pools of {pool:,}. {_JUDGED}{told}")) if said else ""
 
 
 def _rows(saved: Sequence[tuple[Row, str, int, Result]]) -> Mapping[tuple[Row, int], Mapping[str, Entry]]:

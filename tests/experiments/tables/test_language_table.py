@@ -69,7 +69,7 @@ def test_the_page_compares_all_languages_with_one_and_models_with_bm25(saved):
     head = page.split("\n\n")
     assert head[0] == "# Is one model of all languages better than one for each?"
     assert head[1:3] == [
-        "**unif: of all languages - of the language** is ahead in 1 of 1 languages, in pools of 1,000.",
+        "**unif: of all languages - of the language**: ahead in 1 of 1 languages.",
         "- Ahead: `python` +0.500 (+0.500 to +0.500).",
     ]
     assert "| unif, of all languages | 1.000 ± 0.000 |" in page
@@ -94,6 +94,6 @@ def test_a_model_with_one_seed_gets_no_answer(saved, monkeypatch):
     monkeypatch.setattr(language_table, "_results", lambda _folder, **_: iter(found))
     page = language_page(saved)
     assert "- Level, within 0.01: `python` +0.000 (" in page
-    assert "With one seed, `galm_plus` gets no verdict." in page
+    assert "With one seed, `galm_plus: of all languages - of the language` gets no verdict." in page
     monkeypatch.setattr(language_table, "_results", lambda _folder, **_: iter(found[:2]))
     assert "Ahead and behind" not in language_page(saved)
