@@ -117,8 +117,7 @@ def parse(language: Language, data: bytes, path: str, *, whole: bool = False) ->
 
 def _parsed(language: Language, tree: Tree, data: bytes, path: str, full: bytes = b"") -> ParsedSource:
     """``full``: what ``data`` has blanks in; nothing: it has none."""
-    grammar = language.grammar_of(path)
-    root = tree.root_node
+    grammar, root = language.grammar_of(path), tree.root_node
     query = None if is_own(grammar) else QueryCursor(_query(language, grammar)).captures
     captures = query(root) if query and not root.has_error else captures_of_broken(tree, _mark_of(language), query)
     comments = Comments(data, captures.get("comment", []), language.block_comment)
@@ -268,8 +267,7 @@ def _found(
     whole = declared.whole
     first = first_part(declared, language.before if declared.kind not in ("handler", "test") else frozenset())
     inside = docstring_of(language, node) if language.docstrings and declared.kind != "constant" else None
-    text = inside or declared.doc
-    raw = node_text(text) if text is not None else comments.before(first.start_byte)
+    raw = node_text(text) if (text := inside or declared.doc) is not None else comments.before(first.start_byte)
     raw = _HASHES.sub("", raw) if declared.kind == "constant" else raw
     doc = plain_comment(raw, "" if language.docstrings else language.line_comment, language.block_comment)
     doc = language.plain_doc(doc) if doc else ""

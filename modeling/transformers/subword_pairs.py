@@ -25,8 +25,7 @@ from data_prep.store.split import Split, TokenizedPairs
 from modeling.read_texts import texts_read
 from modeling.transformers.pretrained import extra, load_pretrained
 
-SPECIAL: Final = 3
-"""The start, the separator and the end."""
+SPECIAL: Final = 3  # the start, the separator and the end
 Lengths = Int64[Tensor, " pairs"]
 Own = TypeVar("Own", bound="SubwordTokenizer")
 CHARACTERS_PER_TOKEN: Final = 64
