@@ -88,6 +88,18 @@ def test_missing_trees_are_named(saved):
         language_page(saved)
 
 
+def test_a_fused_encoder_is_compared_with_the_best_fusion_that_starts_from_random_vectors(saved, monkeypatch):
+    ranks = {"galm_plus": 2, "minilm": 1}
+    fused = [(Row(name, "all", fused=True), rank, seed) for name, rank in ranks.items() for seed in range(2)]
+    monkeypatch.setattr(
+        language_table, "_results", lambda _folder, **_: ((row, "python", 1000, of_rank(r, s)) for row, r, s in fused)
+    )
+    page = language_page(saved)
+    both = "minilm, of all languages, with bm25_tuned - galm_plus, of all languages, with bm25_tuned"
+    assert f"**{both}**: ahead in 1 of 1 languages.\n\n- Ahead: `python` +0.500 (" in page
+    assert "In pools of 1,000." in page
+
+
 def test_a_model_with_one_seed_gets_no_answer(saved, monkeypatch):
     found = [(Row("galm_plus", of), "python", 1000, of_rank(rank)) for of, rank in (("own", 2), ("all", 1))]
     found += [(Row("unif", of), "python", 1000, of_rank(2, seed)) for of in ("own", "all") for seed in range(3)]
